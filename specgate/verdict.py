@@ -1,0 +1,124 @@
+"""What a check answers: findings, verdicts and reports over many nodes. Plain data, no behaviour of any dialect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Basis", "Finding", "Location", "NodeRef", "Report", "Severity", "Verdict"]
+
+Severity = Literal["error", "warning", "note"]
+Basis = Literal["documented", "observed", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where in the user's files a finding stands; every part may be unknown.
+
+    file: path as the user gave it. line: 1-based line in a text file (never set for binary files).
+    node: structural path inside the file, e.g. ``graph/node[3] 'OneHot_3'`` or ``dispatchables/one_hot``.
+    operator: the operator in its dialect's own words (``OneHot``, ``ONE_HOT``).
+    """
+
+    file: str | None = None
+    line: int | None = None
+    node: str | None = None
+    operator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One failed rule, support row or file-level check.
+
+    id: permanent name such as ``directml/ONE_HOT/axis-range``; ``specgate rule ID`` prints its reference.
+    where: the field it is about, in the descriptor's own words (``IndicesTensor.DataType``), "" for the whole.
+    values: every value that the message mentions, by the expression that produced it.
+    first_level: the lowest level at which this very finding would not be raised, None if no level takes it.
+    levels: all such levels, in order. fix: what to change, in one phrase, if something can be proposed.
+    basis: whether the page ("documented") or the builds ("observed") refuse it.
+    """
+
+    id: str
+    severity: Severity
+    message: str
+    where: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    first_level: str | None = None
+    levels: tuple[str, ...] = ()
+    fix: str | None = None
+    basis: Basis = "documented"
+    target: str | None = None
+    location: Location | None = None
+
+    def at(self, location: Location) -> Finding:
+        """Return the same finding placed at `location`."""
+        return replace(self, location=location)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to one check.
+
+    accepted: True, False, or None where an unknown or symbolic size leaves it undecided.
+    findings: why it is rejected. undecided: the rules that an unknown size leaves open, as findings of severity "note".
+    notes: what an accepted descriptor still depends on (a device capability, say).
+    """
+
+    accepted: bool | None
+    target: str
+    operator: str
+    basis: Basis = "both"
+    findings: tuple[Finding, ...] = ()
+    undecided: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """The verdict in the project's words: accepted, rejected or undecided."""
+        return {True: "accepted", False: "rejected", None: "undecided"}[self.accepted]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRef:
+    """A node that was counted but not judged to the end: it has no table, or its verdict is undecided.
+
+    reason: one line, e.g. ``no table`` or the open rules with the dimension to pin.
+    """
+
+    location: Location
+    target: str | None = None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """What lint (or a check of several files) found.
+
+    nodes: how many (node, target) pairs were judged. ignored: findings silenced by configuration or baseline.
+    """
+
+    targets: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    nodes: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    undecided: list[NodeRef] = field(default_factory=list)
+    no_table: list[NodeRef] = field(default_factory=list)
+    ignored: list[Finding] = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """True when there is no finding of severity error or warning."""
+        return not any(f.severity != "note" for f in self.findings)
+
+    def extend(self, other: Report) -> None:
+        """Add another file's report to this one; targets and files keep their first order."""
+        self.targets.extend(t for t in other.targets if t not in self.targets)
+        self.files.extend(f for f in other.files if f not in self.files)
+        self.nodes += other.nodes
+        self.findings.extend(other.findings)
+        self.undecided.extend(other.undecided)
+        self.no_table.extend(other.no_table)
+        self.ignored.extend(other.ignored)
