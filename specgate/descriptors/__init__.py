@@ -1,0 +1,1 @@
+"""Descriptors: the common shape (`core`) and one reader and writer per format."""

@@ -1,0 +1,108 @@
+"""Descriptor and TensorDesc: one concrete use of an operator, the same shape for every dialect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["Descriptor", "Oddity", "Symbol", "TensorDesc", "tensor"]
+
+
+class Symbol(str):
+    """A symbolic size such as ``N``: equal to itself, undecided against everything else."""
+
+    __slots__ = ()
+
+
+class TensorDesc(NamedTuple):
+    """One tensor of a descriptor; build it with `tensor`.
+
+    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown.
+    sizes: per dimension an int, a Symbol or None (unknown); the whole is None where the rank is unknown.
+    strides: in elements, None when packed. size_in_bytes, alignment, flags: DirectML's TotalTensorSizeInBytes,
+    GuaranteedBaseOffsetAlignment and Flags, None where not given. value: the elements of a constant, flat, or None.
+    """
+
+    type: str | None
+    sizes: tuple[int | Symbol | None, ...] | None
+    strides: tuple[int, ...] | None = None
+    size_in_bytes: int | None = None
+    alignment: int | None = None
+    flags: int | None = None
+    value: tuple[Any, ...] | None = None
+
+    @property
+    def concrete(self) -> bool:
+        """True when the type, the rank and every size are known numbers."""
+        return self.type is not None and self.sizes is not None and all(isinstance(s, int) for s in self.sizes)
+
+
+def tensor(
+    type: str | None,  # noqa: A002  # the field's own word
+    sizes: Iterable[int | str | None] | None,
+    *,
+    strides: Sequence[int] | None = None,
+    size_in_bytes: int | None = None,
+    alignment: int | None = None,
+    flags: int | None = None,
+    value: Iterable[Any] | None = None,
+) -> TensorDesc:
+    """Return a TensorDesc; a string among `sizes` is a symbolic size, None an unknown one."""
+    shape = None if sizes is None else tuple(Symbol(s) if isinstance(s, str) else s for s in sizes)
+    return TensorDesc(
+        type,
+        shape,
+        None if strides is None else tuple(strides),
+        size_in_bytes,
+        alignment,
+        flags,
+        None if value is None else tuple(value),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
+
+    code: ``unknown-field``, ``wrong-kind`` or ``too-many``; where: the field; message: one clause; value: as found.
+    """
+
+    code: str
+    where: str
+    message: str
+    value: Any = None
+
+
+@dataclass(slots=True)
+class Descriptor:
+    """One concrete use of an operator. Treat as immutable: checks are compiled against what it held when it was made.
+
+    dialect, operator: as in the tables (``directml``, ``ONE_HOT``). fields: by the table's field names; what the
+    descriptor leaves out is absent. version: the level it was written for (an OpenVINO layer's ``opset1``, a model's
+    opset import), None to be judged as written for the target. plain: True when nothing is unknown or odd, so that
+    the compiled checker may answer.
+    """
+
+    dialect: str
+    operator: str
+    fields: Mapping[str, Any]
+    version: str | None = None
+    oddities: tuple[Oddity, ...] = ()
+    name: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    plain: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.plain:
+            self.plain = not self.oddities and all(_plain(value) for value in self.fields.values())
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, TensorDesc):
+        return value.concrete
+    if isinstance(value, list | tuple):
+        return all(_plain(item) for item in value)
+    return value is not None

@@ -1,0 +1,80 @@
+"""Sets of levels with exact algebra: which levels of a dialect accept something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["LevelSet"]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSet:
+    """A set of one dialect's levels; `order` is the whole axis, `members` the positions that belong to the set."""
+
+    order: tuple[str, ...]
+    members: frozenset[int]
+
+    @classmethod
+    def of(cls, order: Iterable[str], members: Iterable[str]) -> LevelSet:
+        """Return the set of `members` on the axis `order`; raise InputError for a level that is not on it."""
+        axis = tuple(order)
+        positions = {level: position for position, level in enumerate(axis)}
+        chosen = list(members)
+        for level in chosen:
+            if level not in positions:
+                raise InputError(f"unknown level {level!r:.40}; expected one of {', '.join(axis)}")
+        return cls(axis, frozenset(positions[level] for level in chosen))
+
+    def __contains__(self, level: str) -> bool:
+        return level in self.order and self.order.index(level) in self.members
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.order[position] for position in sorted(self.members))
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def _with(self, other: LevelSet, members: frozenset[int]) -> LevelSet:
+        if self.order != other.order:
+            raise ValueError("level sets of different dialects do not mix")
+        return LevelSet(self.order, members)
+
+    def __or__(self, other: LevelSet) -> LevelSet:
+        return self._with(other, self.members | other.members)
+
+    def __and__(self, other: LevelSet) -> LevelSet:
+        return self._with(other, self.members & other.members)
+
+    def __sub__(self, other: LevelSet) -> LevelSet:
+        return self._with(other, self.members - other.members)
+
+    def __le__(self, other: LevelSet) -> bool:
+        return self._with(other, self.members).members <= other.members
+
+    def complement(self) -> LevelSet:
+        """Return every level of the axis that is not in this set."""
+        return LevelSet(self.order, frozenset(range(len(self.order))) - self.members)
+
+    @property
+    def first(self) -> str | None:
+        """The lowest level of the set, None when it is empty."""
+        return self.order[min(self.members)] if self.members else None
+
+    def __str__(self) -> str:
+        """The set as ranges: ``2.1``, ``3.0..6.4``, ``2.0, 3.0..4.0``; ``none`` when empty."""
+        parts: list[str] = []
+        run: list[int] = []
+        for position in [*sorted(self.members), None]:
+            if run and (position is None or position != run[-1] + 1):
+                first, last = self.order[run[0]], self.order[run[-1]]
+                parts.append(first if len(run) == 1 else f"{first}..{last}")
+                run = []
+            if position is not None:
+                run.append(position)
+        return ", ".join(parts) or "none"

@@ -1,0 +1,67 @@
+"""What the rule language's functions compute on known values; shared by the evaluator and the compiled checkers."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["LOOP_LIMIT", "bounded_range", "extent", "minimum_size", "overlapping", "power_of_two", "product"]
+
+#: No rule may loop further than this, whatever numbers a descriptor holds.
+LOOP_LIMIT = 10_000
+
+
+def bounded_range(stop: int) -> range:
+    """range(stop), refused above LOOP_LIMIT so that a descriptor cannot make a check run long."""
+    if stop > LOOP_LIMIT:
+        raise ValueError(f"range({stop}) is longer than {LOOP_LIMIT}")
+    return range(stop)
+
+
+def product(numbers: Iterable[int]) -> int:
+    """Return the product, 1 of nothing."""
+    return prod(numbers)
+
+
+def power_of_two(number: int) -> bool:
+    """Return whether `number` is 1, 2, 4, 8 …"""
+    return number > 0 and number & (number - 1) == 0
+
+
+def extent(sizes: Sequence[int], strides: Sequence[int] | None) -> int:
+    """Return how many elements lie between a tensor's first and last one, both counted; strides None when packed."""
+    if strides is None:
+        return prod(sizes)
+    if len(strides) != len(sizes):
+        raise ValueError("as many strides as sizes are needed")
+    return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+
+
+def minimum_size(bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
+    """Return the least bytes a DirectML buffer tensor needs, rounded up to 4.
+
+    bits: of one element; 4-bit elements are packed. sizes, strides: in elements, strides None when packed.
+    Source: DMLCalcBufferTensorSize on the page dml-helper-functions.
+    """
+    return (extent(sizes, strides) * bits + 31) // 32 * 4
+
+
+def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
+    """Return whether two coordinates may share an element, judged dimension by dimension.
+
+    Sorted by stride, every stride must step over all that the smaller ones reach. That is exact for layouts made by
+    padding, broadcasting and permuting; one that interleaves dimensions without sharing is taken to overlap.
+    """
+    if strides is None:
+        return False
+    reached = 0
+    for stride, size in sorted(zip(strides, sizes, strict=True)):
+        if size <= 1:
+            continue
+        if stride <= reached:
+            return True
+        reached += (size - 1) * stride
+    return False

@@ -1,0 +1,113 @@
+"""Where compiled tables come from: shipped in the wheel, or made from the YAML beside the package until stale."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from specgate.errors import InputError
+
+__all__ = ["DIALECTS", "compiled_tables", "spec_folders"]
+
+#: The dialects that ship with specgate, in the order they are listed.
+DIALECTS: Final = ("directml", "onnx", "openvino")
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+_SHIPPED: Final = _PACKAGE / "_specs"
+_CHECKOUT: Final = _PACKAGE.parent / "specs"
+_TOOL_VERSION: Final = 1  # raise it whenever build.py's output changes shape
+
+
+def spec_folders() -> list[Path]:
+    """Return the extra spec folders of the environment variable SPECGATE_SPECS, in order."""
+    return [Path(p) for p in os.environ.get("SPECGATE_SPECS", "").split(os.pathsep) if p]
+
+
+def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Return the compiled tables of `dialect`, rebuilt when a YAML file is newer; `extra` folders add operators.
+
+    Raises InputError when there is no such dialect or a spec file is wrong.
+    """
+    folder = _CHECKOUT / dialect
+    tables = _fresh(dialect, folder) if folder.is_dir() else _shipped(dialect, extra)
+    for root in extra:
+        _merge(tables, root / dialect)
+    return tables
+
+
+def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
+    path = _SHIPPED / f"{dialect}.json"
+    if path.is_file():
+        return _read(path)["tables"]  # type: ignore[no-any-return]
+    for root in extra:  # a third party's own dialect
+        if (root / dialect / "levels.yaml").is_file():
+            from specgate.spec.build import build_dialect
+
+            return build_dialect(root / dialect)
+    raise InputError(f"unknown dialect {dialect!r:.60}; expected one of {', '.join(DIALECTS)}")
+
+
+def _read(path: Path) -> Any:
+    with path.open("rb") as file:
+        return json.loads(file.read())
+
+
+def stamp(folder: Path) -> list[list[Any]]:
+    """Return what a compiled file must still match: every YAML file's name, size and modification time."""
+    found = []
+    for base, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".yaml"):
+                path = os.path.join(base, name)  # noqa: PTH118  # 177 files: pathlib costs 1 ms here
+                state = os.stat(path)  # noqa: PTH116
+                found.append([os.path.relpath(path, folder), state.st_size, state.st_mtime_ns])
+    return [["tool", _TOOL_VERSION, 0], *sorted(found)]
+
+
+def _fresh(dialect: str, folder: Path) -> dict[str, Any]:
+    path = _SHIPPED / f"{dialect}.json"
+    now = stamp(folder)
+    try:
+        kept = _read(path)
+        if kept["stamp"] == now:
+            return kept["tables"]  # type: ignore[no-any-return]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    from specgate.spec.build import build_dialect  # pydantic and yaml: only when stale
+
+    tables = build_dialect(folder)
+    write_tables(path, {"stamp": now, "tables": tables})
+    return tables
+
+
+def write_tables(path: Path, content: dict[str, Any]) -> None:
+    """Write compiled tables whole or not at all; a folder that cannot be written only costs the next start."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        temporary.write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+
+
+def _merge(tables: dict[str, Any], folder: Path) -> None:
+    """Add the operators of a scratch folder (operators/*.yaml) to a dialect's tables."""
+    if not (folder / "operators").is_dir() or (folder / "levels.yaml").is_file():
+        return
+    from specgate.spec.build import SpecErrors, load_file, normalise
+    from specgate.spec.lint import check_operator
+    from specgate.spec.model import OperatorFile
+
+    problems: list[str] = []
+    for path in sorted((folder / "operators").glob("*.yaml")):
+        content, lines, found = load_file(path, OperatorFile)
+        if not found:
+            content, found = normalise(content, lines, str(path))
+            found = found or check_operator(content, tables, str(path))
+            tables["operators"][content["operator"]] = content
+            tables["files"][content["operator"]] = str(path)
+        problems += found
+    if problems:
+        raise SpecErrors(problems)

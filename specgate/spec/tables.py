@@ -1,0 +1,409 @@
+"""The tables at run time: dialects, operator specs, and an operator resolved for one level and side. No pydantic."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from specgate.errors import InputError, NoTable
+from specgate.levels import LevelSet
+from specgate.rules.parse import NUMBER, NUMBERS, TENSOR, TRUTH, WORD, WORDS, Rule, Scope, parse
+from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["Bounds", "Cell", "Dialect", "FieldInfo", "OperatorSpec", "Resolved", "RuleForm", "dialect", "use_specs"]
+
+Side = Literal["documented", "observed"]
+_KINDS: Final = {
+    "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Ranks or numbers that a cell allows: from `low` to `high` (None: no bound), or exactly those in `only`."""
+
+    low: int
+    high: int | None = None
+    only: tuple[int, ...] | None = None
+
+    def __contains__(self, number: int) -> bool:
+        if self.only is not None:
+            return number in self.only
+        return self.low <= number and (self.high is None or number <= self.high)
+
+    def __str__(self) -> str:
+        if self.only is not None:
+            return ", ".join(str(n) for n in self.only)
+        if self.high is None:
+            return f"{self.low} or more"
+        return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
+
+    @classmethod
+    def make(cls, raw: Any) -> Bounds | None:
+        """Read the compiled form: [low, high], {"only": [...]} or None."""
+        if raw is None:
+            return None
+        if isinstance(raw, dict):
+            only = tuple(raw["only"])
+            return cls(only[0], only[-1], only)
+        return cls(raw[0], raw[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a support row allows for one field; None means that the row does not limit it."""
+
+    types: tuple[str, ...] | None = None
+    ranks: Bounds | None = None
+    values: tuple[Any, ...] | None = None
+    range: Bounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldInfo:
+    """One field: name, kind (input, output, attribute), type, whether a descriptor may leave it out, and its default."""
+
+    name: str
+    kind: str
+    type: str = "tensor"
+    optional: bool = False
+    default: Any = None
+    words: tuple[str, ...] | None = None
+    since: str | None = None
+    until: str | None = None
+    doc: str | None = None
+
+    @property
+    def tensor(self) -> bool:
+        return self.type == "tensor"
+
+    @property
+    def rule_kind(self) -> str:
+        """The kind that expressions see."""
+        base = self.type.removesuffix("[]")
+        if base == "tensor":
+            return TENSOR
+        kind = WORD if base.startswith("enum:") else _KINDS.get(base, WORD)
+        return {NUMBER: NUMBERS, WORD: WORDS}.get(kind, kind) if self.type.endswith("[]") else kind
+
+
+@dataclass(frozen=True, slots=True)
+class RuleForm:
+    """One rule over one stretch of levels, parsed. scope: "operator", or "tensor" for rules that every tensor obeys."""
+
+    name: str
+    require: Rule
+    when: Rule | None = None
+    since: str | None = None
+    until: str | None = None
+    because: str | None = None
+    fix: str | None = None
+    after: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
+    structural: bool = True
+    scope: str = "operator"
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An operator at one level: its fields, cells and rules there, on one side (page or builds)."""
+
+    spec: OperatorSpec
+    level: str
+    side: Side
+    row: str
+    fields: Mapping[str, FieldInfo]
+    cells: Mapping[str, Cell]
+    rules: tuple[RuleForm, ...]
+    tensor_rules: tuple[RuleForm, ...]
+    numbers: Mapping[str, int]
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for two levels at which the operator is the same, so that one answer serves both."""
+        return (
+            self.row,
+            tuple(self.fields),
+            tuple(self.cells.items()),
+            self.rules,
+            tuple(sorted(self.numbers.items())),
+        )
+
+
+class OperatorSpec:
+    """What the tables say of one operator over all levels."""
+
+    def __init__(self, dialect: Dialect, raw: dict[str, Any]) -> None:
+        self.dialect = dialect
+        self.raw = raw
+        self.name: str = raw["operator"]
+        self.rows: tuple[str, ...] = tuple(raw["support"])
+        self.fields: dict[str, FieldInfo] = {
+            name: FieldInfo(name, **{**info, "words": tuple(info["words"]) if info.get("words") else None})
+            for name, info in raw["fields"].items()
+        }
+        self._resolved: dict[tuple[str, Side], Resolved | None] = {}
+
+    @cached_property
+    def levels(self) -> LevelSet:
+        """The levels at which the operator exists."""
+        order = self.dialect.levels
+        first = order.index(self.rows[0])
+        last = order.index(self.raw["removed"]) if self.raw.get("removed") else len(order)
+        return LevelSet(order, frozenset(range(first, last)))
+
+    @property
+    def inputs(self) -> list[FieldInfo]:
+        return [f for f in self.fields.values() if f.kind == "input"]
+
+    @property
+    def outputs(self) -> list[FieldInfo]:
+        return [f for f in self.fields.values() if f.kind == "output"]
+
+    @property
+    def attributes(self) -> list[FieldInfo]:
+        return [f for f in self.fields.values() if f.kind == "attribute"]
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names that this operator's rules may use."""
+        loose = self.dialect.unstated_outputs
+        optional = {
+            n for n, f in self.fields.items() if (f.optional and f.default is None) or (loose and f.kind == "output")
+        }
+        base = Scope(
+            fields={name: info.rule_kind for name, info in self.fields.items()},
+            optional=frozenset(optional),
+            numbers=frozenset(self.dialect.limit_names),
+            words=self.dialect.words,
+        )
+        defines: dict[str, Rule] = {}
+        for name, text in self.raw.get("define", {}).items():
+            defines[name] = parse(
+                text, Scope(base.fields, base.optional, base.numbers, base.words, dict(defines)), expect=None
+            )
+        return Scope(base.fields, base.optional, base.numbers, base.words, defines)
+
+    @cached_property
+    def rule_forms(self) -> tuple[RuleForm, ...]:
+        """Every documented rule of the operator, all its forms."""
+        return make_forms(self.raw.get("rules", {}), self.scope)
+
+    def row_at(self, level: str) -> str | None:
+        """Return the support row that holds at `level`, None where the operator does not exist."""
+        if level not in self.levels:
+            return None
+        position = self.dialect.position
+        return max((row for row in self.rows if position[row] <= position[level]), key=position.__getitem__)
+
+    def resolve(self, level: str, side: Side = "documented") -> Resolved | None:
+        """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level."""
+        key = (level, side)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(level, side)
+        return self._resolved[key]
+
+    def _resolve(self, level: str, side: Side) -> Resolved | None:
+        self.dialect.check_level(level)
+        row = self.row_at(level)
+        if row is None:
+            return None
+        cells = {name: self._cell(raw) for name, raw in self.raw["support"][row].items()}
+        rules = [form for form in self.rule_forms if self.dialect.holds(level, form.since, form.until)]
+        if side == "observed":
+            rules = self._overlay(level, cells, rules)
+        return Resolved(
+            spec=self,
+            level=level,
+            side=side,
+            row=row,
+            fields={n: f for n, f in self.fields.items() if self.dialect.holds(level, f.since, f.until)},
+            cells=cells,
+            rules=tuple(rules),
+            tensor_rules=tuple(f for f in self.dialect.tensor_rules if self.dialect.holds(level, f.since, f.until)),
+            numbers=self.dialect.limits(level),
+        )
+
+    def _cell(self, raw: Mapping[str, Any]) -> Cell:
+        types = raw.get("types")
+        return Cell(
+            types=tuple(self.dialect.types) if types == "any" else tuple(types) if types else None,
+            ranks=Bounds.make(raw.get("ranks")),
+            values=tuple(raw["values"]) if "values" in raw else None,
+            range=Bounds.make(raw.get("range")),
+        )
+
+    def _overlay(self, level: str, cells: dict[str, Cell], rules: list[RuleForm]) -> list[RuleForm]:
+        """Apply what builds at `level` do instead of what the page says; `cells` is changed in place."""
+        for overlay in self.raw.get("observed", []):
+            if level not in self.dialect.level_set(overlay["builds"]):
+                continue
+            for name, raw in overlay.get("support", {}).items():
+                new, old = self._cell(raw), cells.get(name, Cell())
+                cells[name] = Cell(
+                    *(getattr(new if k in raw else old, k) for k in ("types", "ranks", "values", "range"))
+                )
+            waived = set(overlay.get("waives", []))
+            rules = [form for form in rules if form.name not in waived]
+            rules += make_forms(overlay.get("rules", {}), self.scope)
+        return rules
+
+    def behaviour(self, level: str) -> dict[str, Any]:
+        """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
+        merged: dict[str, Any] = {}
+        position = self.dialect.position
+        for key, row in self.raw.get("execute", {}).items():
+            if key in position and position[key] <= position[level]:
+                merged.update(row)
+        return merged
+
+
+def make_forms(
+    raw: Mapping[str, list[dict[str, Any]]], scope: Scope, *, kind: str = "operator"
+) -> tuple[RuleForm, ...]:
+    """Parse compiled rules; RuleError (a ValueError) tells what is wrong with one."""
+    forms = []
+    for name, entries in raw.items():
+        for entry in entries:
+            extra = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
+            }
+            when = parse(entry["when"], scope) if "when" in entry else None
+            forms.append(RuleForm(name=name, require=parse(entry["require"], scope), when=when, scope=kind, **extra))
+    return tuple(forms)
+
+
+@dataclass
+class Dialect:
+    """One dialect's levels, types and operators."""
+
+    name: str
+    raw: dict[str, Any]
+    _operators: dict[str, OperatorSpec] = field(default_factory=dict)
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        return tuple(self.raw["levels"]["levels"])
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        return {level: index for index, level in enumerate(self.levels)}
+
+    @cached_property
+    def types(self) -> dict[str, dict[str, Any]]:
+        types: dict[str, dict[str, Any]] = self.raw["types"]["types"]
+        return types
+
+    @cached_property
+    def bits(self) -> dict[str, int | None]:
+        return {name: info.get("bits") for name, info in self.types.items()}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.types)
+
+    @property
+    def level_word(self) -> str:
+        """What the dialect calls its version axis, e.g. ``feature level``."""
+        return str(self.raw["dialect"]["level"])
+
+    @property
+    def unstated_outputs(self) -> bool:
+        return bool(self.raw["dialect"]["unstated_outputs"])
+
+    @cached_property
+    def limit_names(self) -> frozenset[str]:
+        return frozenset(n for info in self.raw["levels"]["levels"].values() for n in info.get("limits", {}))
+
+    def limits(self, level: str) -> dict[str, int]:
+        """Return the named limits at `level` (``max_dimensions``)."""
+        return dict(self.raw["levels"]["levels"][level].get("limits", {}))
+
+    @cached_property
+    def tensor_rules(self) -> tuple[RuleForm, ...]:
+        scope = Scope(fields={"tensor": TENSOR}, numbers=self.limit_names, words=self.words)
+        return make_forms(
+            {name: _forms(entry) for name, entry in self.raw.get("tensor", {}).get("rules", {}).items()},
+            scope,
+            kind="tensor",
+        )
+
+    @property
+    def environments(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.raw.get("environments", {}).get("environments", [])
+        return found
+
+    def check_level(self, level: str) -> None:
+        """Raise InputError when `level` is not one of this dialect's."""
+        if level not in self.position:
+            near = difflib.get_close_matches(level, self.levels, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise InputError(
+                f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {', '.join(self.levels)}{hint}"
+            )
+
+    def holds(self, level: str, since: str | None, until: str | None) -> bool:
+        """Return whether `level` lies from `since` on and before `until`."""
+        here = self.position[level]
+        return (since is None or here >= self.position[since]) and (until is None or here < self.position[until])
+
+    def level_set(self, text: str | Sequence[str]) -> LevelSet:
+        """Read ``"3.0..6.4"``, ``"4.1.."``-style text or a list of levels as a set."""
+        if not isinstance(text, str):
+            return LevelSet.of(self.levels, text)
+        first, dots, last = text.partition("..")
+        for level in filter(None, (first, last)):
+            self.check_level(level)
+        start = self.position[first]
+        end = self.position[last] if last else (len(self.levels) - 1 if dots else start)
+        return LevelSet(self.levels, frozenset(range(start, end + 1)))
+
+    def operator(self, name: str) -> OperatorSpec:
+        """Return an operator's spec; raise NoTable when there is none."""
+        if name not in self._operators:
+            if name not in self.raw["operators"]:
+                near = difflib.get_close_matches(name, self.raw["operators"], 1)
+                raise NoTable(
+                    f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
+                )
+            self._operators[name] = OperatorSpec(self, self.raw["operators"][name])
+        return self._operators[name]
+
+    @property
+    def operators(self) -> list[str]:
+        """The names of all operators that have a table, sorted."""
+        return sorted(self.raw["operators"])
+
+
+def _forms(entry: Any) -> list[dict[str, Any]]:
+    entries = entry if isinstance(entry, list) else [entry]
+    return [{"require": e} if isinstance(e, str) else e for e in entries]
+
+
+_dialects: dict[str, Dialect] = {}
+_extra: list[Path] = []
+
+
+def dialect(name: str) -> Dialect:
+    """Return a dialect's tables, loaded once; raise InputError when there is no such dialect."""
+    if name not in _dialects:
+        extra = (*spec_folders(), *_extra)
+        if name not in DIALECTS and not any((root / name / "levels.yaml").is_file() for root in extra):
+            raise InputError(f"unknown dialect {name!r:.60}; expected one of {', '.join(DIALECTS)}")
+        _dialects[name] = Dialect(name, compiled_tables(name, extra))
+    return _dialects[name]
+
+
+def use_specs(*folders: Path) -> None:
+    """Load the operators of further spec folders too (each laid out as ``specs/``); replaces an earlier call's."""
+    from specgate.validate.check import forget  # compiled checkers belong to the tables that made them
+
+    _extra[:] = folders
+    _dialects.clear()
+    forget()

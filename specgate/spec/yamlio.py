@@ -1,0 +1,142 @@
+"""Read YAML as tables and descriptors mean it: JSON's scalars, no aliases, tags or duplicate keys, known lines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Lines", "load_yaml"]
+
+#: Where each value stands: path of keys and indices -> 1-based line.
+Lines = dict[tuple[str | int, ...], int]
+
+MAX_DEPTH: Final = 64
+MAX_EVENTS: Final = 2_000_000
+MAX_DIGITS: Final = 400
+
+_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)\Z")
+_DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z")
+_WORDS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
+
+
+def load_yaml(text: str, name: str) -> tuple[Any, Lines]:
+    """Return the one document in `text` and the line of each of its values; raise InputError naming file and line.
+
+    Plain scalars are null, true, false, integers, decimals or else strings: ``on``, ``1:30`` and ``0x10`` stay strings.
+    """
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    builder = _Builder(name)
+    try:
+        for count, event in enumerate(_events(text, loader)):
+            if count > MAX_EVENTS:
+                raise InputError(f"expected at most {MAX_EVENTS} YAML nodes", file=name)
+            builder.take(event)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"not valid YAML: {error.problem or error.context}", file=name, place=f"line {line}") from None
+    except (yaml.YAMLError, UnicodeError, RecursionError, ValueError) as error:
+        raise InputError(f"not valid YAML: {str(error).splitlines()[0]}", file=name) from None
+    if builder.documents != 1:
+        raise InputError(f"expected one YAML document, found {builder.documents}", file=name)
+    return builder.result, builder.lines
+
+
+def _events(text: str, loader: Any) -> Iterator[yaml.Event]:
+    return iter(yaml.parse(text, Loader=loader))
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
+
+
+class _Builder:
+    """Builds the value from the parser's events with a stack of its own, so that depth cannot exhaust Python's."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines: Lines = {}
+        self.result: Any = None
+        self.documents = 0
+        self.stack: list[dict[str, Any] | list[Any]] = []
+        self.path: list[str | int] = []
+        self.key: list[str | None] = []
+
+    def fail(self, message: str, event: yaml.Event) -> InputError:
+        return InputError(message, file=self.name, place=f"line {_line(event)}")
+
+    def take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise self.fail("anchors and aliases are not allowed; write the value out", event)
+        if isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+        elif isinstance(event, yaml.ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            self._open(event)
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            self.stack.pop()
+            self.key.pop()
+            if self.path:
+                self.path.pop()
+
+    def _open(self, event: yaml.CollectionStartEvent) -> None:
+        if event.tag and not event.implicit:
+            raise self.fail(f"tags are not allowed, found {event.tag!r:.60}", event)
+        if len(self.stack) >= MAX_DEPTH:
+            raise self.fail(f"expected at most {MAX_DEPTH} levels of nesting", event)
+        if self.stack and isinstance(self.stack[-1], dict) and self.key[-1] is None:
+            raise self.fail("expected a plain key, found a list or mapping", event)
+        new: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
+        depth = len(self.stack)
+        self._add(new, event)
+        if depth:
+            self.path.append(self._last)
+        self.stack.append(new)
+        self.key.append(None)
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        if event.tag and not any(event.implicit):
+            raise self.fail(f"tags are not allowed, found {event.tag!r:.60}", event)
+        if self.stack and isinstance(self.stack[-1], dict) and self.key[-1] is None:
+            self.key[-1] = event.value
+            if event.value in self.stack[-1]:
+                raise self.fail(f"the key {event.value!r:.80} stands here twice", event)
+            return
+        self._add(self._resolve(event), event)
+
+    def _resolve(self, event: yaml.ScalarEvent) -> Any:
+        value: str = event.value
+        if event.style not in {None, ""}:  # quoted or a block: a string as it stands
+            return value
+        if value in _WORDS:
+            return _WORDS[value]
+        if _INTEGER.match(value):
+            if len(value) > MAX_DIGITS:
+                raise self.fail(f"expected a number of at most {MAX_DIGITS} digits", event)
+            return int(value)
+        return float(value) if _DECIMAL.match(value) else value
+
+    def _add(self, value: Any, event: yaml.Event) -> None:
+        line = _line(event)
+        if not self.stack:
+            self.result = value
+            self.lines[()] = line
+            return
+        top = self.stack[-1]
+        if isinstance(top, dict):
+            key = self.key[-1]
+            assert key is not None  # _scalar and _open put keys first  # noqa: S101
+            top[key] = value
+            self.key[-1] = None
+            self._last: str | int = key
+        else:
+            self._last = len(top)
+            top.append(value)
+        self.lines[(*self.path, self._last)] = line

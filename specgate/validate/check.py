@@ -1,0 +1,122 @@
+"""Checks: the compiled fast path, and behind it the explaining path with levels and fixes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.rules.compile import compile_resolved
+from specgate.spec.tables import dialect as load_dialect
+from specgate.validate.explain import Failure, explain_at
+from specgate.validate.message import finding, missing_operator, version_finding
+from specgate.verdict import Finding, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import OperatorSpec, Side
+    from specgate.verdict import Basis
+
+__all__ = ["accepts", "check_at", "forget", "judge_levels"]
+
+Fast = "Callable[[Mapping[str, Any]], bool] | None"
+_fast: dict[tuple[str, str, str, str], Callable[[Mapping[str, Any]], bool]] = {}
+_accepted: dict[tuple[str, str, str, str], Verdict] = {}
+
+
+def forget() -> None:
+    """Drop everything compiled; the tables it came from are gone."""
+    _fast.clear()
+    _accepted.clear()
+
+
+def check_at(descriptor: Descriptor, level: str, basis: Basis = "both") -> Verdict:
+    """Return the verdict on `descriptor` for its dialect at `level`.
+
+    Raises NoTable for an operator without a table, InputError for an unknown level.
+    """
+    judged_at = level if descriptor.version is None else descriptor.version
+    key = (descriptor.dialect, descriptor.operator, judged_at, basis)
+    if descriptor.plain and judged_at == level:
+        fast = _fast.get(key)
+        if fast is None:
+            fast = _fast[key] = _compile(*key)
+        if fast(descriptor.fields):
+            verdict = _accepted.get(key)
+            if verdict is None:
+                target = f"{descriptor.dialect}:{level}"
+                verdict = _accepted[key] = Verdict(
+                    accepted=True, target=target, operator=descriptor.operator, basis=basis
+                )
+            return verdict
+    return _explained(descriptor, level, basis)
+
+
+def accepts(descriptor: Descriptor, level: str, basis: Basis = "both") -> bool | None:
+    """Return only True, False or None: what `check_at` says, without findings."""
+    return check_at(descriptor, level, basis).accepted
+
+
+def _compile(dialect: str, operator: str, level: str, basis: Basis) -> Callable[[Mapping[str, Any]], bool]:
+    spec = load_dialect(dialect).operator(operator)
+    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+    functions = []
+    seen = set()
+    for side in sides:
+        resolved = spec.resolve(level, side)
+        if resolved is None:
+            return _never
+        if resolved.key not in seen:
+            seen.add(resolved.key)
+            functions.append(compile_resolved(resolved))
+    if len(functions) == 1:
+        return functions[0]
+    return lambda fields: all(function(fields) for function in functions)
+
+
+def _never(_fields: Mapping[str, Any]) -> bool:
+    return False
+
+
+def judge_levels(descriptor: Descriptor, spec: OperatorSpec, side: Side) -> dict[str, list[Failure]]:
+    """Return, for every level at which the operator exists, what fails there; equal levels are judged once."""
+    answers: dict[Any, list[Failure]] = {}
+    result = {}
+    for level in spec.levels:
+        resolved = spec.resolve(level, side)
+        assert resolved is not None  # spec.levels are those at which it exists  # noqa: S101
+        if resolved.key not in answers:
+            answers[resolved.key] = explain_at(descriptor, resolved)
+        result[level] = answers[resolved.key]
+    return result
+
+
+def _explained(descriptor: Descriptor, level: str, basis: Basis) -> Verdict:
+    dialect = load_dialect(descriptor.dialect)
+    spec = dialect.operator(descriptor.operator)
+    dialect.check_level(level)
+    target = f"{dialect.name}:{level}"
+    judged_at = level
+    findings: list[Finding] = []
+    if descriptor.version is not None:
+        dialect.check_level(descriptor.version)
+        if dialect.position[descriptor.version] > dialect.position[level]:
+            findings.append(version_finding(descriptor, spec, level, target))
+        judged_at = descriptor.version
+    if judged_at not in spec.levels or level not in spec.levels:
+        blamed = judged_at if judged_at not in spec.levels else level
+        findings.append(missing_operator(descriptor, spec, blamed, target))
+        return Verdict(accepted=False, target=target, operator=spec.name, basis=basis, findings=tuple(findings))
+    undecided: list[Finding] = []
+    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+    judged = {side: judge_levels(descriptor, spec, side) for side in sides}
+    seen: set[tuple[str, str, str]] = set()
+    for side in sides:
+        for failure in judged[side][judged_at]:
+            if failure.key in seen:
+                continue
+            seen.add(failure.key)
+            made = finding(failure, spec, judged_at, target, side, judged)
+            (undecided if failure.unknown else findings).append(made)
+    accepted = False if findings else None if undecided else True
+    return Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))

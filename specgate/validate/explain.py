@@ -1,0 +1,219 @@
+"""The explaining path: every cell and rule of an operator at one level, with all that fails and all that stays open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Symbol, TensorDesc
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate, explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.parse import Rule
+    from specgate.spec.tables import Cell, FieldInfo, Resolved, RuleForm
+
+__all__ = ["Failure", "explain_at"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One cell or rule that does not hold (or, with `unknown`, cannot be decided) at one level.
+
+    rule: the id's last part (``axis-range``, ``IndicesTensor.type``). aspect: type, rank, value, … or rule.
+    """
+
+    rule: str
+    where: str
+    message: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    fix: str | None = None
+    unknown: bool = False
+    aspect: str = "rule"
+    scope: str = "operator"
+    structural: bool = False
+    allowed: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two failures at different levels the same finding."""
+        return (self.scope, self.rule, self.where)
+
+
+def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
+    """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes."""
+    fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
+    context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
+    found = list(_structure(descriptor, resolved))
+    broken: list[tuple[RuleForm, str, Broken]] = []
+    tensor_failures: list[Failure] = []
+    hidden: set[tuple[str, str]] = set()
+    for name, tensor in _tensors(fields):
+        inner = Context({"tensor": tensor}, resolved.numbers, context.bits)
+        for failure, form in _rules(resolved.tensor_rules, inner, name, broken):
+            tensor_failures.append(failure)
+            if not failure.unknown:
+                hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)
+    for name, info in resolved.fields.items():
+        cell = resolved.cells.get(name)
+        failures = _cell(name, info, cell, fields[name], resolved) if cell is not None or info.words else ()
+        found += [f for f in failures if (name, f.aspect + "s") not in hidden]
+    found += tensor_failures
+    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken)]
+    if broken and not any(not f.unknown for f in found):
+        # Nothing else explains why these rules have no value, so they are the cause themselves.
+        found += [_broken(form, where, error) for form, where, error in broken]
+    return found
+
+
+def _broken(form: RuleForm, where: str, error: Broken) -> Failure:
+    message = f"{form.require.text}, but it has no value here: {error}"
+    return Failure(form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural)
+
+
+def _tensors(fields: Mapping[str, Any]) -> Iterator[tuple[str, TensorDesc]]:
+    for name, value in fields.items():
+        if isinstance(value, TensorDesc):
+            yield name, value
+        elif isinstance(value, list | tuple):
+            yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
+
+
+def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
+    """What is missing, too much, or of the wrong kind."""
+    dialect = resolved.spec.dialect
+    for oddity in descriptor.oddities:
+        name = f"{oddity.where}.{oddity.code}" if oddity.where in resolved.fields else oddity.code
+        yield Failure(
+            name, oddity.where, oddity.message, {oddity.where: oddity.value}, aspect="structure", structural=True
+        )
+    for name, info in resolved.fields.items():
+        omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
+        if descriptor.fields.get(name) is None and not omissible:
+            message = f"{name} is required, but the descriptor does not give it"
+            yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
+    for name in resolved.spec.fields:
+        if name not in resolved.fields and descriptor.fields.get(name) is not None:
+            message = f"{name} is not a field of {resolved.spec.name} at {resolved.level}"
+            yield Failure(
+                f"{name}.exists", name, message, {name: descriptor.fields[name]}, aspect="structure", structural=True
+            )
+
+
+def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
+    if value is None:
+        return
+    items = (
+        enumerate(value) if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [(None, value)]
+    )
+    for index, item in items:
+        where = name if index is None else f"{name}[{index}]"
+        if isinstance(item, TensorDesc):
+            if cell is not None:
+                yield from _tensor_cell(name, where, cell, item)
+        else:
+            yield from _value_cell(name, where, info, cell, item)
+    del resolved
+
+
+def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Iterator[Failure]:
+    if cell.types is not None and tensor.type not in cell.types:
+        unknown = tensor.type is None
+        message = f"{where} has an unknown type" if unknown else f"{where} is {tensor.type}"
+        values = {f"type({where})": tensor.type}
+        allowed = tuple(cell.types)
+        yield Failure(f"{name}.type", where, message, values, unknown=unknown, aspect="type", allowed=allowed)
+    if cell.ranks is not None and (tensor.sizes is None or len(tensor.sizes) not in cell.ranks):
+        unknown = tensor.sizes is None
+        rank = None if tensor.sizes is None else len(tensor.sizes)
+        message = f"{where} has an unknown rank" if unknown else f"{where} has rank {rank}"
+        values = {f"rank({where})": rank}
+        yield Failure(
+            f"{name}.rank", where, message, values, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),)
+        )
+
+
+def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
+    values = cell.values if cell is not None and cell.values is not None else info.words
+    if values is not None and value not in values:
+        allowed = tuple(str(v) for v in values)
+        yield Failure(
+            f"{name}.value", where, f"{where} is {value!r:.80}", {where: value}, aspect="value", allowed=allowed
+        )
+    if cell is not None and cell.range is not None and value not in cell.range:
+        allowed = (str(cell.range),)
+        yield Failure(
+            f"{name}.value", where, f"{where} is {value!r:.80}", {where: value}, aspect="value", allowed=allowed
+        )
+
+
+def _rules(
+    forms: tuple[RuleForm, ...], context: Context, where: str, broken: list[tuple[RuleForm, str, Broken]]
+) -> Iterator[tuple[Failure, RuleForm]]:
+    """Evaluate the forms in order; skip the echoes of those that failed, and set aside those without a value."""
+    failed: set[str] = set()
+    for form in forms:
+        if failed.intersection(form.after):
+            continue
+        try:
+            applies, answer = _applies(form, context), None
+            if applies is not False:
+                answer = evaluate(form.require, context)
+        except Broken as error:
+            failed.add(form.name)
+            broken.append((form, where, error))
+            continue
+        if applies is False or answer is True:
+            continue
+        unknown = answer is UNKNOWN or applies is UNKNOWN
+        if not unknown:
+            failed.add(form.name)
+        yield _failure(form, context, where, unknown=unknown), form
+
+
+def _applies(form: RuleForm, context: Context) -> Any:
+    if any(context.absent(path) for path in form.require.needs):
+        return False
+    if form.when is None:
+        return True
+    if any(context.absent(path) for path in form.when.needs):
+        return False
+    return evaluate(form.when, context)
+
+
+def _failure(form: RuleForm, context: Context, where: str, *, unknown: bool) -> Failure:
+    message, values = explain(form.require, context)
+    if where:
+        message = _spoken(message, where)
+        values = {_spoken(text, where): value for text, value in values.items()}
+    return Failure(
+        rule=form.name,
+        where=where or _place(form.require, values),
+        message=message,
+        values={text: _plain(value) for text, value in values.items()},
+        fix=form.fix,
+        unknown=unknown,
+        scope=form.scope,
+        structural=form.structural,
+    )
+
+
+def _spoken(text: str, where: str) -> str:
+    """Name the field that a tensor rule was judged on."""
+    return text.replace("(tensor)", f"({where})").replace("tensor.", f"{where}.")
+
+
+def _place(rule: Rule, values: Mapping[str, Any]) -> str:
+    """The field to point at: an attribute that the rule reads, else the first field that the explanation names."""
+    named = [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
+    return min(named, key=lambda name: (rule.text.find(name), name), default="")
+
+
+def _plain(value: Any) -> Any:
+    if value is UNKNOWN:
+        return None
+    if isinstance(value, Symbol):
+        return str(value)
+    return [_plain(v) for v in value] if isinstance(value, tuple | range) else value

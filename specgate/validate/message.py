@@ -1,0 +1,156 @@
+"""Turn failures into findings: permanent ids, the levels that accept, and a fix where one exists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.levels import LevelSet
+from specgate.verdict import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import Dialect, OperatorSpec, Side
+    from specgate.validate.explain import Failure
+
+__all__ = ["finding", "missing_operator", "rule_id", "version_finding"]
+
+Judged = "Mapping[Side, Mapping[str, list[Failure]]]"
+
+
+def rule_id(dialect: str, operator: str, rule: str, scope: str = "operator") -> str:
+    """Return a rule's permanent id, e.g. ``directml/ONE_HOT/axis-range`` or ``directml/tensor/total-size``."""
+    return f"{dialect}/{'tensor' if scope == 'tensor' else operator}/{rule}"
+
+
+def finding(
+    failure: Failure,
+    spec: OperatorSpec,
+    level: str,
+    target: str,
+    side: Side,
+    judged: Mapping[Side, Mapping[str, list[Failure]]],
+) -> Finding:
+    """Return the finding for one failure at `level`; `judged` holds the failures at every level, per side."""
+    dialect = spec.dialect
+    own = judged[side]
+    levels = LevelSet.of(dialect.levels, [at for at in own if all(f.key != failure.key or f.unknown for f in own[at])])
+    whole = LevelSet.of(
+        dialect.levels, [at for at in own if not any(f for s in judged.values() for f in s[at] if not f.unknown)]
+    )
+    message = failure.message
+    if failure.allowed:
+        verb = "is not decided" if failure.unknown else f"is not taken at {dialect.level_word} {level}"
+        message += f", which {verb} ({_list(failure.allowed)})"
+    message += _reach(failure, levels, dialect)
+    other: Side = "observed" if side == "documented" else "documented"
+    if other in judged and all(f.key != failure.key for f in judged[other][level]) and not failure.unknown:
+        kind = (
+            "undocumented, but builds at this level accept it"
+            if side == "documented"
+            else "documented, but builds refuse it"
+        )
+        message += f" ({kind})"
+    return Finding(
+        id=rule_id(dialect.name, spec.name, failure.rule, failure.scope),
+        severity="note" if failure.unknown else "error",
+        message=message,
+        where=failure.where,
+        values=failure.values,
+        first_level=levels.first,
+        levels=tuple(levels),
+        fix=_fix(failure, dialect, level, whole),
+        basis=side,
+        target=target,
+    )
+
+
+def _reach(failure: Failure, levels: LevelSet, dialect: Dialect) -> str:
+    """Say which levels take a type, rank or value; a rule that no level relaxes needs no such words."""
+    if failure.unknown or (failure.aspect == "rule" and not levels):
+        return ""
+    if not levels:
+        return f"; no {dialect.level_word} takes it"
+    return f"; accepted by {levels}"
+
+
+def _list(words: tuple[str, ...]) -> str:
+    shown = words if len(words) <= 12 else (*words[:11], f"{len(words) - 11} more")
+    return ", ".join(shown)
+
+
+def _fix(failure: Failure, dialect: Dialect, level: str, whole: LevelSet) -> str | None:
+    """Propose a change: the rule's own words, a type to cast to, or a level that takes the whole descriptor."""
+    if failure.unknown:
+        return None
+    proposals = [failure.fix] if failure.fix else []
+    if failure.aspect == "type" and failure.values:
+        found = next(iter(failure.values.values()))
+        near = _nearest(str(found), failure.allowed, dialect)
+        if near:
+            proposals.append(f"cast {failure.where} to {near}")
+    later = [at for at in whole if dialect.position[at] > dialect.position[level]]
+    if later:
+        proposals.append(f"use {dialect.level_word} {later[0]}")
+    return " or ".join(proposals) or None
+
+
+def _nearest(found: str, allowed: tuple[str, ...], dialect: Dialect) -> str | None:
+    """Return the allowed type closest to `found`: of its kind and width first, then the same kind, then any integer."""
+    if found not in dialect.types or not allowed:
+        return None
+
+    def distance(name: str) -> tuple[int, int, int]:
+        ours, theirs = dialect.types[found], dialect.types.get(name, {})
+        mine, other = _family(found, dialect), _family(name, dialect)
+        width = (theirs.get("bits") or 0) - (ours.get("bits") or 0)
+        kind = 0 if mine == other else 1 if {mine, other} == {"i", "u"} else 2
+        return (kind, 0 if width >= 0 else 1, abs(width))
+
+    best = min(allowed, key=distance)
+    return best if distance(best)[0] < 2 else None
+
+
+def _family(name: str, dialect: Dialect) -> str:
+    """i, u, f, c or another first letter of what numpy calls the type."""
+    numpy = str(dialect.types.get(name, {}).get("numpy") or name.lower())
+    return "f" if numpy.startswith("bf") else numpy[:1]
+
+
+def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str) -> Finding:
+    """Return the finding for an operator that the level does not have."""
+    dialect = spec.dialect
+    levels = spec.levels
+    removed = spec.raw.get("removed")
+    gone = removed is not None and dialect.position[level] >= dialect.position[removed]
+    state = f"was removed at {removed}" if gone else f"exists from {spec.rows[0]} on"
+    first = levels.first
+    return Finding(
+        id=rule_id(dialect.name, spec.name, "level"),
+        severity="error",
+        message=f"{spec.name} does not exist at {dialect.level_word} {level}; it {state}",
+        where="",
+        values={"level": level, "operator": descriptor.operator},
+        first_level=first,
+        levels=tuple(levels),
+        fix=None if gone or first is None else f"use {dialect.level_word} {first}",
+        target=target,
+    )
+
+
+def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str) -> Finding:
+    """Return the finding for a descriptor written for a later level than the target has."""
+    dialect = spec.dialect
+    levels = dialect.level_set(f"{descriptor.version}..")
+    return Finding(
+        id=rule_id(dialect.name, spec.name, "version"),
+        severity="error",
+        message=f"written for {dialect.level_word} {descriptor.version}, but the target takes those up to {level}",
+        where="version",
+        values={"version": descriptor.version, "level": level},
+        first_level=descriptor.version,
+        levels=tuple(levels),
+        fix=f"use {dialect.level_word} {descriptor.version}",
+        target=target,
+    )
