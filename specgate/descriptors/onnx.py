@@ -1,0 +1,155 @@
+"""ONNX nodes as dicts, in the words of NodeProto and TypeProto, and from onnx's own NodeProto objects.
+
+Source: onnx/onnx.proto of the onnx package.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.spec.tables import FieldInfo
+
+__all__ = ["attribute_value", "is_descriptor", "operator_name", "read", "write"]
+
+NAME: Final = "onnx"
+_KEYS: Final = ("op_type", "domain", "name", "inputs", "outputs", "attributes", "opset")
+_TENSOR_KEYS: Final = ("elem_type", "shape", "value", "name")
+
+
+def is_descriptor(data: Mapping[str, Any]) -> bool:
+    """Return whether `data` looks like an ONNX node."""
+    return "op_type" in data
+
+
+def operator_name(op_type: str, domain: str = "") -> str:
+    """Return the name an operator has in the tables: bare in ai.onnx, ``domain.op_type`` elsewhere."""
+    return op_type if domain in {"", "ai.onnx"} else f"{domain}.{op_type}"
+
+
+def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
+    """Return the Descriptor of a node dict; raise InputError or NoTable.
+
+    ``inputs``/``outputs``: ``{"elem_type": "INT64", "shape": [2, "N", null], "value": …}`` or null where left out.
+    ``opset``: the opset import it was written for, absent to be judged as written for the target.
+    """
+    prefix = f"{place}." if place else ""
+    for key in data:
+        if key not in _KEYS:
+            near = difflib.get_close_matches(str(key), _KEYS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(_KEYS)}"
+            raise InputError(f"{key!r:.60} is not a field of a node; {hint}", place=place or None)
+    op_type, domain = data.get("op_type"), data.get("domain") or ""
+    if not isinstance(op_type, str) or not isinstance(domain, str):
+        raise InputError(f"expected op_type and domain as strings, found {op_type!r:.60}", place=place or None)
+    spec = dialect(NAME).operator(operator_name(op_type, domain))
+    attributes = data.get("attributes") or {}
+    if not isinstance(attributes, dict):
+        raise InputError("expected an object of attributes by name", place=f"{prefix}attributes")
+    opset = data.get("opset")
+    if opset is not None and (isinstance(opset, bool) or not isinstance(opset, int | str)):
+        raise InputError(f"expected an opset number, found {opset!r:.60}", place=f"{prefix}opset")
+    return build(
+        spec,
+        _tensors(data.get("inputs"), f"{prefix}inputs"),
+        _tensors(data.get("outputs"), f"{prefix}outputs"),
+        attributes,
+        version=None if opset is None else str(opset),
+        name=data.get("name"),
+        convert=attribute_value,
+    )
+
+
+def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
+    if raw is None:
+        return []
+    if not isinstance(raw, list):
+        raise InputError(f"expected a list of tensors, found {raw!r:.60}", place=place)
+    return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
+
+
+def _tensor(raw: Any, place: str) -> TensorDesc | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, dict):
+        raise InputError(f"expected an object with elem_type and shape, or null, found {raw!r:.60}", place=place)
+    for key in raw:
+        if key not in _TENSOR_KEYS:
+            raise InputError(f"{key!r:.60} is not a field of a tensor; expected elem_type, shape, value", place=place)
+    shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=False)
+    return TensorDesc(_elem_type(raw.get("elem_type"), place), shape, value=flat(raw.get("value"), f"{place}.value"))
+
+
+def _elem_type(raw: Any, place: str) -> str | None:
+    types = dialect(NAME).types
+    if raw is None:
+        return None
+    for name, info in types.items():
+        if raw == name or raw == info.get("tensor") or (raw == info.get("value") and not isinstance(raw, bool)):
+            return name
+    near = difflib.get_close_matches(str(raw).upper(), types, 1)
+    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
+    raise InputError(f"{raw!r:.60} is not a TensorProto.DataType; {hint}", place=f"{place}.elem_type")
+
+
+def attribute_value(info: FieldInfo, raw: Any) -> Any:
+    """Return an attribute's value as the field's type; raise ValueError saying what was expected."""
+    if info.type.endswith("[]"):
+        if not isinstance(raw, list | tuple):
+            raise ValueError(f"{info.type} is expected")
+        return [_scalar(info.type.removesuffix("[]"), item) for item in raw]
+    return _scalar(info.type, raw)
+
+
+def _scalar(kind: str, raw: Any) -> Any:
+    if kind == "int":
+        if isinstance(raw, bool) or not isinstance(raw, int) or not INT64[0] <= raw <= INT64[1]:
+            raise ValueError("a 64-bit integer is expected")
+        return raw
+    if kind == "float":
+        if isinstance(raw, bool) or not isinstance(raw, int | float):
+            raise ValueError("a number is expected")
+        return float(raw)
+    if isinstance(raw, bytes):
+        raw = raw.decode("utf-8", "replace")
+    if not isinstance(raw, str):
+        raise ValueError("a string is expected")  # noqa: TRY004  # a value of another kind, as for the others
+    return raw
+
+
+def write(descriptor: Descriptor) -> dict[str, Any]:
+    """Return the node dict of a descriptor."""
+    spec = dialect(NAME).operator(descriptor.operator)
+    domain, _, op_type = descriptor.operator.rpartition(".")
+    attributes = {i.name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
+    attributes.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    node: dict[str, Any] = {
+        "op_type": op_type,
+        "domain": domain,
+        "inputs": [_written(t) for t in positional(descriptor.fields, spec.inputs)],
+        "outputs": [_written(t) for t in positional(descriptor.fields, spec.outputs)],
+        "attributes": attributes,
+    }
+    if descriptor.version is not None:
+        node["opset"] = int(descriptor.version)
+    if descriptor.name is not None:
+        node["name"] = descriptor.name
+    return node
+
+
+def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
+    if tensor is None:
+        return None
+    shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
+    written: dict[str, Any] = {"elem_type": tensor.type, "shape": shape}
+    if tensor.value is not None:
+        written["value"] = list(tensor.value)
+    return written

@@ -1,0 +1,144 @@
+"""OpenVINO layers as dicts, in the words of an IR layer.
+
+Source: openvinotoolkit/openvino, docs/articles_en/documentation/openvino-ir-format.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.spec.tables import FieldInfo
+
+__all__ = ["attribute_value", "is_descriptor", "read", "write"]
+
+NAME: Final = "openvino"
+_KEYS: Final = ("type", "version", "name", "id", "inputs", "outputs", "data")
+_TENSOR_KEYS: Final = ("element_type", "shape", "value", "name")
+
+
+def is_descriptor(data: Mapping[str, Any]) -> bool:
+    """Return whether `data` looks like an OpenVINO layer."""
+    version = data.get("version")
+    return "type" in data and ("data" in data or (isinstance(version, str) and version.startswith("opset")))
+
+
+def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
+    """Return the Descriptor of a layer dict; raise InputError or NoTable.
+
+    ``inputs``/``outputs``: ``{"element_type": "i64", "shape": [3, -1]}``; -1 or null is an unknown size, a shape of
+    null an unknown rank. ``version``: the opset of the layer; absent to be judged as written for the target.
+    """
+    prefix = f"{place}." if place else ""
+    for key in data:
+        if key not in _KEYS:
+            near = difflib.get_close_matches(str(key), _KEYS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(_KEYS)}"
+            raise InputError(f"{key!r:.60} is not a field of a layer; {hint}", place=place or None)
+    kind, version = data.get("type"), data.get("version")
+    if not isinstance(kind, str) or not (version is None or isinstance(version, str)):
+        raise InputError(f"expected type and version as strings, found {kind!r:.60}", place=place or None)
+    attributes = data.get("data") or {}
+    if not isinstance(attributes, dict):
+        raise InputError("expected an object of attributes by name", place=f"{prefix}data")
+    return build(
+        dialect(NAME).operator(kind),
+        _tensors(data.get("inputs"), f"{prefix}inputs"),
+        _tensors(data.get("outputs"), f"{prefix}outputs"),
+        attributes,
+        version=version,
+        name=data.get("name"),
+        convert=attribute_value,
+    )
+
+
+def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
+    if raw is None:
+        return []
+    if not isinstance(raw, list):
+        raise InputError(f"expected a list of ports, found {raw!r:.60}", place=place)
+    return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
+
+
+def _tensor(raw: Any, place: str) -> TensorDesc | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, dict):
+        raise InputError(f"expected an object with element_type and shape, or null, found {raw!r:.60}", place=place)
+    for key in raw:
+        if key not in _TENSOR_KEYS:
+            raise InputError(f"{key!r:.60} is not a field of a port; expected element_type, shape, value", place=place)
+    kind = raw.get("element_type")
+    types = dialect(NAME).types
+    if kind is not None and kind not in types:
+        raise InputError(f"{kind!r:.60} is not an element type; expected one of {', '.join(types)}", place=place)
+    shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=True)
+    return TensorDesc(kind, shape, value=flat(raw.get("value"), f"{place}.value"))
+
+
+def attribute_value(info: FieldInfo, raw: Any) -> Any:
+    """Return an attribute's value as the field's type, from JSON or from an IR's text; raise ValueError else."""
+    if info.type.endswith("[]"):
+        items = raw.split(",") if isinstance(raw, str) else raw
+        if not isinstance(items, list | tuple):
+            raise ValueError(f"{info.type} is expected")
+        return [_scalar(info.type.removesuffix("[]"), item) for item in items]
+    return _scalar(info.type, raw)
+
+
+def _scalar(kind: str, raw: Any) -> Any:
+    if kind == "int":
+        if isinstance(raw, str) and raw.strip().lstrip("-").isdecimal() and len(raw) <= 21:
+            raw = int(raw)
+        if isinstance(raw, bool) or not isinstance(raw, int) or not INT64[0] <= raw <= INT64[1]:
+            raise ValueError("a 64-bit integer is expected")
+        return raw
+    if kind == "float":
+        if isinstance(raw, bool) or not isinstance(raw, int | float | str):
+            raise ValueError("a number is expected")
+        return float(raw)
+    if kind == "bool":
+        if raw not in (True, False, "true", "false", "1", "0"):
+            raise ValueError("true or false is expected")
+        return raw in (True, "true", "1")
+    if not isinstance(raw, str):
+        raise ValueError("a string is expected")  # noqa: TRY004  # a value of another kind, as for the others
+    return raw
+
+
+def write(descriptor: Descriptor) -> dict[str, Any]:
+    """Return the layer dict of a descriptor."""
+    spec = dialect(NAME).operator(descriptor.operator)
+    data = {i.name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
+    data.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    layer: dict[str, Any] = {"type": descriptor.operator}
+    if descriptor.version is not None:
+        layer["version"] = descriptor.version
+    if descriptor.name is not None:
+        layer["name"] = descriptor.name
+    layer["inputs"] = [_written(t) for t in positional(descriptor.fields, spec.inputs)]
+    layer["outputs"] = [_written(t) for t in positional(descriptor.fields, spec.outputs)]
+    layer["data"] = data
+    return layer
+
+
+def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
+    if tensor is None:
+        return None
+    shape = (
+        None
+        if tensor.sizes is None
+        else [-1 if s is None else s if isinstance(s, int) else str(s) for s in tensor.sizes]
+    )
+    written: dict[str, Any] = {"element_type": tensor.type, "shape": shape}
+    if tensor.value is not None:
+        written["value"] = list(tensor.value)
+    return written

@@ -1,0 +1,43 @@
+"""Allocation with a limit: a kernel asked for an absurd output refuses instead of exhausting the machine."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["full", "limit"]
+
+_limit: ContextVar[int] = ContextVar("_limit", default=2**32)
+
+
+@contextmanager
+def limit(max_bytes: int) -> Iterator[None]:
+    """Within it, kernels may allocate arrays of at most `max_bytes` each."""
+    token = _limit.set(max_bytes)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def full(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return `numpy.full`, or raise InputError above the limit in force."""
+    needed = prod(shape) * dtype.itemsize
+    if needed > _limit.get():
+        raise InputError(
+            f"the output of shape {list(shape)} needs {needed} bytes, more than the limit of {_limit.get()}"
+        )
+    result: NDArray[Any] = np.empty(shape, dtype)
+    result.fill(value)
+    return result
