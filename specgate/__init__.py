@@ -1,4 +1,4 @@
-"""specgate: will this operator run on that DirectML level, ONNX opset or OpenVINO opset, and if not, why not?"""
+"""Will this operator run on that DirectML feature level, ONNX opset or OpenVINO opset, and if not, why not."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.minimum import Minimum
+    from specgate.lowest import Minimum
     from specgate.targets import Target
     from specgate.verdict import Basis, Report, Verdict
 
@@ -77,11 +77,11 @@ def execute(descriptor: Any, arrays: Mapping[str, Any], target: str | Target | N
     applies; the dialect's newest level when left out. Elements that the page leaves undefined are masked.
     Raises InputError, NoTable, NoKernel.
     """
-    from specgate.execute.engine import execute_at
+    from specgate.execution.engine import execute_at
     from specgate.spec.tables import dialect as tables
 
     if isinstance(descriptor, str | os.PathLike) and os.fspath(descriptor).endswith(".onnx"):
-        from specgate.execute.model import run_model
+        from specgate.execution.model import run_model
 
         return run_model(os.fspath(descriptor), arrays)
     goal = parse_target(target) if isinstance(target, str) else target
@@ -97,14 +97,14 @@ def minimum(descriptor: Any, dialect: str | None = None, basis: Basis = "both") 
 
     The result is a string-like value: ``"3.0"``, or falsy with `.level` None where no level accepts it.
     """
-    from specgate.minimum import find_minimum
+    from specgate.lowest import find_minimum
 
     return find_minimum(_descriptor(descriptor, dialect), basis)
 
 
 def support(dialect: str, operator: str) -> dict[str, Any]:
     """Return an operator's table resolved per level: what each field takes, and the rules that hold."""
-    from specgate.support import resolved_table
+    from specgate.spec.view import resolved_table
 
     return resolved_table(dialect, operator)
 

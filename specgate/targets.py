@@ -123,6 +123,5 @@ def known_targets(names: Iterable[str] = DIALECTS) -> list[dict[str, Any]]:
         for level in table.levels:
             info = {k: v for k, v in table.raw["levels"]["levels"][level].items() if k != "limits"}
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
-        for entry in table.environments:
-            rows.append({"target": f"{name}:{entry['name']}", **entry})
+        rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
     return rows

@@ -67,7 +67,6 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
             f"expected an object with the operator's fields, found {_shown(desc)}", place=_join(place, "desc")
         )
     fields: dict[str, Any] = {}
-    plain = True
     taken = 0
     for name, info in spec.fields.items():
         raw = desc.get(name)
@@ -79,19 +78,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         fields[name] = value
     if taken != len(desc):
         _refuse_unknown(desc, list(spec.fields), place, f"a field of {spec.name}")
-    for value in fields.values():
-        if value.__class__ is TensorDesc:
-            sizes = value[1]
-            if None in sizes or not _all_int(sizes):
-                plain = False
-                break
-    else:
-        plain = len(fields) > 0 and all(v.__class__ is TensorDesc or v is not None for v in fields.values())
-    return Descriptor(NAME, spec.name, fields, None, (), None, {}, plain)
-
-
-def _all_int(sizes: tuple[Any, ...]) -> bool:
-    return all(size.__class__ is int for size in sizes)
+    return Descriptor(NAME, spec.name, fields)
 
 
 def _join(place: str, name: str) -> str:

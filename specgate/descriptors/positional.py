@@ -1,4 +1,4 @@
-"""What ONNX nodes and OpenVINO layers share: inputs and outputs by position, attributes by name, odd ones kept as oddities."""
+"""What ONNX nodes and OpenVINO layers share: tensors by position, attributes by name, odd ones kept as oddities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the reader for a dict, and read descriptor files: JSON or YAML, one descriptor, several, or a DxDispatch model."""
+"""Find the reader for a dict, and read JSON and YAML documents without being hurt by them."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
     name = dialect or dialect_of(data)
     if name is None:
         raise InputError(
-            'expected a DirectML ("type", "desc"), ONNX ("op_type") or OpenVINO ("type", "version", "data") descriptor; '
-            f"found the keys {', '.join(map(str, list(data)[:8])) or 'none'}",
+            'expected a descriptor of DirectML ("type", "desc"), ONNX ("op_type") or OpenVINO ("type", "data"); found '
+            f"the keys {', '.join(map(str, list(data)[:8])) or 'none'}",
             place=place or None,
         )
     descriptor: Descriptor = reader(name).read(data, place)
@@ -80,7 +80,7 @@ def read_text_file(path: str) -> str:
 
 def load_document(text: str, name: str) -> Any:
     """Return the JSON or YAML document in `text`; by the file's ending, or JSON where it starts with a bracket."""
-    if name.endswith((".yaml", ".yml")) or not text.lstrip()[:1] in ("{", "["):
+    if name.endswith((".yaml", ".yml")) or text.lstrip()[:1] not in {"{", "["}:
         from specgate.spec.yamlio import load_yaml
 
         return load_yaml(text, name)[0]

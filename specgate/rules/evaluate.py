@@ -90,7 +90,7 @@ def evaluate(rule: Rule, context: Context) -> Any:
 
 
 def explain(rule: Rule, context: Context) -> tuple[str, dict[str, Any]]:
-    """Return the rule with the values that decide it ("A < B, but A is 4 and B is 4"), and those values by expression."""
+    """Return the rule with what decides it ("A < B, but A is 4 and B is 4"), and those values by expression."""
     evaluator = _Evaluator(context)
     values: dict[str, Any] = {}
     prefix = evaluator.blame(rule.tree, {}, values)
@@ -294,10 +294,8 @@ class _Evaluator:
                     continue
                 found = UNKNOWN if keep is UNKNOWN else self.value(node.elt, inner)
                 if found is wanted:
-                    values[name] = inner[name]
                     self.blame(node.elt, inner, values)
-                    del values[name]
-                    return f"for {name} = {inner[name]}: "
+                    return "" if name in values else f"for {name} = {inner[name]}: "
         return ""
 
 
@@ -363,9 +361,9 @@ _TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
     "elements": _elements,
     "bits": _bits,
     "value": _value,
-    "extent": _layout(lambda tensor, _: primitives.extent(tensor.sizes, tensor.strides)),  # type: ignore[arg-type]
+    "extent": _layout(lambda tensor, _: primitives.extent(tensor.sizes, tensor.strides)),
     "minimum_size": _layout(_minimum_size),
-    "overlapping": _layout(lambda tensor, _: primitives.overlapping(tensor.sizes, tensor.strides)),  # type: ignore[arg-type]
+    "overlapping": _layout(lambda tensor, _: primitives.overlapping(tensor.sizes, tensor.strides)),
 }
 _NUMBER_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "len": len,

@@ -27,7 +27,7 @@ def product(numbers: Iterable[int]) -> int:
 
 
 def power_of_two(number: int) -> bool:
-    """Return whether `number` is 1, 2, 4, 8 …"""
+    """Return whether `number` is 1, 2, 4, 8 and so on."""
     return number > 0 and number & (number - 1) == 0
 
 

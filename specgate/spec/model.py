@@ -53,7 +53,7 @@ class FieldSpec(_File):
     kind: Literal["input", "output", "attribute"]
     type: str = Field(
         default="tensor",
-        description="tensor, tensor[], uint, int, uint64, float, bool, string, enum:NAME; [] behind one makes it an array",
+        description="tensor, uint, int, uint64, float, bool, string or enum:NAME; [] behind it makes it an array",
     )
     optional: bool = False
     default: Any = Field(default=None, description="the value an absent attribute has")
@@ -121,6 +121,10 @@ class Observed(_File):
     bug: bool = Field(default=False, description="the build contradicts its own page")
 
 
+def _constant(value: Any) -> bool:
+    return isinstance(value, str | int | bool | float) or (isinstance(value, dict) and list(value) == ["expression"])
+
+
 class Execute(BaseModel):
     """How the operator is computed: a kernel, its arguments, and behaviour that changes with the level."""
 
@@ -134,8 +138,8 @@ class Execute(BaseModel):
     @model_validator(mode="after")
     def _behaviour(self) -> Execute:
         for level, row in (self.model_extra or {}).items():
-            if not isinstance(row, dict) or not all(isinstance(v, str | int | bool | float) for v in row.values()):
-                raise ValueError(f"expected level {level!r} to hold constants by argument name")
+            if not isinstance(row, dict) or not all(_constant(v) for v in row.values()):
+                raise ValueError(f"expected level {level!r} to hold constants, or expression: …, by argument name")
         return self
 
 

@@ -67,7 +67,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
-    """One field: name, kind (input, output, attribute), type, whether a descriptor may leave it out, and its default."""
+    """One field: kind is input, output or attribute; optional ones may be left out and then have their default."""
 
     name: str
     kind: str
@@ -271,7 +271,7 @@ def make_forms(
     forms = []
     for name, entries in raw.items():
         for entry in entries:
-            extra = {
+            extra: dict[str, Any] = {
                 k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
             }
             when = parse(entry["when"], scope) if "when" in entry else None
@@ -402,8 +402,10 @@ def dialect(name: str) -> Dialect:
 
 def use_specs(*folders: Path) -> None:
     """Load the operators of further spec folders too (each laid out as ``specs/``); replaces an earlier call's."""
+    from specgate import targets
     from specgate.validate.check import forget  # compiled checkers belong to the tables that made them
 
     _extra[:] = folders
     _dialects.clear()
     forget()
+    targets.forget()

@@ -58,7 +58,7 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
                 hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)
     for name, info in resolved.fields.items():
         cell = resolved.cells.get(name)
-        failures = _cell(name, info, cell, fields[name], resolved) if cell is not None or info.words else ()
+        failures = _cell(name, info, cell, fields[name]) if cell is not None or info.words else ()
         found += [f for f in failures if (name, f.aspect + "s") not in hidden]
     found += tensor_failures
     found += [failure for failure, _ in _rules(resolved.rules, context, "", broken)]
@@ -102,7 +102,7 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
             )
 
 
-def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
+def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
     if value is None:
         return
     items = (
@@ -115,7 +115,6 @@ def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any, resolved: R
                 yield from _tensor_cell(name, where, cell, item)
         else:
             yield from _value_cell(name, where, info, cell, item)
-    del resolved
 
 
 def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Iterator[Failure]:
@@ -129,10 +128,8 @@ def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Itera
         unknown = tensor.sizes is None
         rank = None if tensor.sizes is None else len(tensor.sizes)
         message = f"{where} has an unknown rank" if unknown else f"{where} has rank {rank}"
-        values = {f"rank({where})": rank}
-        yield Failure(
-            f"{name}.rank", where, message, values, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),)
-        )
+        ranks = {f"rank({where})": rank}
+        yield Failure(f"{name}.rank", where, message, ranks, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),))
 
 
 def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:

@@ -1,4 +1,4 @@
-"""Execute one descriptor: take its arrays, call the kernel that its table names, hold the result against the declaration.
+"""Execute one descriptor: take its arrays, call the kernel its table names, hold the result against the declaration.
 
 The engine never asks the validator: that the two agree is a result, which the property tests measure.
 """
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
-from specgate.execute import memory
-from specgate.execute.kernels import find_kernel
-from specgate.execute.types import as_array, numpy_type
+from specgate.execution import memory
+from specgate.execution.kernels import find_kernel
+from specgate.execution.types import as_array, numpy_type
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.rules.parse import parse
 from specgate.rules.primitives import minimum_size

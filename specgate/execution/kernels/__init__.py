@@ -14,7 +14,7 @@ __all__ = ["KERNELS", "find_kernel", "register_kernel"]
 
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
-    "one_hot": "specgate.execute.kernels.one_hot",
+    "one_hot": "specgate.execution.kernels.one_hot",
 }
 _registered: dict[str, Callable[..., Any]] = {}
 

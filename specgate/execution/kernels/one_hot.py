@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execute import memory
+from specgate.execution import memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +93,7 @@ def _as_int64(indices: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
 def _filled(
     whole: NDArray[np.int64], size: int, position: int, off: NDArray[Any], on: NDArray[Any], *, from_end: bool
 ) -> NDArray[Any]:
-    """Fill once with off_value, then write on_value through flat offsets: one pass over the output, one over the indices."""
+    """Fill with off_value, then write on_value through flat offsets: one pass over the output, one over the indices."""
     shape = (*whole.shape[:position], size, *whole.shape[position:])
     result = memory.full(shape, off[0], off.dtype)
     if whole.size == 0 or size == 0:

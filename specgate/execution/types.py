@@ -22,7 +22,8 @@ def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
     """Return the numpy type that carries elements of `name`; raise NoKernel where numpy (and ml_dtypes) has none."""
     spelled = dialect.types[name].get("numpy")
     if spelled:
-        return np.dtype(spelled)
+        dtype: np.dtype[Any] = np.dtype(spelled)
+        return dtype
     try:
         import ml_dtypes
     except ImportError:
@@ -30,7 +31,8 @@ def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
     known = {"BFLOAT16": "bfloat16", "bf16": "bfloat16"}
     if name not in known:
         raise NoKernel(f"{name} has no numpy type here, so it cannot be executed")
-    return np.dtype(getattr(ml_dtypes, known[name]))
+    wide: np.dtype[Any] = np.dtype(getattr(ml_dtypes, known[name]))
+    return wide
 
 
 def as_array(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None, place: str) -> NDArray[Any]:
@@ -38,7 +40,7 @@ def as_array(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None, pl
 
     Python numbers are converted when they fit; arrays must already have the type.
     """
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "UST" and dtype == object:
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "UST" and dtype.kind == "O":
         value = np.asarray(value).astype(object)
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
