@@ -71,4 +71,5 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
             continue
         found_ids = sorted({f.id for f in verdict.findings})
         if found_ids != [wanted]:
-            yield f"counterexamples.{name}: expected {wanted} alone at {level}, found {', '.join(found_ids) or 'nothing'}"
+            shown = ", ".join(found_ids) or "nothing"
+            yield f"counterexamples.{name}: expected {wanted} alone at {level}, found {shown}"

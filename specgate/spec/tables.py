@@ -344,9 +344,8 @@ class Dialect:
         if level not in self.position:
             near = difflib.get_close_matches(level, self.levels, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(
-                f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {', '.join(self.levels)}{hint}"
-            )
+            known = ", ".join(self.levels)
+            raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {known}{hint}")
 
     def holds(self, level: str, since: str | None, until: str | None) -> bool:
         """Return whether `level` lies from `since` on and before `until`."""
