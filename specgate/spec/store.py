@@ -30,7 +30,8 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
     Raises InputError when there is no such dialect or a spec file is wrong.
     """
     folder = _CHECKOUT / dialect
-    tables = _fresh(dialect, folder) if folder.is_dir() else _shipped(dialect, extra)
+    in_checkout = (_CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir()
+    tables = _fresh(dialect, folder) if in_checkout else _shipped(dialect, extra)
     for root in extra:
         _merge(tables, root / dialect)
     return tables

@@ -1,0 +1,31 @@
+"""Hatchling build hook: compile ``specs/`` into the wheel, one JSON file a dialect, so that a check reads no YAML."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompileSpecs(BuildHookInterface[Any]):
+    """Adds ``specgate/_specs/DIALECT.json`` to a wheel; an editable install reads the checkout's YAML instead."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel" or version == "editable":
+            return
+        sys.path.insert(0, self.root)
+        from specgate.spec.build import build_dialect
+        from specgate.spec.store import DIALECTS
+
+        folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
+        for name in DIALECTS:
+            tables = {"stamp": None, "tables": build_dialect(Path(self.root) / "specs" / name)}
+            compiled = folder / f"{name}.json"
+            compiled.write_text(json.dumps(tables, separators=(",", ":")), encoding="utf-8")
+            build_data["force_include"][str(compiled)] = f"specgate/_specs/{name}.json"
