@@ -23,6 +23,7 @@ __all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file"]
 FORMAT: Final = 1
 MAX_FILE: Final = 4 * 2**20
 _FILES: Final[Mapping[str, type[BaseModel]]] = {
+    "codes.yaml": model.CodesFile,
     "dialect.yaml": model.DialectFile,
     "levels.yaml": model.LevelsFile,
     "types.yaml": model.TypesFile,

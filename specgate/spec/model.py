@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-__all__ = ["DialectFile", "EnvironmentsFile", "LevelsFile", "OperatorFile", "TensorFile", "TypesFile"]
+__all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "OperatorFile", "TensorFile", "TypesFile"]
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
@@ -237,6 +237,23 @@ class EnvironmentsFile(_File):
     dialect: Name
     sources: list[Source]
     environments: list[Environment]
+
+
+class Code(_File):
+    """An error code that users meet."""
+
+    name: str
+    meaning: str
+    advice: str
+    source: str
+
+
+class CodesFile(_File):
+    """A dialect's error codes, by their hexadecimal spelling."""
+
+    dialect: Name
+    sources: list[Source]
+    codes: dict[Annotated[str, StringConstraints(pattern=r"^0x[0-9A-F]{8}$")], Code]
 
 
 class TensorFile(_File):

@@ -1,0 +1,91 @@
+"""What commands share: configuration, targets, output."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from specgate.report.options import RenderOptions
+
+__all__ = ["as_json", "emit", "has_config", "options", "text_table", "write_text"]
+
+CONFIG_FILES = ("specgate.toml", "pyproject.toml")
+
+
+def has_config(start: str) -> bool:
+    """Return whether a configuration file may apply to `start`: only then are tomllib and pathlib worth loading."""
+    folder = os.path.abspath(start)  # noqa: PTH100  # pathlib costs what a cold check must not pay
+    while True:
+        if any(os.path.isfile(os.path.join(folder, name)) for name in CONFIG_FILES):  # noqa: PTH113, PTH118
+            return True
+        parent = os.path.dirname(folder)  # noqa: PTH120
+        if parent == folder or os.path.isdir(os.path.join(folder, ".git")):  # noqa: PTH112, PTH118
+            return False
+        folder = parent
+
+
+def options(arguments: argparse.Namespace, *, root: str = ".") -> RenderOptions:
+    """Return how to render a report: colour on a terminal unless told otherwise, the terminal's width."""
+    from specgate.report.options import RenderOptions
+
+    to_terminal = sys.stdout.isatty() and not arguments.output
+    color = arguments.color == "always" or (
+        arguments.color == "auto"
+        and to_terminal
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+    return RenderOptions(
+        color=color,
+        width=shutil.get_terminal_size((100, 24)).columns if to_terminal else 100,
+        verbose=getattr(arguments, "verbose", False),
+        max_per_rule=getattr(arguments, "max_per_rule", 20),
+        root=root,
+    )
+
+
+def emit(text: str, output: str | None) -> None:
+    """Write a report to a file (whole or not at all) or to standard output."""
+    if output is None:
+        sys.stdout.write(text)
+        return
+    write_text(output, text)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file through a temporary one beside it, so that nothing half-written is left."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
+            file.write(text)
+        os.replace(temporary, path)  # noqa: PTH105
+    except OSError as error:
+        if os.path.exists(temporary):  # noqa: PTH110
+            os.unlink(temporary)  # noqa: PTH108
+        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
+
+
+def as_json(data: Any) -> str:
+    """Return plain data as readable ASCII JSON with a final newline."""
+    from specgate.report.jsonreport import dumps
+
+    return dumps(data)
+
+
+def text_table(rows: list[list[str]], *, indent: str = "") -> str:
+    """Return rows as aligned columns, two spaces apart; the last column is not padded."""
+    if not rows:
+        return ""
+    widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(max(map(len, rows)))]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(widths[i]) for i, cell in enumerate(row[:-1])] + row[-1:]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,122 @@
+"""``specgate lint``: judge whole models, many files, with configuration, ignores and a baseline."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specgate.cli.common import emit, options
+from specgate.errors import Error, InputError
+from specgate.linting.config import Config, load_config
+from specgate.linting.files import discover
+from specgate.targets import parse_targets
+from specgate.verdict import Report
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["lint"]
+
+Job = tuple[str, tuple[str, ...], str]
+
+
+def lint(arguments: argparse.Namespace) -> int:
+    """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
+    config = load_config(Path(), Path(arguments.config) if arguments.config else None)
+    files = discover(arguments.path, exclude=config.excluded)
+    jobs = [_job(file, arguments, config) for file in files]
+    report, problems = Report(), []
+    for file, answer in _progress(zip(files, _answers(jobs, arguments.jobs), strict=True), len(jobs)):
+        if isinstance(answer, str):
+            problems.append(answer)
+        else:
+            report.extend(answer)
+        del file
+    _settle(report, config, arguments)
+    from specgate.report import render
+
+    chosen = arguments.format or config.format or "text"
+    emit(render(report, chosen, options=options(arguments, root=str(config.root))), arguments.output)
+    _complain(problems)
+    return 2 if problems else 0 if report.clean else 1
+
+
+def _complain(problems: Sequence[str]) -> None:
+    from specgate.report.clean import clean
+
+    for problem in problems:
+        sys.stderr.write(f"specgate: {clean(problem, 2000)}\n")
+
+
+def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
+    texts = arguments.target or config.targets_for(file)
+    if not texts:
+        raise InputError("no target: give --target (for instance onnx:17) or set targets in specgate.toml", file=file)
+    targets = parse_targets(texts)
+    return (
+        file,
+        tuple((t.alias and f"{t.dialect}:{t.alias}") or str(t) for t in targets),
+        arguments.basis or config.basis,
+    )
+
+
+def lint_job(job: Job) -> Report | str:
+    """Lint one file in this or another process; a string says why the file is unusable."""
+    from specgate.linting.model import lint_model
+
+    file, targets, basis = job
+    try:
+        return lint_model(file, parse_targets(targets), basis)  # type: ignore[arg-type]
+    except Error as error:
+        text = str(error)
+        return text if file in text else f"{file}: {text}"
+    except (RecursionError, MemoryError) as error:
+        return f"{file}: too deeply nested or too large ({type(error).__name__})"
+
+
+def _answers(jobs: Sequence[Job], processes: int) -> Iterator[Report | str]:
+    """Lint the files in order, in this process or in several."""
+    count = os.cpu_count() or 1 if processes == 0 else processes
+    if count < 1:
+        raise InputError(f"expected --jobs 0 or more, found {processes}")
+    if count == 1 or len(jobs) < 2:
+        yield from map(lint_job, jobs)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(min(count, len(jobs))) as pool:
+        yield from pool.map(lint_job, jobs, chunksize=max(1, len(jobs) // (count * 8)))
+
+
+def _progress(answers: Iterable[tuple[str, Report | str]], total: int) -> Iterator[tuple[str, Report | str]]:
+    """Show a progress bar on a terminal, where there is something to wait for."""
+    if not sys.stderr.isatty() or total < 4:
+        yield from answers
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(answers, "linting", total=total, console=Console(stderr=True), transient=True)
+
+
+def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> None:
+    """Apply ignores and the baseline, in this order."""
+    if config.ignores:
+        from datetime import UTC, datetime
+
+        from specgate.linting.ignores import apply_ignores
+
+        apply_ignores(report, config.ignores, today=datetime.now(UTC).date(), root=config.root)
+    path = arguments.baseline or (str(config.root / config.baseline) if config.baseline else None)
+    if arguments.update_baseline and path is None:
+        raise InputError("--update-baseline needs --baseline FILE or `baseline` in the configuration")
+    if path is None:
+        return
+    from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
+
+    if arguments.update_baseline:
+        write_baseline(report, Path(path), config.root)
+    apply_baseline(report, load_baseline(Path(path)), config.root)

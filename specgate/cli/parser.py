@@ -1,0 +1,178 @@
+"""The commands and options, in one place; each command names the module and function that runs it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+__all__ = ["make_parser"]
+
+FORMATS = ("text", "json", "sarif", "junit", "github")
+SPEC_KINDS = ("operator", "dialect", "levels", "types", "environments", "tensor", "codes")
+EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="specgate",
+        description="Will this operator run on that DirectML feature level, ONNX opset or OpenVINO opset, what will it "
+        "compute, and if not, why not and from which level on?",
+        epilog=EPILOG,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
+    parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _judging(commands)
+    _tables(commands)
+    _specs(commands)
+    return parser
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from specgate import __version__
+
+        parser.exit(0, f"specgate {__version__}\n")
+
+
+def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=help_text, description=more.pop("about", help_text), **more
+    )
+    parser.set_defaults(module=module, function=name.replace("-", "_").replace(" ", "_"))
+    return parser
+
+
+def _judged(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-t",
+        "--target",
+        action="append",
+        metavar="TARGET",
+        help="directml:4.1, onnx:17, openvino:2024.0; repeat for several",
+    )
+    parser.add_argument(
+        "--basis",
+        choices=("documented", "observed", "both"),
+        help="what the pages say, what builds do, or what both take (default)",
+    )
+    parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit or github")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
+    parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
+
+
+def _judging(commands: Any) -> None:
+    check = _command(
+        commands,
+        "check",
+        "check",
+        "judge descriptors",
+        about="Judge single descriptors: files, or a JSON text given as it is.",
+        epilog=EPILOG,
+    )
+    check.add_argument("descriptor", nargs="+", help="descriptor or DxDispatch model file (JSON, YAML), or a JSON text")
+    _judged(check)
+
+    lint = _command(
+        commands,
+        "lint",
+        "lint",
+        "judge whole models",
+        about="Judge whole models: ONNX, OpenVINO IR, descriptor files; files, directories and globs.",
+        epilog=EPILOG,
+    )
+    lint.add_argument("path", nargs="+", help="model file, directory or glob pattern")
+    _judged(lint)
+    lint.add_argument(
+        "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
+    )
+    lint.add_argument(
+        "-v", "--verbose", action="store_true", help="also list the undecided nodes, with the sizes to pin"
+    )
+    lint.add_argument(
+        "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
+    )
+    lint.add_argument("--baseline", metavar="FILE", help="do not report the findings in FILE")
+    lint.add_argument("--update-baseline", action="store_true", help="write today's findings to the baseline file")
+
+    run = _command(
+        commands,
+        "run",
+        "run",
+        "execute a descriptor or model",
+        about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model made of operators with kernels.",
+        epilog=EPILOG,
+    )
+    run.add_argument("file", help="DxDispatch model, descriptor file or .onnx model")
+    run.add_argument("-t", "--target", metavar="TARGET", help="whose behaviour applies (default: the newest level)")
+    run.add_argument(
+        "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input array; repeat for several"
+    )
+    run.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy",
+        help="save an output array; repeat for several",
+    )
+    run.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
+
+    minimum = _command(
+        commands, "minimum", "tables", "the lowest level that accepts a descriptor, and what blocks each level below"
+    )
+    minimum.add_argument("descriptor", help="descriptor file, or a JSON text")
+    minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
+    minimum.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _tables(commands: Any) -> None:
+    support = _command(commands, "support", "tables", "an operator's table, or all operators of a target")
+    support.add_argument("operator", nargs="?", help="ONE_HOT, OneHot; DIALECT/OPERATOR if it exists in several")
+    support.add_argument(
+        "-t", "--target", metavar="TARGET", help="mark the row that holds at TARGET; alone: list its operators"
+    )
+    support.add_argument("--format", choices=("text", "json"), default="text")
+
+    diff = _command(commands, "diff", "tables", "what changes from one target to another")
+    diff.add_argument("before", help="for instance directml:4.1")
+    diff.add_argument("after", help="for instance directml:5.0")
+    diff.add_argument("--format", choices=("text", "json"), default="text")
+
+    explain = _command(commands, "explain", "tables", "what an error code such as 0x80070057 means, and what to do")
+    explain.add_argument("code", help="hexadecimal (0x80070057), decimal (-2147024809) or by name (E_INVALIDARG)")
+
+    rule = _command(commands, "rule", "tables", "the reference of a rule: its levels, source and examples")
+    rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")
+    rule.add_argument("--format", choices=("text", "json"), default="text")
+
+    targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
+    targets.add_argument(
+        "name", nargs="*", help="a dialect to list, or a target to resolve, e.g. directml:windows-10-2004"
+    )
+    targets.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _specs(commands: Any) -> None:
+    spec = commands.add_parser("spec", help="work on the tables", description="Work on the tables themselves.")
+    kinds = spec.add_subparsers(metavar="COMMAND", required=True)
+    check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
+    check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
+    schema = _command(kinds, "schema", "specs", "print the JSON Schema of a spec file, for editors")
+    schema.add_argument(
+        "kind",
+        nargs="?",
+        default="operator",
+        choices=SPEC_KINDS,
+    )
+    bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
+    bench.add_argument(
+        "what", nargs="*", choices=("check", "execute", "cold", []), help="check, execute, cold (default: all)"
+    )
+    bench.add_argument("--format", choices=("text", "json"), default="text")
+    bench.add_argument("--repeat", type=int, default=7, metavar="N", help="timed rounds of each side (default 7)")

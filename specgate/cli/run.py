@@ -1,0 +1,118 @@
+"""``specgate run``: execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.targets import parse_target
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Execute the file and print (or save) its outputs."""
+    inputs = {name: _load(path) for name, path in map(_named, arguments.input)}
+    wanted = dict(map(_named, arguments.output))
+    target = parse_target(arguments.target) if arguments.target else None
+    if arguments.file.lower().endswith(".onnx"):
+        from specgate.execution.model import run_model
+
+        _deliver(run_model(arguments.file, inputs), wanted, shown=True)
+        return 0
+    from specgate.descriptors.read import load_document, read_text_file
+    from specgate.models.dxdispatch import is_dx_model
+
+    document = load_document(read_text_file(arguments.file), arguments.file)
+    if isinstance(document, dict) and is_dx_model(document):
+        return _dispatch(arguments, target.level if target else None, wanted)
+    import specgate
+    from specgate.descriptors.files import read_one
+
+    descriptor = read_one(arguments.file, target.dialect if target else None)
+    _deliver(specgate.execute(descriptor, inputs, target), wanted, shown=True)
+    return 0
+
+
+def _dispatch(arguments: argparse.Namespace, level: str | None, wanted: Mapping[str, str]) -> int:
+    from specgate.execution.dispatch import run_dx_model
+    from specgate.models.dxdispatch import read_dx_model
+    from specgate.spec.tables import dialect
+
+    if arguments.input:
+        raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=arguments.file)
+    model = read_dx_model(arguments.file)
+    outputs = run_dx_model(
+        model,
+        level or dialect("directml").levels[-1],
+        out=print
+        base_dir=os.path.dirname(arguments.file) or ".",  # noqa: PTH120
+        write_files=arguments.write_files,
+    )
+    _deliver(outputs, wanted, shown=False)
+    return 0
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not equals or not name or not path:
+        raise InputError(f"expected NAME=FILE.npy, found {text!r:.80}")
+    return name, path
+
+
+def _load(path: str) -> NDArray[Any]:
+    """Load one .npy file; never a pickle."""
+    if not os.path.isfile(path):  # noqa: PTH113
+        raise InputError("expected a .npy file", file=path)
+    try:
+        array: NDArray[Any] = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError, MemoryError, SyntaxError) as error:
+        raise InputError(f"cannot be read as .npy: {str(error)[:200]}", file=path) from None
+    if not isinstance(array, np.ndarray):
+        raise InputError("expected one array (.npy), found an archive", file=path)
+    return array
+
+
+def _deliver(outputs: Mapping[str, NDArray[Any]], wanted: Mapping[str, str], *, shown: bool) -> None:
+    for name, path in wanted.items():
+        if name not in outputs:
+            raise InputError(f"no output {name!r:.80}; there are: {', '.join(outputs)}")
+        if isinstance(outputs[name], np.ma.MaskedArray):
+            raise InputError(f"{name} has elements that the page leaves undefined, so it cannot be saved as .npy")
+        _save(path, outputs[name])
+    if not shown:
+        return
+    for name, array in outputs.items():
+        if name not in wanted:
+            sys.stdout.write(f"{name}: {array.dtype} {list(array.shape)}\n{_text(array)}\n")
+
+
+def _text(array: NDArray[Any]) -> str:
+    text = np.array2string(array, threshold=200, max_line_width=100)
+    if isinstance(array, np.ma.MaskedArray):
+        return (
+            f"{array.filled('undefined') if array.dtype == object else text}\n(-- marks what the page leaves undefined)"
+        )
+    return text
+
+
+def _save(path: str, array: NDArray[Any]) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:  # noqa: PTH123
+            np.save(file, array, allow_pickle=False)
+        os.replace(temporary, path)  # noqa: PTH105
+    except (OSError, ValueError) as error:
+        if os.path.exists(temporary):  # noqa: PTH110
+            os.unlink(temporary)  # noqa: PTH108
+        raise InputError(f"cannot be written: {error}", file=path) from None

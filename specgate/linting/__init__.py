@@ -1,0 +1,1 @@
+"""Linting: models as graphs of descriptors, judged per target, with configuration, ignores and baseline."""

@@ -1,0 +1,41 @@
+"""A model as the linter sees it: judged units (node, descriptor, place), whatever file format they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Finding, Location
+
+__all__ = ["Graph", "Unit"]
+
+
+@dataclass(slots=True)
+class Unit:
+    """One node to judge. descriptor is None where the operator has no table (reason says so)."""
+
+    location: Location
+    operator: str
+    descriptor: Descriptor | None = None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Graph:
+    """All units of one file, subgraphs and functions included.
+
+    dialect: whose words the file speaks. imports: ONNX's opset imports of the ai.onnx domain and others.
+    ir_version: of the file. findings: what is wrong with the file itself.
+    """
+
+    dialect: str
+    units: list[Unit] = field(default_factory=list)
+    imports: dict[str, int] = field(default_factory=dict)
+    ir_version: int | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+    def dialects(self) -> list[str]:
+        """Every dialect that its units speak; the file's own where none has a table."""
+        return list(dict.fromkeys(u.descriptor.dialect for u in self.units if u.descriptor)) or [self.dialect]

@@ -1,0 +1,70 @@
+"""OpenVINO IR as units: every layer of the net and of its bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.openvino import attribute_value
+from specgate.descriptors.positional import build
+from specgate.errors import NoTable
+from specgate.linting.nodes import Graph, Unit
+from specgate.models.openvino_ir import constant_values
+from specgate.spec.tables import dialect
+from specgate.verdict import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.models.openvino_ir import IrLayer, IrModel, IrNet, IrPort
+
+__all__ = ["openvino_units"]
+
+
+def openvino_units(model: IrModel) -> Graph:
+    """Return the units of an IR model; each layer is judged at the opset that it names."""
+    graph = Graph("openvino", ir_version=model.version)
+    graph.units.extend(_net(model, model.net, "net"))
+    return graph
+
+
+def _net(model: IrModel, net: IrNet, place: str) -> Iterator[Unit]:
+    layers = {layer.id: layer for layer in net.layers}
+    feeds = {(edge.to_layer, edge.to_port): layers.get(edge.from_layer) for edge in net.edges}
+    for layer in net.layers:
+        here = f"{place}/{layer.name or layer.id}"
+        yield _unit(model, layer, here, feeds)
+        for name, body in layer.bodies.items():
+            yield from _net(model, body, f"{here}/{name}")
+
+
+def _unit(model: IrModel, layer: IrLayer, place: str, feeds: dict[tuple[str, str], IrLayer | None]) -> Unit:
+    location = Location(model.file, layer.line, place, layer.type)
+    table = dialect("openvino")
+    try:
+        spec = table.operator(layer.type)
+    except NoTable as error:
+        return Unit(location, layer.type, reason=str(error))
+    if layer.version not in table.position:
+        return Unit(location, layer.type, reason=f"the version {layer.version!r:.40} is not an opset in the tables")
+    inputs = [
+        _port(model, port, feeds.get((layer.id, port.id)) if _reads_value(spec.name) else None) for port in layer.inputs
+    ]
+    outputs = [_port(model, port, None) for port in layer.outputs]
+    descriptor = build(
+        spec, inputs, outputs, layer.data, version=layer.version, name=layer.name, convert=attribute_value
+    )
+    return Unit(location, layer.type, descriptor)
+
+
+def _reads_value(operator: str) -> bool:
+    """Return whether a rule of the operator reads a constant: only then is the .bin file worth opening."""
+    spec = dialect("openvino").operator(operator)
+    return any(path.endswith(".value") for form in spec.rule_forms for path in form.require.needs)
+
+
+def _port(model: IrModel, port: IrPort, feed: IrLayer | None) -> TensorDesc:
+    sizes = None if port.shape is None else tuple(None if size == -1 else size for size in port.shape)
+    known = port.element_type if port.element_type in dialect("openvino").types else None
+    values = constant_values(model, feed) if feed is not None and feed.type == "Const" else None
+    return TensorDesc(known, sizes, value=None if values is None else tuple(values))

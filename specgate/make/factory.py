@@ -1,0 +1,71 @@
+"""Make one constructor per operator from its table."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specgate.spec.tables import FieldInfo, OperatorSpec
+
+__all__ = ["annotation", "constructor", "field_is_required", "operators"]
+
+_PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
+
+
+def operators(name: str) -> list[str]:
+    """Return the operators of a dialect whose names are Python identifiers."""
+    return [operator for operator in dialect(name).operators if operator.isidentifier()]
+
+
+def annotation(info: FieldInfo) -> str:
+    """Return the Python type of a field, as text."""
+    base = info.type.removesuffix("[]")
+    kind = "TensorDesc" if base == "tensor" else _PYTHON.get(base, "str")
+    return f"list[{kind}]" if info.type.endswith("[]") else kind
+
+
+def field_is_required(spec: OperatorSpec, info: FieldInfo) -> bool:
+    """Return whether a descriptor must give the field."""
+    unstated = spec.dialect.unstated_outputs and info.kind == "output"
+    return not (info.optional or info.default is not None or unstated)
+
+
+def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
+    """Return a function that makes descriptors of one operator; raise AttributeError where there is no table."""
+    if operator.startswith("_") or operator not in dialect(name).raw["operators"]:
+        raise AttributeError(f"{name} has no table for {operator!r}")
+    spec = dialect(name).operator(operator)
+
+    def make(**fields: Any) -> Descriptor:
+        bound = signature.bind(**fields)
+        given = {key: value for key, value in bound.arguments.items() if value is not None}
+        for info in spec.fields.values():
+            if info.tensor and info.name in given and not isinstance(given[info.name], TensorDesc):
+                raise InputError(
+                    f"expected a tensor made by specgate.make.tensor, found {given[info.name]!r:.60}", place=info.name
+                )
+        # Through the dialect's own dict, so that a constructor accepts exactly what a reader accepts.
+        return read_dict(write_dict(Descriptor(name, operator, given)), name)
+
+    signature = inspect.Signature([_parameter(spec, info) for info in _ordered(spec)], return_annotation="Descriptor")
+    make.__name__ = make.__qualname__ = operator
+    make.__doc__ = spec.raw["summary"]
+    make.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and completion read
+    return make
+
+
+def _ordered(spec: OperatorSpec) -> list[FieldInfo]:
+    return list(spec.fields.values())
+
+
+def _parameter(spec: OperatorSpec, info: FieldInfo) -> inspect.Parameter:
+    default = inspect.Parameter.empty if field_is_required(spec, info) else None
+    return inspect.Parameter(info.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation(info))

@@ -1,0 +1,38 @@
+"""Write the type stubs of the constructors: ``python -m specgate.make.stubs`` after a table has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from specgate.make.factory import annotation, field_is_required, operators
+from specgate.spec.store import DIALECTS
+from specgate.spec.tables import dialect
+
+__all__ = ["stub_text"]
+
+
+def stub_text(name: str) -> str:
+    """Return the stub file of one dialect's constructors."""
+    lines = [
+        "# Written by `python -m specgate.make.stubs` from the tables; a test holds it against them.",
+        "from specgate.descriptors.core import Descriptor, TensorDesc",
+        "",
+    ]
+    for operator in operators(name):
+        spec = dialect(name).operator(operator)
+        lines.append(f"def {operator}(")
+        lines.append("    *,")
+        for info in spec.fields.values():
+            kind = annotation(info)
+            lines.append(
+                f"    {info.name}: {kind},"
+                if field_is_required(spec, info)
+                else f"    {info.name}: {kind} | None = None,"
+            )
+        lines.append(") -> Descriptor: ...")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    for each in DIALECTS:
+        Path(__file__).with_name(f"{each}.pyi").write_text(stub_text(each), encoding="utf-8")
