@@ -55,7 +55,7 @@ def _dispatch(arguments: argparse.Namespace, level: str | None, wanted: Mapping[
     outputs = run_dx_model(
         model,
         level or dialect("directml").levels[-1],
-        out=print
+        out=print,
         base_dir=os.path.dirname(arguments.file) or ".",  # noqa: PTH120
         write_files=arguments.write_files,
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["full", "limit"]
+__all__ = ["empty", "limit"]
 
 _limit: ContextVar[int] = ContextVar("_limit", default=2**32)
 
@@ -31,13 +31,11 @@ def limit(max_bytes: int) -> Iterator[None]:
         _limit.reset(token)
 
 
-def full(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return `numpy.full`, or raise InputError above the limit in force."""
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return `numpy.empty`, or raise InputError above the limit in force."""
     needed = prod(shape) * dtype.itemsize
     if needed > _limit.get():
         raise InputError(
             f"the output of shape {list(shape)} needs {needed} bytes, more than the limit of {_limit.get()}"
         )
-    result: NDArray[Any] = np.empty(shape, dtype)
-    result.fill(value)
-    return result
+    return np.empty(shape, dtype)

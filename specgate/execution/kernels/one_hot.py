@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["one_hot"]
+
+_BLOCK_BYTES: Final = 2**21
+_TABLE_BYTES: Final = 2**18
 
 
 def one_hot(
@@ -93,24 +97,43 @@ def _as_int64(indices: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
 def _filled(
     whole: NDArray[np.int64], size: int, position: int, off: NDArray[Any], on: NDArray[Any], *, from_end: bool
 ) -> NDArray[Any]:
-    """Fill with off_value, then write on_value through flat offsets: one pass over the output, one over the indices."""
-    shape = (*whole.shape[:position], size, *whole.shape[position:])
-    result = memory.full(shape, off[0], off.dtype)
-    if whole.size == 0 or size == 0:
+    """Return the output: off_value everywhere, on_value where an index within the depth says."""
+    result = memory.empty((*whole.shape[:position], size, *whole.shape[position:]), off.dtype)
+    if result.size == 0:
         return result
-    inner = int(np.prod(whole.shape[position:], dtype=np.int64))
-    flat = whole.reshape(-1)
-    low = -size if from_end else 0
-    if int(flat.min()) >= low and int(flat.max()) < size:
-        rows: NDArray[Any] = np.arange(flat.size)
-    else:
-        rows = np.flatnonzero((flat >= low) & (flat < size))
-        flat = flat[rows]
+    outer, inner = prod(whole.shape[:position]), prod(whole.shape[position:])
     if from_end:
-        flat = np.where(flat < 0, flat + size, flat)
-    outer, rest = (rows, 0) if inner == 1 else (rows // inner, rows % inner)
-    result.reshape(-1)[(outer * size + flat) * inner + rest] = on[0]
+        whole = np.where(whole < 0, whole + size, whole) if bool((whole < 0).any()) else whole
+    target, indices = result.reshape(outer, size, inner), whole.reshape(outer, inner)
+    if inner == 1 and (size + 1) * size * off.dtype.itemsize <= _TABLE_BYTES:
+        _copy_rows(target[:, :, 0], indices[:, 0], off[0], on[0])
+    else:
+        _fill_and_write(target, indices, off[0], on[0])
     return result
+
+
+def _copy_rows(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: Any) -> None:
+    """Along the last axis every sequence is a row of a small table: one pass that only copies."""
+    size = target.shape[1]
+    table = np.full((size + 1, size), off, target.dtype)  # its last row is for indices out of range
+    np.fill_diagonal(table[:size], on)
+    if not bool((indices.view(np.uint64) < np.uint64(size)).all()):  # a negative index is a huge unsigned one
+        indices = np.where((indices >= 0) & (indices < size), indices, size)
+    np.take(table, indices, axis=0, out=target, mode="clip")
+
+
+def _fill_and_write(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: Any) -> None:
+    """Elsewhere fill block by block, and write each block's on_value while it is still in the cache."""
+    outer, size, inner = target.shape
+    columns = max(1, min(inner, _BLOCK_BYTES // (size * target.itemsize)))
+    rows = max(1, _BLOCK_BYTES // (size * columns * target.itemsize))
+    for top in range(0, outer, rows):
+        for left in range(0, inner, columns):
+            block = target[top : top + rows, :, left : left + columns]
+            block.fill(off)
+            part = indices[top : top + rows, left : left + columns]
+            row, column = np.nonzero((part >= 0) & (part < size))
+            block[row, part[row, column], column] = on
 
 
 def _masked(result: NDArray[Any], undefined: NDArray[np.bool_], position: int) -> NDArray[Any]:

@@ -1,0 +1,66 @@
+"""Time contenders in turn, so that a machine that changes its speed changes it for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Contender", "Group", "measure"]
+
+
+@dataclass
+class Contender:
+    """One thing to time. call: run once; None when its peer is not installed (missing says what)."""
+
+    name: str
+    call: Callable[[], object] | None
+    own: bool = False
+    missing: str = ""
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def typical(self) -> float | None:
+        """Median seconds of one call, None when it was not measured."""
+        return median(self.seconds) if self.seconds else None
+
+
+@dataclass
+class Group:
+    """Contenders that do the same work, and what the ratios are against."""
+
+    title: str
+    contenders: list[Contender]
+    least_seconds: float = 0.05
+
+
+def measure(group: Group, repeat: int) -> None:
+    """Run `repeat` rounds; in each, every contender runs for at least `least_seconds`, one after the other."""
+    live = [c for c in group.contenders if c.call is not None]
+    loops = {c.name: _loops(c, group.least_seconds) for c in live}
+    for _ in range(repeat):
+        for contender in live:
+            contender.seconds.append(_timed(contender, loops[contender.name]))
+
+
+def _loops(contender: Contender, least: float) -> int:
+    """How many calls fill `least` seconds; the first calls also warm everything up."""
+    count = 1
+    while True:
+        spent = _timed(contender, count) * count
+        if spent >= least or count >= 1_000_000:
+            return count
+        count = min(1_000_000, max(count * 2, int(count * least / max(spent, 1e-9))))
+
+
+def _timed(contender: Contender, count: int) -> float:
+    call = contender.call
+    assert call is not None  # `measure` asks only those that can run  # noqa: S101
+    start = perf_counter()
+    for _ in range(count):
+        call()
+    return (perf_counter() - start) / count

@@ -1,0 +1,71 @@
+"""``specgate bench``: ratios against peers, measured in one run."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from specgate.bench.groups import GROUPS
+from specgate.bench.timing import measure
+from specgate.cli.common import as_json, text_table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from specgate.bench.timing import Contender, Group
+
+__all__ = ["bench"]
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """Measure the groups that were asked for; ratios are the peer's time over ours, so above 1 we are faster."""
+    results = []
+    for name in arguments.what or list(GROUPS):
+        group = GROUPS[name]()
+        measure(group, max(1, arguments.repeat))
+        results.append(group)
+        if arguments.format == "text":
+            sys.stdout.write(_text(group))
+            sys.stdout.flush()
+    if arguments.format == "json":
+        sys.stdout.write(as_json({"schema": "specgate-bench/1", "groups": [_json(group) for group in results]}))
+    return 0
+
+
+def _text(group: Group) -> str:
+    own = [c for c in group.contenders if c.own]
+    rows = [["", "median", "fastest", *[f"vs {_short(c)}" for c in own]]]
+    for contender in group.contenders:
+        if contender.typical is None:
+            rows.append([contender.name, contender.missing])
+            continue
+        ratios = [f"{contender.typical / c.typical:.2f}x" for c in own if c.typical]
+        rows.append([contender.name, _time(contender.typical), _time(min(contender.seconds)), *ratios])
+    return f"{group.title}\n{text_table(rows, indent='  ')}\n"
+
+
+def _short(contender: Contender) -> str:
+    return contender.name.rpartition(", ")[2].removeprefix("specgate.")
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.2f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def _json(group: Group) -> dict[str, object]:
+    return {
+        "title": group.title,
+        "contenders": [
+            {
+                "name": c.name,
+                "own": c.own,
+                "median_seconds": c.typical,
+                "seconds": c.seconds,
+                "missing": c.missing or None,
+            }
+            for c in group.contenders
+        ],
+    }
