@@ -67,6 +67,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
             f"expected an object with the operator's fields, found {_shown(desc)}", place=_join(place, "desc")
         )
     fields: dict[str, Any] = {}
+    plain = True
     taken = 0
     for name, info in spec.fields.items():
         raw = desc.get(name)
@@ -74,11 +75,16 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
             taken += name in desc
             continue
         taken += 1
-        value = read_tensor(raw, _join(place, name)) if info.type == "tensor" else _value(info, raw, _join(place, name))
-        fields[name] = value
+        where = f"{place}.{name}" if place else name
+        if info.type == "tensor":
+            fields[name], known = _tensor(raw, where)
+            plain = plain and known
+        else:
+            fields[name] = _value(info, raw, where)
+            plain = plain and info.type != "tensor[]"  # Descriptor looks into those itself
     if taken != len(desc):
         _refuse_unknown(desc, list(spec.fields), place, f"a field of {spec.name}")
-    return Descriptor(NAME, spec.name, fields)
+    return Descriptor(NAME, spec.name, fields, plain=plain)
 
 
 def _join(place: str, name: str) -> str:
@@ -100,10 +106,15 @@ def _refuse_unknown(found: Mapping[str, Any], known: list[str], place: str, what
 
 def read_tensor(raw: Any, place: str) -> TensorDesc:
     """Return the TensorDesc of one DML_TENSOR_DESC as a dict (with or without its Type/Desc level)."""
+    return _tensor(raw, place)[0]
+
+
+def _tensor(raw: Any, place: str) -> tuple[TensorDesc, bool]:
+    """Read a tensor, and say whether every size of it is a known number."""
     if raw.__class__ is not dict:
         raise InputError(f"expected a tensor description, found {_shown(raw)}", place=place)
     if "Desc" in raw:
-        return read_tensor(_unwrapped(raw, place), place)
+        return _tensor(_unwrapped(raw, place), place)
     try:
         kind, sizes = raw["DataType"], raw["Sizes"]
     except KeyError as error:
@@ -113,13 +124,15 @@ def read_tensor(raw: Any, place: str) -> TensorDesc:
         word = _type_word(kind, place)
     if sizes.__class__ is not list or len(sizes) > MAX_DIMENSIONS:
         _refuse_sizes(sizes, place)
+    known = True
     for size in sizes:
         if size.__class__ is not int or not 0 <= size <= UINT32_MAX:
             sizes = [_size(item, f"{place}.Sizes[{i}]") for i, item in enumerate(sizes)]
+            known = all(item.__class__ is int for item in sizes)
             break
     if len(raw) == 2:
-        return TensorDesc(word, tuple(sizes))
-    return _full_tensor(raw, word, sizes, place)
+        return TensorDesc(word, tuple(sizes)), known
+    return _full_tensor(raw, word, sizes, place), known
 
 
 def _unwrapped(raw: Mapping[str, Any], place: str) -> Any:
