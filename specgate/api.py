@@ -111,7 +111,7 @@ def support(dialect: str, operator: str) -> dict[str, Any]:
 
 def lint(model: Any, targets: Sequence[str | Target], basis: Basis = "both") -> Report:
     """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``."""
-    from specgate.lint.model import lint_model
+    from specgate.linting.model import lint_model
 
     goals = [parse_target(t) if isinstance(t, str) else t for t in targets]
     return lint_model(model, goals, basis)

@@ -33,7 +33,9 @@ def check(arguments: argparse.Namespace) -> int:
         config = load_config(Path(), Path(arguments.config) if arguments.config else None)
         texts, basis = texts or config.targets, basis or config.basis
     given = parse_targets(texts or [])
-    report, answers, assumed = Report(), [], set()
+    report = Report()
+    answers: list[tuple[str, Unit, Target, Verdict | None]] = []
+    assumed: set[str] = set()
     for source in arguments.descriptor:
         graph = _graph(source)
         report.files.extend([] if source.lstrip().startswith("{") else [source])
@@ -78,9 +80,6 @@ def _judge(unit: Unit, graph: Graph, target: Target, basis: Basis, report: Repor
     from specgate.linting.model import judge
 
     return judge(unit, graph, target, basis, report)
-
-
-Answers = "list[tuple[str, Unit, Target, Verdict | None]]"
 
 
 def _print(

@@ -26,7 +26,7 @@ def has_config(start: str) -> bool:
         if any(os.path.isfile(os.path.join(folder, name)) for name in CONFIG_FILES):  # noqa: PTH113, PTH118
             return True
         parent = os.path.dirname(folder)  # noqa: PTH120
-        if parent == folder or os.path.isdir(os.path.join(folder, ".git")):  # noqa: PTH112, PTH118
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):  # noqa: PTH110, PTH118
             return False
         folder = parent
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from specgate.cli.common import emit, options
 from specgate.errors import Error, InputError
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import discover
-from specgate.targets import parse_targets
+from specgate.targets import parse_target, parse_targets
 from specgate.verdict import Report
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
 
         from specgate.linting.ignores import apply_ignores
 
-        apply_ignores(report, config.ignores, today=datetime.now(UTC).date(), root=config.root)
+        ignores = [replace(i, target=str(parse_target(i.target))) if i.target else i for i in config.ignores]
+        apply_ignores(report, ignores, today=datetime.now(UTC).date(), root=config.root)
     path = arguments.baseline or (str(config.root / config.baseline) if config.baseline else None)
     if arguments.update_baseline and path is None:
         raise InputError("--update-baseline needs --baseline FILE or `baseline` in the configuration")

@@ -105,7 +105,7 @@ def _judging(commands: Any) -> None:
         "run",
         "run",
         "execute a descriptor or model",
-        about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model of operators with kernels.",
+        about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model of known operators.",
         epilog=EPILOG,
     )
     run.add_argument("file", help="DxDispatch model, descriptor file or .onnx model")

@@ -14,6 +14,8 @@ from specgate.spec.tables import Dialect, dialect
 if TYPE_CHECKING:
     import argparse
 
+    from pydantic import BaseModel
+
 __all__ = ["check", "schema"]
 
 
@@ -42,7 +44,7 @@ def schema(arguments: argparse.Namespace) -> int:
     """Print the JSON Schema of one kind of spec file."""
     from specgate.spec import model
 
-    kinds = {
+    kinds: dict[str, type[BaseModel]] = {
         "operator": model.OperatorFile,
         "dialect": model.DialectFile,
         "levels": model.LevelsFile,

@@ -74,7 +74,7 @@ def _descriptor_file(path: str) -> Graph:
         if isinstance(entry, Made):
             units.append(Unit(place, entry.operator, entry))
         else:
-            units.append(Unit(place, entry.operator, reason=entry.reason))
+            units.append(Unit(place, entry.operator, reason=entry.message))
     return Graph("directml", units)
 
 

@@ -1,0 +1,171 @@
+"""Keep a file of the findings that are known already, so that only new ones are reported."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.errors import InputError
+from specgate.linting.config import described
+from specgate.linting.files import read_whole, relative_name, shown
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from specgate.verdict import Report
+
+__all__ = ["SCHEMA", "Baseline", "Entry", "apply_baseline", "load_baseline", "write_baseline"]
+
+SCHEMA = "specgate-baseline/1"
+_SIZE_LIMIT = 16 << 20  # bytes, some hundred thousand findings
+_COUNT_LIMIT = 1_000_000_000
+_TEXTS = ("node", "field", "rule", "target")
+_KEYS = (*_TEXTS, "count")
+# Findings about the configuration and the baseline themselves are to be repaired, not to be kept.
+_OWN_RULES = ("specgate/ignore-expired", "specgate/ignore-stale", "specgate/baseline-stale")
+
+
+class Entry(NamedTuple):
+    """What tells one known finding from another: structure, never lines. A part that a finding lacks is ""."""
+
+    file: str
+    node: str
+    field: str
+    rule: str
+    target: str
+
+
+@dataclass(slots=True)
+class Baseline:
+    """Known findings with how often each occurs; source is the file that they were read from."""
+
+    counts: dict[Entry, int] = field(default_factory=dict)
+    source: str | None = None
+
+
+def load_baseline(path: Path) -> Baseline:
+    """Read a baseline file. Raises InputError where it is unreadable, malformed or of another schema."""
+    source = str(path)
+    data = read_whole(path, _SIZE_LIMIT, name=source)
+    try:
+        document = json.loads(data, object_pairs_hook=_without_duplicates)
+    except RecursionError as error:
+        raise InputError("expected a baseline, found values nested too deeply", file=source) from error
+    except ValueError as error:
+        raise InputError(f"expected JSON, found an error: {shown(str(error))}", file=source) from error
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        schema = document.get("schema") if isinstance(document, dict) else document
+        raise InputError(f"expected {SCHEMA}, found {described(schema)}", file=source, place="schema")
+    files = document.get("findings")
+    if not isinstance(files, dict):
+        raise InputError(f"expected an object, found {described(files)}", file=source, place="findings")
+    counts: dict[Entry, int] = {}
+    for file, entries in files.items():
+        place = f"findings[{shown(file)}]"
+        if not isinstance(entries, list):
+            raise InputError(f"expected an array, found {described(entries)}", file=source, place=place)
+        for index, item in enumerate(entries):
+            entry, count = _entry(file, item, source, f"{place}[{index}]")
+            if entry in counts:
+                raise InputError("expected each finding once, found it again", file=source, place=f"{place}[{index}]")
+            counts[entry] = count
+    return Baseline(counts, source)
+
+
+def apply_baseline(report: Report, baseline: Baseline, root: Path) -> None:
+    """Move known findings, up to their counts, to ``report.ignored``.
+
+    Adds a note ``specgate/baseline-stale`` for each entry that occurs less often than it says, if its file was
+    linted for its target. Call it after the ignores: findings that they silence occur, too.
+    """
+    occurring = Counter(_key(finding, root) for finding in (*report.findings, *report.ignored))
+    left = Counter(baseline.counts)
+    kept: list[Finding] = []
+    for finding in report.findings:
+        key = _key(finding, root)
+        known = left[key] > 0
+        left[key] -= known
+        (report.ignored if known else kept).append(finding)
+    linted = {relative_name(file, root) for file in report.files}
+    targets = {"", *report.targets}
+    for entry, count in baseline.counts.items():
+        if entry.file in linted and entry.target in targets and occurring[entry] < count:
+            kept.append(_stale(entry, count, occurring[entry], baseline.source))
+    report.findings = kept
+
+
+def write_baseline(report: Report, path: Path, root: Path) -> None:
+    """Write the findings of `report` (not those ignored) as a baseline file: whole or, with an InputError, not at all.
+
+    Equal findings give equal bytes, in whatever order they come. Call it instead of `apply_baseline`.
+    """
+    counts = Counter(_key(finding, root) for finding in report.findings if finding.id not in _OWN_RULES)
+    files: dict[str, list[dict[str, Any]]] = {}
+    for entry in sorted(counts):
+        files.setdefault(entry.file, []).append(dict(zip(_KEYS, (*entry[1:], counts[entry]), strict=True)))
+    data = (json.dumps({"schema": SCHEMA, "findings": files}, indent=1) + "\n").encode()
+    if len(data) > _SIZE_LIMIT:
+        raise InputError(f"expected a baseline of at most {_SIZE_LIMIT} bytes, found more findings", file=str(path))
+    try:
+        _replace(Path(os.path.realpath(path)), data)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"cannot be written: {reason}", file=str(path)) from error
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError("a key occurs twice in an object")
+    return table
+
+
+def _entry(file: str, item: object, source: str, place: str) -> tuple[Entry, int]:
+    if not isinstance(item, dict) or item.keys() != set(_KEYS):
+        what = f"the keys {shown(', '.join(item))}" if isinstance(item, dict) else described(item)
+        raise InputError(f"expected an object of {', '.join(_KEYS)}, found {what}", file=source, place=place)
+    for key in _TEXTS:
+        if not isinstance(item[key], str):
+            found = described(item[key])
+            raise InputError(f"expected a string, found {found}", file=source, place=f"{place}.{key}")
+    count = item["count"]
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= _COUNT_LIMIT:
+        raise InputError(f"expected a count from 1 on, found {described(count)}", file=source, place=f"{place}.count")
+    return Entry(file, *(item[key] for key in _TEXTS)), count
+
+
+def _key(finding: Finding, root: Path) -> Entry:
+    location = finding.location or Location()
+    file = relative_name(location.file, root) if location.file else ""
+    return Entry(file, location.node or "", finding.where, finding.id, finding.target or "")
+
+
+def _stale(entry: Entry, count: int, occurring: int, source: str | None) -> Finding:
+    where = " of ".join(shown(part) for part in (entry.field, entry.node, entry.file) if part)
+    return Finding(
+        id="specgate/baseline-stale",
+        severity="note",
+        message=f"the baseline expects {shown(entry.rule)} at {where}: count {count}, found {occurring}",
+        values={"rule": entry.rule, "count": count, "occurring": occurring},
+        fix="write the baseline again",
+        location=Location(file=source),
+    )
+
+
+def _replace(path: Path, data: bytes) -> None:
+    if path.exists() and not path.is_file():  # replacing would turn a device into a file
+        raise InputError("expected a regular file to write to, found something else", file=str(path))
+    temporary = path.with_name(f".specgate-{os.urandom(8).hex()}.tmp")
+    try:
+        with temporary.open("xb") as file:  # unlike tempfile's, with the permissions that the user's files have
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        with suppress(OSError):  # gone if it was moved
+            temporary.unlink()

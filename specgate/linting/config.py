@@ -1,0 +1,303 @@
+"""Read the configuration of lint: ``specgate.toml``, or ``[tool.specgate]`` in ``pyproject.toml``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specgate.errors import InputError
+from specgate.linting.files import compile_pattern, path_matches, read_whole, relative_name, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Config", "Ignore", "PathRule", "described", "load_config"]
+
+_OWN = "specgate.toml"
+_SHARED = "pyproject.toml"
+_BASES = ("documented", "observed", "both")
+_SIZE_LIMIT = 1 << 20  # bytes
+_DOTS_LIMIT = 1000  # per line: the time and memory that tomllib takes grow with the square of a dotted key's parts
+_PROBLEMS_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """What ``[[paths]]`` says of the files that match a gitignore-style pattern; None leaves a matter open."""
+
+    match: str
+    targets: list[str] | None = None
+    exclude: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """One ``[[ignore]]``: findings of `rule` are silenced, for a reason and perhaps only for a time.
+
+    rule: a rule id, where ``*`` and ``?`` may stand inside of its segments. path: gitignore-style pattern. node: glob
+    on the node path, with or without its first segment. target: as ``Finding.target`` says it. until: the last day on
+    which it holds. source: the file it stands in; place: where in that file, ``ignore[0]`` being the first.
+    """
+
+    rule: str
+    reason: str
+    path: str | None = None
+    node: str | None = None
+    target: str | None = None
+    until: date | None = None
+    source: str | None = None
+    place: str | None = None
+
+
+@dataclass(slots=True)
+class Config:
+    """What the configuration says; without any, all that it can say is empty.
+
+    targets: as written, not parsed. baseline: as written, relative to `root`. source: the file that was read. root:
+    its directory, to which every pattern is relative (without a file the repository's, else where the search began).
+    """
+
+    targets: list[str] = field(default_factory=list)
+    basis: str = "both"
+    paths: list[PathRule] = field(default_factory=list)
+    ignores: list[Ignore] = field(default_factory=list)
+    baseline: str | None = None
+    format: str | None = None
+    source: str | None = None
+    root: Path = field(default_factory=Path)
+
+    def targets_for(self, file: str) -> list[str]:
+        """Return the targets of `file`: those of the last matching path rule that has any, else the general ones."""
+        for rule in reversed(self.paths):
+            if rule.targets is not None and path_matches(rule.match, relative_name(file, self.root)):
+                return rule.targets
+        return self.targets
+
+    def excluded(self, file: str) -> bool:
+        """Whether `file` is to be skipped, by the last matching path rule that speaks of it."""
+        for rule in reversed(self.paths):
+            if rule.exclude is not None and path_matches(rule.match, relative_name(file, self.root)):
+                return rule.exclude
+        return False
+
+
+def load_config(start: Path, explicit: Path | None = None) -> Config:
+    """Read the file `explicit`, or the nearest configuration at or above the directory `start`.
+
+    The search ends at the first directory that has a configuration or is the top of a git repository. Raises InputError
+    for a file that cannot be read, for two configurations in one directory, and for wrong entries, all of them at once.
+    """
+    try:
+        if explicit is None:
+            root, source, table = _search(Path(os.path.normpath(start.absolute())))
+        else:
+            root, source, table = Path(os.path.normpath(explicit.absolute())).parent, explicit, _read(explicit)
+    except OSError as error:
+        raise InputError(f"cannot look for a configuration: {error.strerror}", file=str(explicit or start)) from error
+    if source is None:
+        return Config(root=root)
+    name = _name(source)
+    problems: list[str] = []
+    config = _config(_Table(table, "", problems), name, root)
+    if problems:
+        more = len(problems) - _PROBLEMS_LIMIT
+        listed = problems[:_PROBLEMS_LIMIT] + ([f"and {more} more"] if more > 0 else [])
+        raise InputError(f"\n{name}: ".join(listed), file=name)
+    return config
+
+
+def described(value: object) -> str:
+    """Describe a value of a TOML or JSON file for a message: short strings in full, others by their kind."""
+    if isinstance(value, str):
+        return shown(value)
+    kinds: tuple[tuple[type, str], ...] = (
+        (bool, "a boolean"),
+        (int, "an integer"),
+        (float, "a float"),
+        (dict, "a table"),
+        (list, "an array"),
+        (datetime, "a date with a time"),
+        (date, "a date"),
+    )
+    return next((word for kind, word in kinds if isinstance(value, kind)), "nothing" if value is None else "a time")
+
+
+def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
+    for folder in (start, *start.parents):
+        own, shared = folder / _OWN, folder / _SHARED
+        section = _section(shared) if shared.is_file() else None
+        if own.is_file():
+            if section is not None:
+                both = f"found {_name(own)} and [tool.specgate] in {_name(shared)}"
+                raise InputError(f"expected one configuration, {both}", file=_name(folder))
+            return folder, own, _parsed(own)
+        if section is not None:
+            return folder, shared, section
+        if (folder / ".git").exists():  # a file in a linked work tree
+            return folder, None, {}
+    return start, None, {}
+
+
+def _read(explicit: Path) -> dict[str, Any]:
+    if explicit.name != _SHARED:
+        return _parsed(explicit)
+    section = _section(explicit)
+    if section is None:
+        raise InputError("expected a table, found nothing", file=_name(explicit), place="tool.specgate")
+    return section
+
+
+def _section(path: Path) -> dict[str, Any] | None:
+    tool = _parsed(path).get("tool")
+    section = tool.get("specgate") if isinstance(tool, dict) else None
+    if section is None or isinstance(section, dict):
+        return section
+    raise InputError(f"expected a table, found {described(section)}", file=_name(path), place="tool.specgate")
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    data = read_whole(path, _SIZE_LIMIT, name=_name(path))
+    if any(line.count(b".") > _DOTS_LIMIT for line in data.splitlines()):
+        raise InputError(f"expected at most {_DOTS_LIMIT} dots in a line, found more", file=_name(path))
+    try:
+        return tomllib.loads(data.decode())
+    except RecursionError as error:
+        raise InputError("expected TOML, found values nested too deeply", file=_name(path)) from error
+    except ValueError as error:
+        raise InputError(f"expected TOML, found an error: {shown(str(error))}", file=_name(path)) from error
+
+
+def _name(path: Path) -> str:
+    """Name a file as short as it can be from where the user is."""
+    path = Path(os.path.normpath(path.absolute()))
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+@dataclass(slots=True)
+class _Table:
+    """A TOML table under reading: hands out its values by type and notes what is wrong with them."""
+
+    values: dict[str, Any]
+    place: str
+    problems: list[str]
+
+    def note(self, key: str, message: str) -> None:
+        self.problems.append(f"{self.place}.{key}: {message}" if self.place else f"{key}: {message}")
+
+    def expect_only(self, *known: str) -> None:
+        for key in self.values:
+            if key not in known:
+                self.note(shown(key) if len(key) > 80 or not key.isidentifier() else key, self._hint(key, known))
+
+    def _hint(self, key: str, known: tuple[str, ...]) -> str:
+        from difflib import get_close_matches
+
+        # Comparing is slow, and beyond the limit nobody reads the answer.
+        near = get_close_matches(key[:80], known, 1) if len(self.problems) < _PROBLEMS_LIMIT else []
+        return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {', '.join(known)}"
+
+    def text(self, key: str, *, required: bool = False) -> str | None:
+        value = self.values.get(key)
+        if (value is None and not required) or (isinstance(value, str) and value.strip()):
+            return value
+        self.note(key, f"expected a non-blank string, found {described(value)}")
+        return None
+
+    def texts(self, key: str) -> list[str] | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not value:
+            kind = "an empty array" if value == [] else described(value)
+            self.note(key, f"expected an array of non-blank strings, found {kind}")
+            return None
+        for index, item in enumerate(value):
+            if not isinstance(item, str) or not item.strip():
+                self.note(f"{key}[{index}]", f"expected a non-blank string, found {described(item)}")
+        return [item for item in value if isinstance(item, str)]
+
+    def pattern(self, key: str, *, required: bool = False) -> str | None:
+        value = self.text(key, required=required)
+        if value is not None:
+            try:
+                compile_pattern(value)
+            except InputError as error:
+                self.note(key, error.message)
+        return value
+
+    def flag(self, key: str) -> bool | None:
+        value = self.values.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self.note(key, f"expected true or false, found {described(value)}")
+        return None
+
+    def day(self, key: str) -> date | None:
+        value = self.values.get(key)
+        if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+            return value
+        try:
+            day = date.fromisoformat(value) if isinstance(value, str) else None
+        except ValueError:
+            day = None
+        if day is None or day.isoformat() != value:  # fromisoformat takes week dates, too
+            self.note(key, f"expected a date such as 2027-01-31, found {described(value)}")
+        return day
+
+    def tables(self, key: str) -> Iterator[_Table]:
+        value = self.values.get(key, [])
+        if not isinstance(value, list):
+            self.note(key, f"expected an array of tables, [[{key}]], found {described(value)}")
+            return
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                yield _Table(item, f"{key}[{index}]", self.problems)
+            else:
+                self.note(f"{key}[{index}]", f"expected a table, found {described(item)}")
+
+
+def _config(table: _Table, source: str, root: Path) -> Config:
+    table.expect_only("targets", "basis", "baseline", "format", "paths", "ignore")
+    basis = table.text("basis") or "both"
+    if basis not in _BASES:
+        table.note("basis", f"expected one of {', '.join(_BASES)}, found {shown(basis)}")
+    return Config(
+        targets=table.texts("targets") or [],
+        basis=basis,
+        paths=[_path_rule(entry) for entry in table.tables("paths")],
+        ignores=[_ignore(entry, source) for entry in table.tables("ignore")],
+        baseline=table.text("baseline"),
+        format=table.text("format"),
+        source=source,
+        root=root,
+    )
+
+
+def _path_rule(table: _Table) -> PathRule:
+    table.expect_only("match", "targets", "exclude")
+    if not {"targets", "exclude"} & table.values.keys():
+        table.note("targets", "expected targets or exclude, found neither")
+    match = table.pattern("match", required=True) or ""
+    return PathRule(match=match, targets=table.texts("targets"), exclude=table.flag("exclude"))
+
+
+def _ignore(table: _Table, source: str) -> Ignore:
+    table.expect_only("rule", "path", "node", "target", "reason", "until")
+    rule = table.text("rule", required=True) or ""
+    if "**" in rule:
+        table.note("rule", f"expected a * for each segment of the id, found {shown(rule)}")
+    return Ignore(
+        rule=rule,
+        reason=table.text("reason", required=True) or "",
+        path=table.pattern("path"),
+        node=table.text("node"),
+        target=table.text("target"),
+        until=table.day("until"),
+        source=source,
+        place=table.place,
+    )

@@ -1,0 +1,108 @@
+"""Silence findings that the configuration ignores, and say which of its ignores are expired or stale."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import TYPE_CHECKING
+
+from specgate.linting.files import path_matches, relative_name, shown
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from specgate.linting.config import Ignore
+    from specgate.verdict import Report
+
+__all__ = ["apply_ignores"]
+
+
+def apply_ignores(report: Report, ignores: Sequence[Ignore], *, today: date, root: Path) -> None:
+    """Move the findings that `ignores` silence to ``report.ignored``, and add findings about the ignores themselves.
+
+    ``specgate/ignore-expired``: `today` is after its last day, so that it silences nothing. ``specgate/ignore-stale``:
+    it matched nothing although a file that it covers was linted for its target and for its rule's dialect.
+    """
+    named = cache(lambda file: relative_name(file, root))
+    holding = [ignore for ignore in ignores if not _is_expired(ignore, today)]
+    used: set[int] = set()
+    kept: list[Finding] = []
+    for finding in report.findings:
+        name = named(finding.location.file) if finding.location and finding.location.file else None
+        # Every ignore that matches is in use, not only the first one.
+        matching = {id(ignore) for ignore in holding if _matches(ignore, finding, name)}
+        used |= matching
+        (report.ignored if matching else kept).append(finding)
+    names = [named(file) for file in report.files]
+    for ignore in ignores:
+        if _is_expired(ignore, today):
+            kept.append(_expired(ignore))
+        elif id(ignore) not in used and _is_covered(ignore, names, report.targets):
+            kept.append(_stale(ignore))
+    report.findings = kept
+
+
+def _is_expired(ignore: Ignore, today: date) -> bool:
+    return ignore.until is not None and today > ignore.until
+
+
+def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
+    if ignore.target is not None and ignore.target != finding.target:
+        return False
+    if not _matches_rule(ignore.rule, finding.id):
+        return False
+    node = finding.location.node if finding.location else None
+    if ignore.node is not None and (node is None or not _matches_node(ignore.node, node)):
+        return False
+    return ignore.path is None or (name is not None and path_matches(ignore.path, name))
+
+
+def _matches_rule(pattern: str, rule: str) -> bool:
+    wanted, given = pattern.split("/"), rule.split("/")
+    return len(wanted) == len(given) and all(map(_glob, given, wanted))
+
+
+def _matches_node(pattern: str, node: str) -> bool:
+    """Match the whole path, or what follows the graph's own segment: ``decoder/*`` takes ``graph/decoder/OneHot_3``."""
+    return _glob(node, pattern) or _glob(node.partition("/")[2], pattern)
+
+
+def _glob(text: str, pattern: str) -> bool:
+    # Node paths may have indices in brackets, which must not be read as sets of characters.
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) -> bool:
+    dialects = {"specgate", *(target.partition(":")[0] for target in targets)}
+    if not any(_glob(dialect, ignore.rule.partition("/")[0]) for dialect in dialects):
+        return False  # a rule of a dialect that this run did not ask about
+    if ignore.target is not None and ignore.target not in targets:
+        return False
+    return ignore.path is None or any(path_matches(ignore.path, name) for name in names)
+
+
+def _expired(ignore: Ignore) -> Finding:
+    until = ignore.until.isoformat() if ignore.until else ""
+    return Finding(
+        id="specgate/ignore-expired",
+        severity="warning",
+        message=f"the ignore of {shown(ignore.rule)} held until {until} (reason: {shown(ignore.reason)})",
+        values={"rule": ignore.rule, "until": until, "reason": ignore.reason},
+        fix="remove the ignore, or give it a later date",
+        location=Location(file=ignore.source, node=ignore.place),
+    )
+
+
+def _stale(ignore: Ignore) -> Finding:
+    return Finding(
+        id="specgate/ignore-stale",
+        # Without a path it may be meant for a file that this run was not given, as pre-commit gives only changed ones.
+        severity="note" if ignore.path is None else "warning",
+        message=f"the ignore of {shown(ignore.rule)} matched no finding (reason: {shown(ignore.reason)})",
+        values={"rule": ignore.rule, "reason": ignore.reason},
+        fix="remove the ignore",
+        location=Location(file=ignore.source, node=ignore.place),
+    )

@@ -1,0 +1,1 @@
+"""Readers of whole model files: their structure, never their weights."""

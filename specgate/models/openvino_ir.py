@@ -1,0 +1,414 @@
+"""A streaming reader of the structure of an OpenVINO IR file: layers, ports, edges, bodies; small constants on demand.
+
+The XML never becomes a tree: expat reports tags, the reader keeps what a layer is made of and skips the rest, and
+every count, length and depth is bounded, so that a hostile file costs an error and neither memory nor time.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["IrEdge", "IrLayer", "IrModel", "IrNet", "IrPort", "constant_values", "read_ir", "read_ir_bytes"]
+
+_BLOCK = 64 * 1024
+_MAX_BYTES = 512 * 1024 * 1024
+_MAX_TOKEN = 4 * 1024 * 1024  # one tag, comment or text; expat before 2.6 rescans an unfinished one at every block
+_MAX_ATTRIBUTE = 1024 * 1024
+_MAX_ELEMENTS = 10_000_000  # read or skipped
+_MAX_KEPT = 3_000_000  # those that take memory; a model of 20,000 layers has some 300,000
+_MAX_DEPTH = 200
+_MAX_BODIES = 32
+_SHOWN = 60  # characters of the file's text in a message
+
+# precisions that are not the element type in capitals
+_PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}
+_UNKNOWN = ("UNSPECIFIED", "UNDEFINED", "DYNAMIC")
+_CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
+_CODES |= {"boolean": "?", "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
+_BITS = {"u1": 1, "u2": 2, "u4": 4, "i4": 4} | {kind: struct.calcsize(f"<{_CODES[kind]}") * 8 for kind in _CODES}
+
+
+@dataclass(slots=True)
+class IrPort:
+    """One port of a layer.
+
+    `element_type` is OpenVINO's spelling (`f32`, `i64`, `boolean`), None if dynamic or not stated. In `shape` -1 is
+    an unknown size (an interval too), None an unknown rank. The IR writes a scalar and a tensor of unknown rank
+    alike, as a port without dims, so `()` stands only where a Const or Parameter says it.
+    """
+
+    id: str
+    element_type: str | None
+    shape: tuple[int, ...] | None
+    names: tuple[str, ...]
+    line: int
+
+
+@dataclass(slots=True)
+class IrEdge:
+    """From an output port to an input port, all four by id within the same net."""
+
+    from_layer: str
+    from_port: str
+    to_layer: str
+    to_port: str
+    line: int = 0
+
+
+@dataclass(slots=True)
+class IrNet:
+    """The layers and edges of a model or of a body, in the order of the file."""
+
+    layers: list[IrLayer] = field(default_factory=list)
+    edges: list[IrEdge] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class IrLayer:
+    """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text."""
+
+    id: str
+    name: str
+    type: str
+    version: str | None
+    line: int
+    data: dict[str, str] = field(default_factory=dict)
+    inputs: list[IrPort] = field(default_factory=list)
+    outputs: list[IrPort] = field(default_factory=list)
+    bodies: dict[str, IrNet] = field(default_factory=dict)
+
+    @property
+    def body(self) -> IrNet | None:
+        """The body of a TensorIterator or Loop; an If has `then_body` and `else_body` in `bodies`."""
+        return self.bodies.get("body")
+
+
+@dataclass(slots=True)
+class IrModel:
+    """A whole IR: its name, the IR version of <net> (None if not stated), its net and the file it was read from."""
+
+    name: str
+    version: int | None
+    net: IrNet
+    file: str | None
+
+
+def read_ir(path: str | os.PathLike[str]) -> IrModel:
+    """Read the structure of an IR file (.xml); raises InputError if it is no regular file or no usable IR."""
+    file = os.fspath(path)
+    try:
+        if not stat.S_ISREG(Path(file).stat().st_mode):  # before opening: to open a pipe would wait
+            raise InputError("expected a regular file", file=file)
+        with Path(file).open("rb") as stream:
+            model = _Reader(file).read(iter(lambda: stream.read(_BLOCK), b""))
+    except (OSError, ValueError) as error:  # a ValueError is a path that the system cannot take
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from None
+    model.file = file
+    return model
+
+
+def read_ir_bytes(data: bytes, name: str = "<bytes>") -> IrModel:
+    """Read the structure of an IR from memory; `name` stands for the file in errors. Raises InputError."""
+    return _Reader(name).read(data[start : start + _BLOCK] for start in range(0, len(data), _BLOCK))
+
+
+def constant_values(model: IrModel, layer: IrLayer, limit: int = 4096) -> list[int] | list[float] | list[bool] | None:
+    """Return the values of a Const in row-major order, from the .bin file beside the .xml file.
+
+    None if they take more than `limit` bytes, if the file is missing, not regular or too short, or if the element
+    type is not decoded (strings, 8-bit and smaller floats, 3 and 6 bits).
+    """
+    offset, size = (_integer(layer.data.get(key, "")) for key in ("offset", "size"))
+    kind, shape = (layer.outputs[0].element_type, layer.outputs[0].shape) if layer.outputs else (None, None)
+    if layer.type != "Const" or model.file is None or kind not in _BITS or offset is None or size is None:
+        return None
+    count = _count(shape, limit * 8)
+    wanted = limit + 1 if count is None else (count * _BITS[kind] + 7) // 8
+    if count is None or wanted > min(size, limit):
+        return None
+    try:
+        file = Path(model.file).with_suffix(".bin")
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode) or offset + size > status.st_size:
+            return None
+        with file.open("rb") as stream:
+            stream.seek(offset)
+            blob = stream.read(wanted)
+    except (OSError, ValueError):
+        return None
+    return _decode(kind, count, blob) if len(blob) == wanted else None
+
+
+def _decode(kind: str, count: int, blob: bytes) -> list[int] | list[float] | list[bool]:
+    if kind == "bf16":  # the upper half of a float32
+        halves = struct.unpack(f"<{count}H", blob)
+        return list(struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(half << 16 for half in halves))))
+    if kind in _CODES:
+        return list(struct.unpack(f"<{count}{_CODES[kind]}", blob))
+    bits = _BITS[kind]
+    shifts = range(7, -1, -1) if kind == "u1" else range(0, 8, bits)  # only single bits start at the high end
+    values = [byte >> shift & (1 << bits) - 1 for byte in blob for shift in shifts][:count]
+    return [value - 16 if kind == "i4" and value > 7 else value for value in values]
+
+
+def _count(shape: tuple[int, ...] | None, most: int) -> int | None:
+    """Elements of a static shape; None if unknown or more than `most`."""
+    if shape is None or min(shape, default=0) < 0:
+        return None
+    count = 0 if 0 in shape else 1
+    for size in shape:
+        count *= size
+        if count > most:
+            return None
+    return count
+
+
+def _show(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+def _integer(text: str) -> int | None:
+    """Read a decimal integer from 0 to 2^63-1; None for anything else."""
+    text = text.strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        return None
+    return value if (value := int(text)) < 2**63 else None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Split tensor names at commas; a comma within a name follows a backslash."""
+    parts = text.replace("\\,", "\0").split(",")  # XML has no zero character
+    return tuple(part.replace("\0", ",") for part in parts if part)
+
+
+class _Reader:
+    """What expat calls back; unknown tags are skipped whole."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.model: IrModel | None = None
+        self.states = ["document"]  # the tags that lead here, bodies as "net"
+        self.nets: list[IrNet] = []  # those open now, as are
+        self.layers: list[IrLayer] = []
+        self.sections: list[set[str]] = []  # per open net and layer: the tags met in it
+        self.dims: list[int] = []
+        self.text = ""
+        self.skipping = self.elements = self.kept = 0
+        self.parser = parser = expat.ParserCreate("utf-8")  # so a declared encoding is never looked up
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = self.refuse
+        parser.ExternalEntityRefHandler = self.refuse
+
+    def read(self, blocks: Iterable[bytes]) -> IrModel:
+        total = 0
+        try:
+            for block in blocks:
+                total += len(block)
+                if total > _MAX_BYTES:
+                    raise self.error(f"expected at most {_MAX_BYTES} bytes of XML")
+                self.parser.Parse(block, False)
+                if total - self.parser.CurrentByteIndex > _MAX_TOKEN:
+                    raise self.error(f"expected tags and texts of at most {_MAX_TOKEN} bytes, found a longer one")
+            self.parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            raise self.error(f"expected well-formed XML, found: {expat.ErrorString(error.code)}") from None
+        if self.model is None:
+            raise self.error("expected an OpenVINO IR, found nothing")
+        return self.model
+
+    def error(self, message: str, line: int | None = None, layer: IrLayer | None = None) -> InputError:
+        layer = layer or (self.layers[-1] if self.layers else None)
+        place = f"line {line or self.parser.CurrentLineNumber}"
+        return InputError(
+            message, file=self.file, place=place + (f", layer {_show(layer.name or layer.id)}" if layer else "")
+        )
+
+    def refuse(self, *_: object) -> int:
+        raise self.error("expected no document type and no entity declaration in an IR, found one")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        state = self.states[-1]
+        opener = None if self.skipping else _OPENERS.get((state, tag))
+        self.elements += 1
+        self.kept += opener is not None
+        if self.elements > _MAX_ELEMENTS or self.kept > _MAX_KEPT:
+            raise self.error(f"expected at most {_MAX_ELEMENTS} elements, {_MAX_KEPT} of them outside rt_info")
+        if len(self.states) + self.skipping > _MAX_DEPTH:
+            raise self.error(f"expected at most {_MAX_DEPTH} nested elements")
+        if opener is None:
+            if state in ("document", "dim"):
+                expected = "<net>, the root element of an OpenVINO IR" if state == "document" else "a number in <dim>"
+                raise self.error(f"expected {expected}, found an element {_show(tag)}")
+            self.skipping += 1
+            return
+        if max(map(len, attributes.values()), default=0) > _MAX_ATTRIBUTE:
+            raise self.error(f"expected attributes of at most {_MAX_ATTRIBUTE} characters, found a longer one")
+        if state in ("net", "layer"):
+            if tag in self.sections[-1]:
+                raise self.error(f"expected one <{tag}>, found a second")
+            self.sections[-1].add(tag)
+        opener(self, tag, attributes)
+        self.states.append("net" if tag in _BODIES else tag)
+
+    def end(self, _tag: str) -> None:
+        if self.skipping:
+            self.skipping -= 1
+        elif (closer := _CLOSERS.get(self.states.pop())) is not None:
+            closer(self)
+
+    def number(self, tag: str, attributes: dict[str, str], key: str) -> str:
+        text = attributes.get(key)
+        value = None if text is None else _integer(text)
+        if value is None:
+            found = "none" if text is None else _show(text)
+            raise self.error(f"expected a whole number as {key} of <{tag}>, found {found}")
+        return str(value)
+
+    def open_net(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.nets) > _MAX_BODIES:
+            raise self.error(f"expected at most {_MAX_BODIES} bodies within each other")
+        net = IrNet()
+        if self.layers:
+            self.layers[-1].bodies[tag] = net
+        else:
+            version = int(self.number(tag, attributes, "version")) if "version" in attributes else None
+            self.model = IrModel(attributes.get("name", ""), version, net, None)
+        self.nets.append(net)
+        self.sections.append(set())
+
+    def open_layer(self, tag: str, attributes: dict[str, str]) -> None:
+        if not attributes.get("type"):
+            raise self.error("expected a type of <layer>, found none")
+        number, name, version = (
+            self.number(tag, attributes, "id"),
+            attributes.get("name", ""),
+            attributes.get("version"),
+        )
+        self.layers.append(IrLayer(number, name, attributes["type"], version, self.parser.CurrentLineNumber))
+        self.nets[-1].layers.append(self.layers[-1])
+        self.sections.append(set())
+
+    def close_layer(self) -> None:
+        layer = self.layers[-1]
+        if layer.type in ("Const", "Parameter"):  # their <data> states type and shape, and is what OpenVINO goes by
+            for port in layer.outputs[:1]:
+                if "element_type" in layer.data:
+                    port.element_type = self.element_type(layer.data["element_type"])
+                if "shape" in layer.data:
+                    port.shape = self.shape(layer.data["shape"])
+        self.layers.pop()
+        self.sections.pop()
+
+    def open_data(self, _tag: str, attributes: dict[str, str]) -> None:
+        self.layers[-1].data = attributes
+
+    def open_port(self, tag: str, attributes: dict[str, str]) -> None:
+        number, names = self.number(tag, attributes, "id"), _names(attributes.get("names", ""))
+        kind = self.element_type(attributes["precision"]) if "precision" in attributes else None
+        layer = self.layers[-1]
+        ports = layer.inputs if self.states[-1] == "input" else layer.outputs
+        ports.append(IrPort(number, kind, None, names, self.parser.CurrentLineNumber))
+        self.dims = []
+
+    def close_port(self) -> None:
+        layer = self.layers[-1]
+        ports = layer.inputs if self.states[-1] == "input" else layer.outputs
+        ports[-1].shape = tuple(self.dims) or None
+
+    def open_dim(self, _tag: str, _attributes: dict[str, str]) -> None:
+        self.text = ""
+        self.parser.CharacterDataHandler = self.characters
+
+    def characters(self, text: str) -> None:
+        self.text += text
+        if len(self.text) > _SHOWN:
+            raise self.error(f"expected a number in <dim>, found {_show(self.text)}")
+
+    def close_dim(self) -> None:
+        self.parser.CharacterDataHandler = None
+        self.dims.append(self.size(self.text))
+
+    def size(self, text: str) -> int:
+        value = -1 if text.strip() == "-1" else _integer(text)
+        if value is None:
+            raise self.error(f"expected a size from 0 to 2^63-1, or -1, found {_show(text)}")
+        return value
+
+    def shape(self, text: str) -> tuple[int, ...] | None:
+        """Read the shape of <data>: "2,?,1..3", "" for a scalar, "..." for an unknown rank."""
+        if text.strip() in ("", "..."):
+            return None if text.strip() else ()
+        return tuple(-1 if part.strip() == "?" or ".." in part else self.size(part) for part in text.split(","))
+
+    def element_type(self, text: str) -> str | None:
+        if not (text.isascii() and text.isidentifier() and len(text) < _SHOWN):
+            raise self.error(f"expected an element type such as FP32 or i64, found {_show(text)}")
+        return None if text.upper() in _UNKNOWN else _PRECISIONS.get(text.upper(), text.lower())
+
+    def open_edge(self, tag: str, attributes: dict[str, str]) -> None:
+        start, start_port = (self.number(tag, attributes, key) for key in ("from-layer", "from-port"))
+        stop, stop_port = (self.number(tag, attributes, key) for key in ("to-layer", "to-port"))
+        self.nets[-1].edges.append(IrEdge(start, start_port, stop, stop_port, self.parser.CurrentLineNumber))
+
+    def close_net(self) -> None:
+        """Check ids and edges, and give input ports what they leave open from the output ports they read."""
+        net = self.nets.pop()
+        self.sections.pop()
+        sources: dict[tuple[str, str], IrPort] = {}
+        targets: dict[tuple[str, str], IrPort] = {}
+        self.index(net, sources, targets)
+        fed: set[tuple[str, str]] = set()
+        for edge in net.edges:
+            start, stop = (edge.from_layer, edge.from_port), (edge.to_layer, edge.to_port)
+            source, target = sources.get(start), targets.get(stop)
+            if source is None or target is None:
+                way, (layer, port) = ("output", start) if source is None else ("input", stop)
+                raise self.error(f"expected {way} port {port} of layer {layer} for this edge, found none", edge.line)
+            if stop in fed:
+                raise self.error(f"expected one edge to port {stop[1]} of layer {stop[0]}, found two", edge.line)
+            fed.add(stop)
+            target.element_type = target.element_type or source.element_type
+            target.shape = source.shape if target.shape is None else target.shape
+
+    def index(self, net: IrNet, sources: dict[tuple[str, str], IrPort], targets: dict[tuple[str, str], IrPort]) -> None:
+        ids: set[str] = set()
+        for layer in net.layers:
+            if layer.id in ids:
+                raise self.error(f"expected distinct layer ids, found {layer.id} twice", layer.line, layer)
+            ids.add(layer.id)
+            for ports, found in ((layer.inputs, targets), (layer.outputs, sources)):
+                for port in ports:
+                    if found.setdefault((layer.id, port.id), port) is not port:
+                        raise self.error(f"expected distinct port ids, found {port.id} twice", port.line, layer)
+
+
+_BODIES = ("body", "then_body", "else_body")
+_OPENERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] = {
+    ("document", "net"): _Reader.open_net,
+    ("layers", "layer"): _Reader.open_layer,
+    ("edges", "edge"): _Reader.open_edge,
+    ("layer", "data"): _Reader.open_data,
+    ("input", "port"): _Reader.open_port,
+    ("output", "port"): _Reader.open_port,
+    ("port", "dim"): _Reader.open_dim,
+    **dict.fromkeys((("layer", tag) for tag in _BODIES), _Reader.open_net),
+    **dict.fromkeys((("net", "layers"), ("net", "edges"), ("layer", "input"), ("layer", "output")), lambda *_: None),
+}
+_CLOSERS: dict[str, Callable[[_Reader], None]] = {
+    "net": _Reader.close_net,
+    "layer": _Reader.close_layer,
+    "port": _Reader.close_port,
+    "dim": _Reader.close_dim,
+}

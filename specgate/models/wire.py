@@ -1,0 +1,349 @@
+"""The protobuf wire format over a seekable file: fields one at a time, through a bounded buffer.
+
+The encoding is described at https://protobuf.dev/programming-guides/encoding/. A sub-message is a span (begin, end) of
+the file, never a copy, so whatever nobody asks for is seeked over. One message may be several spans: a singular
+message that occurs again is merged into the first, and merging is the same as reading one after the other.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["Message", "Reader", "Span", "WireError", "enum", "locate", "messages"]
+
+BLOCK_BYTES = 1 << 16
+MAX_TEXT_BYTES = 1 << 20
+MAX_PACKED_BYTES = 1 << 20
+MAX_GROUP_DEPTH = 100  # protobuf's own default
+MAX_MEMORY_BYTES = 2 << 30  # by the estimates FIELD_COST and Message.cost
+FIELD_COST = 64  # bytes: a small object and its place in a list
+
+VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
+_WIRES = ("a varint", "64 bits", "a length and bytes", "a group", "the end of a group", "32 bits")
+_HEADER_BYTES = 20  # a key and a length or number take no more
+
+Span = tuple[int, int]
+Field = tuple[str, Any, int]
+
+
+class WireError(Exception):
+    """The bytes at `offset` are not what the wire format or the message's type asks for."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        self.message = message
+        self.offset = offset
+        super().__init__(f"byte {offset}: {message}")
+
+
+def _int64(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _int32(value: int) -> int:
+    return ((value & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
+
+
+def _uint64(value: int) -> int:
+    return value
+
+
+# A .proto type's wire type, and the function that makes the value: of the number in a varint, of the bytes otherwise.
+_SCALARS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "int64": (VARINT, _int64),
+    "int32": (VARINT, _int32),
+    "enum": (VARINT, _int32),
+    "uint64": (VARINT, _uint64),
+    "float": (I32, struct.Struct("<f").unpack_from),
+    "double": (I64, struct.Struct("<d").unpack_from),
+}
+
+
+class Message:
+    """What to read of a message type: by field number (name, type), both as in the .proto file ("repeated string").
+
+    A type is a scalar type, `enum`, `bytes` or a message's name; fields that are not listed are skipped. `cost` is the
+    memory in bytes that one such message is expected to take once it has been read.
+    """
+
+    __slots__ = ("by_key", "cost", "fields", "name")
+
+    def __init__(self, name: str, cost: int, fields: Mapping[int, tuple[str, str]]) -> None:
+        self.name = name
+        self.cost = cost
+        self.fields = fields
+        self.by_key: dict[int, tuple[str, Callable[..., Any] | None, bool]] = {}
+        for number, (field, label_and_type) in fields.items():
+            kind = label_and_type.removeprefix("repeated ")
+            wire, convert = _SCALARS.get(kind, (LEN, None))
+            self.by_key[number << 3 | wire] = (field, convert, kind == "string")
+            if convert and kind != label_and_type:  # repeated numbers come one by one or packed
+                self.by_key[number << 3 | LEN] = (field, None, False)
+
+    def check_unlisted(self, key: int, at: int) -> None:
+        """Raise WireError where `key`, read at byte `at`, is no key or a listed field's with a wrong wire type."""
+        number = key >> 3
+        if not 0 < number < 1 << 29:
+            raise WireError(f"expected a field number from 1 to 536870911, found {number}", at)
+        if number in self.fields:
+            name, kind = self.fields[number]
+            raise WireError(f"expected {kind} in {self.name}.{name}, found {_WIRES[key & 7]}", at)
+
+
+def enum(text: str) -> tuple[str, ...]:
+    """An enum's names in the order of their numbers, which begin at 0."""
+    return tuple(text.split())
+
+
+def messages(text: str) -> dict[str, Message]:
+    """Messages by name from a text such as `TypeProto.Map 0: 1 int32 key_type; 2 TypeProto value_type`.
+
+    That is a name and a cost, then each field's number, label if repeated, type and name; a line that begins with a
+    blank continues the last.
+    """
+    found: dict[str, Message] = {}
+    for line in text.strip().replace("\n ", " ").splitlines():
+        head, _, rest = line.partition(":")
+        name, cost = head.split()
+        fields = {}
+        for words in (part.split() for part in rest.split(";") if part.strip()):
+            fields[int(words[0])] = (words[-1], " ".join(words[1:-1]))
+        found[name] = Message(name, int(cost), fields)
+    return found
+
+
+class Reader:
+    """Reads the fields of messages from a seekable binary file of `size` bytes, of which it holds one block."""
+
+    __slots__ = ("_base", "_buffer", "_file", "_left", "_safe", "size")
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.size = size
+        self._file = file
+        self._buffer = b""
+        self._base = self._safe = 0
+        self._left = MAX_MEMORY_BYTES
+
+    def fields(self, spans: Sequence[Span], message: Message) -> Iterable[Field]:
+        """(name, value, 0) per number or string, (name, begin, end) per sub-message, bytes or packed numbers.
+
+        Fields that the message does not list are skipped. WireError at the first that is wrong, here or in iterating.
+        """
+        self._left -= message.cost
+        if len(spans) != 1:
+            return self._batches([], spans, message)
+        at, stop = spans[0]
+        batch, at = self._batch(at, stop, message)
+        return self._batches(batch, [(at, stop)], message) if at < stop else batch  # mostly the latter
+
+    def _batches(self, batch: list[Field], spans: Sequence[Span], message: Message) -> Iterator[Field]:
+        yield from batch
+        for start, stop in spans:
+            at = start
+            while at < stop:
+                batch, at = self._batch(at, stop, message)
+                yield from batch
+
+    def _batch(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
+        # The fields that begin in the block at hand, and where the next one begins. What is wrong with a field is
+        # raised when it comes first, so that those before it are looked into before.
+        batch: list[Field] = []
+        if at >= stop:
+            return batch, at
+        if not 0 <= at - self._base < self._safe:
+            self._load(at)
+        buffer, base, held = self._buffer, self._base, len(self._buffer)
+        i = at - base
+        last = min(stop - base, self._safe)
+        find = message.by_key.get
+        value: Any
+        try:
+            while i < last:
+                at = base + i
+                key = buffer[i]
+                i += 1
+                if key > 127:
+                    key, i = _varint(buffer, i - 1, at)
+                field = find(key)
+                value = buffer[i]
+                end = 0
+                if key & 7 == LEN:
+                    i += 1
+                    if value > 127:
+                        value, i = _varint(buffer, i - 1, at)
+                    after = i + value
+                    value = base + i
+                    end = base + after
+                elif key & 7 == VARINT:
+                    after = i + 1
+                    if value > 127:
+                        value, after = _varint(buffer, i, at)
+                        value = field[1](value) if field and field[1] else value
+                else:
+                    value, after = self._rare(key, base + i, field and field[1], (at, stop))
+                    after -= base
+                if base + after > stop:
+                    raise WireError(f"a field of {message.name} reaches to byte {base + after}, beyond {stop}", at)
+                if field is None:
+                    message.check_unlisted(key, at)
+                elif field[2]:
+                    data = buffer[i:after] if after <= held else self._long_text(value, end, field[0])
+                    self._left -= end - value
+                    batch.append((field[0], data.decode(), 0))
+                else:
+                    batch.append((field[0], value, end))
+                i = after
+        except WireError:
+            if not batch:
+                raise
+            return batch, at
+        except (IndexError, struct.error):
+            if not batch:
+                raise WireError("a field is cut off at the end of the file", at) from None
+            return batch, at
+        except UnicodeDecodeError as error:
+            if not batch:
+                bad = error.object[max(0, error.start - 20) : error.start + 20]
+                raise WireError(f"expected UTF-8 in a string of {message.name}, found {bad!r}", at) from None
+            return batch, at
+        self._left -= FIELD_COST * len(batch)
+        if self._left < 0:
+            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
+        return batch, base + i
+
+    def read(self, begin: int, end: int) -> bytes:
+        """The bytes of a span."""
+        self._left -= end - begin
+        i = begin - self._base
+        if i >= 0 and end - self._base <= len(self._buffer):
+            return self._buffer[i : end - self._base]
+        data = self._fetch(begin, end - begin)
+        if len(data) != end - begin:
+            raise WireError(f"expected {end - begin} bytes, the file has only {len(data)} left", begin)
+        return data
+
+    def packed(self, begin: int, end: int, kind: str) -> list[Any]:
+        """The numbers of a span of packed numbers of the .proto type `kind`."""
+        if end - begin > MAX_PACKED_BYTES:
+            raise WireError(f"expected at most {MAX_PACKED_BYTES} bytes of packed numbers, found {end - begin}", begin)
+        data = self.read(begin, end)
+        wire, convert = _SCALARS[kind]
+        if wire != VARINT:
+            code, width = ("f", 4) if wire == I32 else ("d", 8)
+            if len(data) % width:
+                raise WireError(f"expected packed numbers of {width} bytes, found {len(data)} bytes", begin)
+            values: list[Any] = list(struct.unpack(f"<{len(data) // width}{code}", data))
+        else:
+            values = []
+            i = 0
+            try:
+                while i < len(data):
+                    value, i = _varint(data, i, begin)
+                    values.append(convert(value))
+            except IndexError:
+                raise WireError("a packed number is cut off", begin) from None
+        self._left -= FIELD_COST * len(values)
+        return values
+
+    def _long_text(self, begin: int, end: int, name: str) -> bytes:
+        if end - begin > MAX_TEXT_BYTES:
+            raise WireError(f"expected at most {MAX_TEXT_BYTES} bytes in {name}, found {end - begin}", begin)
+        return self.read(begin, end)
+
+    def _rare(self, key: int, begin: int, convert: Any, window: Span) -> tuple[Any, int]:
+        # Fixed-width numbers and groups: the value and the end of the field whose payload begins at `begin`.
+        at, stop = window
+        wire = key & 7
+        if wire in {I64, I32}:
+            end = begin + (8 if wire == I64 else 4)
+            return convert(self._buffer, begin - self._base)[0] if convert and end <= stop else None, end
+        if wire == GROUP:
+            return None, self._skip_group(key >> 3, begin, window)
+        found = "the end of a group that was not begun" if wire == END_GROUP else f"wire type {wire}"
+        raise WireError(f"expected a field, found {found}", at)
+
+    def _skip_group(self, number: int, pos: int, window: Span) -> int:
+        at, stop = window
+        begun = [number]
+        while begun:
+            if pos >= stop:
+                raise WireError(f"the group of field {begun[-1]} has no end", at)
+            key, pos = self._number(pos)
+            wire = key & 7
+            if wire == GROUP:
+                begun.append(key >> 3)
+                if len(begun) > MAX_GROUP_DEPTH:
+                    raise WireError(f"groups are nested more than {MAX_GROUP_DEPTH} deep", at)
+            elif wire == END_GROUP and key >> 3 == begun[-1]:
+                begun.pop()
+            elif wire == VARINT:
+                pos = self._number(pos)[1]
+            elif wire == LEN:
+                size, pos = self._number(pos)
+                pos += size
+            elif wire in {I64, I32}:
+                pos += 8 if wire == I64 else 4
+            else:
+                raise WireError(f"expected a field in the group of field {begun[-1]}, found wire type {wire}", at)
+        return pos
+
+    def _number(self, pos: int) -> tuple[int, int]:
+        if not 0 <= pos - self._base < self._safe:
+            self._load(pos)
+        value, i = _varint(self._buffer, pos - self._base, pos)
+        return value, self._base + i
+
+    def _load(self, at: int) -> None:
+        self._buffer = self._fetch(at, BLOCK_BYTES)
+        self._base = at
+        held = len(self._buffer)
+        if not held:
+            raise WireError("the file has become shorter while it was read", at)
+        self._safe = held if at + held >= self.size else max(held - _HEADER_BYTES, 1)
+
+    def _fetch(self, at: int, size: int) -> bytes:
+        self._file.seek(at)
+        data = self._file.read(size)
+        while data and len(data) < size and (more := self._file.read(size - len(data))):
+            data += more
+        return data
+
+
+def locate(reader: Reader, message: Message, messages: Mapping[str, Message], offset: int) -> str:
+    """The path of the innermost message around a byte, such as `graph.node[3].attribute[0]`; "" for the outermost.
+
+    It is read again from the start, up to the byte, so that nobody has to keep count while all is well.
+    """
+    path: list[str] = []
+    span = (0, reader.size)
+    inner: Message | None = message
+    while inner:
+        kinds = dict(inner.fields.values())
+        counts = dict.fromkeys(kinds, 0)
+        found = inner
+        inner = None
+        try:
+            for name, begin, end in reader.fields([span], found):
+                kind = kinds[name].removeprefix("repeated ")
+                if end and begin <= offset < end and kind in messages:
+                    path.append(name if kind == kinds[name] else f"{name}[{counts[name]}]")
+                    span, inner = (begin, end), messages[kind]
+                    break
+                counts[name] += 1
+        except WireError:
+            break
+    return ".".join(path)
+
+
+def _varint(buffer: bytes, i: int, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while (byte := buffer[i]) > 127:
+        value |= (byte & 127) << shift
+        shift += 7
+        i += 1
+        if shift > 63:
+            raise WireError("a varint of more than 10 bytes", at)
+    return (value | byte << shift) & 0xFFFFFFFFFFFFFFFF, i + 1

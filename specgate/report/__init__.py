@@ -1,0 +1,124 @@
+"""Reports: one module per output format, loaded when its format is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from specgate.report.options import RenderOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from specgate.verdict import Finding, Location, NodeRef, Report
+
+__all__ = [
+    "FORMATS",
+    "RenderOptions",
+    "counts",
+    "details",
+    "in_order",
+    "nodes_in_order",
+    "plural",
+    "render",
+    "sentence",
+    "without_table",
+]
+
+FORMATS: dict[str, str] = {
+    "text": "specgate.report.text:render",
+    "json": "specgate.report.jsonreport:render",
+    "sarif": "specgate.report.sarif:render",
+    "junit": "specgate.report.junit:render",
+    "github": "specgate.report.github:render",
+}
+"""Each format's name and the ``module:function`` that takes a report and options and returns its text."""
+
+
+def render(report: Report, format: str, *, options: RenderOptions) -> str:  # noqa: A002 (the option's own name)
+    """Return the report in the named format, ready to be written as it is.
+
+    JSON, SARIF and JUnit are pure ASCII. Raises InputError for a format that is not registered.
+    """
+    try:
+        module, _, function = FORMATS[format].partition(":")
+    except KeyError:
+        from specgate.errors import InputError
+
+        known = ", ".join(FORMATS)
+        raise InputError(f"expected one of {known}, found {format[:40]!r}", place="format") from None
+    from importlib import import_module
+
+    renderer = cast("Callable[[Report, RenderOptions], str]", getattr(import_module(module), function))
+    return renderer(report, options)
+
+
+def counts(report: Report) -> dict[str, int]:
+    """Return how many findings of each kind, undecided nodes, nodes without a table and ignored findings there are."""
+    severities = [finding.severity for finding in report.findings]
+    return {
+        "findings": len(severities),
+        "errors": severities.count("error"),
+        "warnings": severities.count("warning"),
+        "notes": severities.count("note"),
+        "undecided": len(report.undecided),
+        "no_table": len(report.no_table),
+        "ignored": len(report.ignored),
+    }
+
+
+def plural(number: int, noun: str) -> str:
+    """Return ``1 node`` or ``2 nodes``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def without_table(nodes: Iterable[NodeRef]) -> list[str]:
+    """Return the operators of nodes without a table, cleaned, each with its count: ``Foo (3)``, most frequent first."""
+    from specgate.report.clean import clean
+
+    names: dict[str, int] = {}
+    for node in nodes:
+        name = clean(node.location.operator or "unnamed operator")
+        names[name] = names.get(name, 0) + 1
+    return [f"{name} ({number})" for name, number in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings by file, node, field and id; nodes by their numbers, ``node[9]`` before ``node[10]``."""
+    return sorted(findings, key=lambda f: (_place(f.location), f.where, f.id, f.target or "", f.severity, f.message))
+
+
+def nodes_in_order(nodes: Iterable[NodeRef]) -> list[NodeRef]:
+    """Return the nodes by file, node and target."""
+    return sorted(nodes, key=lambda n: (_place(n.location), n.target or "", n.reason))
+
+
+def _place(location: Location | None) -> tuple[object, ...]:
+    if location is None:
+        return ("", (), 0, "")
+    return (location.file or "", _natural(location.node or ""), location.line or 0, location.operator or "")
+
+
+def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    from itertools import groupby
+
+    runs = ("".join(run) for _, run in groupby(text, "0123456789".__contains__))
+    # Numbers compare by length and digits: converting a number of any length could fail.
+    return tuple((0, len(n := run.lstrip("0")), n) if run[0] in "0123456789" else (1, 0, run) for run in runs)
+
+
+def details(finding: Finding) -> list[str]:
+    """Return what helps to act on a finding, one phrase each: the fix, the first level that takes it, its basis."""
+    lines = []
+    if finding.fix:
+        lines.append(f"fix: {finding.fix}")
+    if finding.first_level:
+        lines.append(f"accepted from {finding.first_level}")
+    if finding.basis == "observed":
+        lines.append("refused by builds, not by the documentation")
+    return lines
+
+
+def sentence(finding: Finding) -> str:
+    """Return the finding in one line for formats that have a single field for it; never empty, not yet cleaned."""
+    text = "; ".join([finding.message or finding.id, *details(finding)])
+    return f"{finding.target}: {text}" if finding.target else text

@@ -1,0 +1,153 @@
+"""The report as JSON, for programs: schema ``specgate-report/1``.
+
+An object with these members:
+
+- ``schema``, this name; ``targets`` and ``files``, in the order in which they were given;
+- ``nodes``, the number of (node, target) pairs that were judged;
+- ``counts``: ``findings``, ``errors``, ``warnings``, ``notes``, ``undecided``, ``no_table``, ``ignored``;
+- ``findings`` and ``ignored``: objects with every field of `specgate.verdict.Finding`, by file, node, field and id;
+- ``undecided`` and ``no_table``: objects with ``location``, ``target`` and ``reason``, by file, node and target.
+
+A location is null or an object with ``file``, ``line``, ``node`` and ``operator``, each of them possibly null. In
+``values``, infinities and NaN are the strings ``"inf"``, ``"-inf"`` and ``"nan"``, integers of more than 14000 bits are
+hexadecimal strings, bytes are their Python literal, and what JSON has no word for is text. Fields may be added under
+the same schema; none is removed or changes its meaning.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from specgate.report import counts, in_order, nodes_in_order
+from specgate.report.clean import clean, well_formed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.report.options import RenderOptions
+    from specgate.verdict import Finding, Location, NodeRef, Report
+
+__all__ = ["SCHEMA", "document", "dumps", "render", "safe_values"]
+
+SCHEMA = "specgate-report/1"
+
+_MAX_DEPTH = 8
+_MAX_ITEMS = 10_000
+_MAX_BITS = 14_000  # Python writes no decimal number of more than 4300 digits
+
+
+def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (every format takes both)
+    """Return the report as indented ASCII JSON."""
+    return dumps(document(report))
+
+
+def document(report: Report) -> dict[str, Any]:
+    """Return the report as plain dicts, lists, strings and numbers."""
+    return {
+        "schema": SCHEMA,
+        "targets": [well_formed(target) for target in report.targets],
+        "files": [well_formed(file) for file in report.files],
+        "nodes": report.nodes,
+        "counts": counts(report),
+        "findings": [_finding(finding) for finding in in_order(report.findings)],
+        "undecided": [_node(node) for node in nodes_in_order(report.undecided)],
+        "no_table": [_node(node) for node in nodes_in_order(report.no_table)],
+        "ignored": [_finding(finding) for finding in in_order(report.ignored)],
+    }
+
+
+def dumps(value: Any) -> str:
+    """Return plain data as indented ASCII JSON that a CI server's log may show: no ``##`` opens a command there."""
+    text = json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False)
+    # It occurs in JSON only inside strings, where an escape means the same.
+    return text.replace("##", "#\\u0023") + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "id": well_formed(finding.id),
+        "severity": finding.severity,
+        "message": well_formed(finding.message),
+        "where": well_formed(finding.where),
+        "values": safe_values(finding.values),
+        "first_level": _text(finding.first_level),
+        "levels": [well_formed(level) for level in finding.levels],
+        "fix": _text(finding.fix),
+        "basis": finding.basis,
+        "target": _text(finding.target),
+        "location": _location(finding.location),
+    }
+
+
+def _node(node: NodeRef) -> dict[str, Any]:
+    return {
+        "location": _location(node.location),
+        "target": _text(node.target),
+        "reason": well_formed(node.reason),
+    }
+
+
+def _location(location: Location | None) -> dict[str, Any] | None:
+    if location is None:
+        return None
+    return {
+        "file": _text(location.file),
+        "line": location.line,
+        "node": _text(location.node),
+        "operator": _text(location.operator),
+    }
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else well_formed(text)
+
+
+def safe_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a finding's values as JSON can hold them; nesting and size are bounded, cycles end."""
+    budget = [_MAX_ITEMS]
+    return {well_formed(str(key)): _safe(value, budget, _MAX_DEPTH) for key, value in values.items()}
+
+
+def _safe(value: Any, budget: list[int], depth: int) -> Any:
+    budget[0] -= 1
+    if budget[0] < 0 or depth < 0:
+        return "..."
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, int):
+        return int(value) if value.bit_length() <= _MAX_BITS else hex(value)
+    if isinstance(value, float):
+        plain = float(value)
+        return plain if plain - plain == 0 else str(plain)
+    if isinstance(value, dict):
+        items = list(value.items())[: max(budget[0], 0)]
+        return {well_formed(_key(key)): _safe(item, budget, depth - 1) for key, item in items}
+    if isinstance(value, (set, frozenset)):
+        return _safe(sorted(value, key=_foreign), budget, depth)
+    if isinstance(value, (list, tuple, range)):
+        return [_safe(item, budget, depth - 1) for item in value[: max(budget[0], 0)]]
+    return _numpy(value, budget, depth)
+
+
+def _numpy(value: Any, budget: list[int], depth: int) -> Any:
+    """Take arrays and scalars apart without importing numpy; anything else is text."""
+    size = getattr(value, "size", None)
+    if isinstance(size, int) and size <= _MAX_ITEMS and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if not hasattr(plain, "tolist"):
+            return _safe(plain, budget, depth)
+    return _foreign(value)
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _foreign(key)
+
+
+def _foreign(value: Any) -> str:
+    try:
+        return clean(repr(value), 2000)
+    except Exception:  # noqa: BLE001 (somebody else's __repr__ may raise anything; the report must still be written)
+        return f"<{type(value).__name__}>"

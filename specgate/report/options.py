@@ -1,0 +1,34 @@
+"""How a report is to be shown."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+__all__ = ["RenderOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderOptions:
+    """What the caller decides about the output; a format ignores what does not concern it.
+
+    color: ANSI colours in text. width: terminal columns for text, at least 30 are used.
+    verbose: text also lists the undecided nodes. max_per_rule: text shows three examples and a count of
+    equal findings (same id, severity, target and shape of message) once there are more than this.
+    root: directory that relative URIs in SARIF and GitHub annotations start from.
+    """
+
+    color: bool = False
+    width: int = 80
+    verbose: bool = False
+    max_per_rule: int = 20
+    root: str | os.PathLike[str] = "."
+
+    def inside(self, file: str) -> str | None:
+        """Return the path of `file` below root with forward slashes, None if it is not below root."""
+        try:
+            path = os.path.relpath(file, self.root)
+        except ValueError:  # another drive on Windows, or a path that no file can have
+            return None
+        outside = path == os.pardir or path.startswith(os.pardir + os.sep)
+        return None if outside else path.replace(os.sep, "/")

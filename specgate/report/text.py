@@ -1,0 +1,156 @@
+"""The report for people: grouped by file and node, wrapped at the terminal's width."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from specgate.report import counts, details, in_order, nodes_in_order, plural, without_table
+from specgate.report.clean import clean, columns, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.report.options import RenderOptions
+    from specgate.verdict import Finding, Location, Report
+
+__all__ = ["render"]
+
+_LINE_LIMIT = 4000
+_NARROWEST = 30
+_EXAMPLES = 3
+_STYLES = {"error": "1;31", "warning": "33", "note": "36", "file": "1"}
+
+_Shape = tuple[str, str, str, str]
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    """Return the findings and the counts as text that ends with a newline; ANSI codes only with options.color."""
+    writer = _Writer(options)
+    writer.findings(report)
+    if options.verbose and report.undecided:
+        writer.undecided(report)
+    writer.summary(report)
+    return "".join(line + "\n" for line in writer.lines)
+
+
+class _Writer:
+    def __init__(self, options: RenderOptions) -> None:
+        self.lines: list[str] = []
+        self.color = options.color
+        self.width = max(options.width, _NARROWEST)
+        self.max_per_rule = max(options.max_per_rule, 0)
+        self.target_column = 0
+
+    def put(
+        self, text: str, *, first: str = "", hang: str = "", style: str = "", limit: int | None = _LINE_LIMIT
+    ) -> None:
+        """Add the text, cleaned and wrapped, in a style."""
+        lines = wrap(clean(text, limit), self.width, first=first, hang=hang)
+        self.lines += [self.paint(line, style) for line in lines] if style else lines
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
+
+    def findings(self, report: Report) -> None:
+        ordered = in_order(report.findings)
+        self.target_column = max((columns(clean(f.target or "")) for f in ordered), default=0)
+        kept = _collapse(ordered, self.max_per_rule)
+        for file, in_file in groupby(kept, lambda pair: pair[0].location.file if pair[0].location else None):
+            if file:
+                self.put(file, style="file")
+            for place, in_node in groupby(in_file, lambda pair: pair[0].location):
+                self.node(place)
+                for finding, alike in in_node:
+                    self.finding(finding)
+                    if alike:
+                        self.put(_more(alike), first="    ", hang="      ")
+            self.lines.append("")
+
+    def node(self, place: Location | None) -> None:
+        if place is None:
+            return
+        facts = [clean(place.operator or ""), f"line {place.line}" if place.line is not None else ""]
+        about = ", ".join(fact for fact in facts if fact)
+        text = " ".join(part for part in (clean(place.node or ""), f"({about})" if about else "") if part)
+        if text:
+            self.put(text, first="  ", hang="    ")
+
+    def finding(self, finding: Finding) -> None:
+        at = len(self.lines)
+        target = clean(finding.target or "")
+        pad = " " * (self.target_column - columns(target))
+        first = f"    {finding.severity:<7}  {target}{pad}{'  ' if self.target_column else ''}"
+        rule = f"{finding.id} {finding.where}".rstrip(" ")
+        if self.width >= 2 * _NARROWEST and columns(first) <= self.width // 2:
+            body = " " * 13
+        else:  # too narrow for columns
+            first, body = f"    {finding.severity} ", " " * 6
+            rule = f"{target} {rule}".lstrip(" ")
+        self.put(rule, first=first, hang=body)
+        line = self.lines[at]
+        self.lines[at] = line[:4] + self.paint(finding.severity, finding.severity) + line[4 + len(finding.severity) :]
+        if finding.message:
+            self.put(finding.message, first=body, hang=body)
+        for detail in details(finding):
+            self.put(detail, first=body, hang=body + "  ")
+
+    def undecided(self, report: Report) -> None:
+        self.lines.append("undecided:")
+        for ref in nodes_in_order(report.undecided):
+            place = ref.location
+            facts = ", ".join(clean(fact) for fact in (place.operator, ref.target) if fact)
+            name = ": ".join(part for part in (place.file, clean(place.node or "")) if part)
+            self.put(f"{name} ({facts})" if facts else name, first="  ", hang="    ")
+            if ref.reason:
+                self.put(ref.reason, first="    ", hang="      ")
+        self.lines.append("")
+
+    def summary(self, report: Report) -> None:
+        n = counts(report)
+        if report.targets:
+            each = " (a node counts once for each)" if len(report.targets) > 1 else ""
+            self.put(f"targets: {', '.join(report.targets)}{each}", hang="  ")
+        kinds = [plural(n["errors"], "error"), plural(n["warnings"], "warning")]
+        if n["notes"]:
+            kinds.append(plural(n["notes"], "note"))
+        self.put(
+            f"{plural(n['findings'], 'finding')} in {plural(report.nodes, 'node')} ({', '.join(kinds)}); "
+            f"{n['undecided']} undecided; {plural(n['no_table'], 'node')} without a table; {n['ignored']} ignored",
+            hang="  ",
+            style="error" if n["errors"] else "warning" if n["warnings"] else "",
+        )
+        if report.no_table:
+            self.put("operators without a table: " + ", ".join(without_table(report.no_table)), hang="  ", limit=None)
+
+
+def _collapse(ordered: list[Finding], limit: int) -> list[tuple[Finding, list[Finding]]]:
+    """Return the findings to show, each with those that it stands for as the last example of its kind."""
+    kinds: dict[_Shape, list[int]] = {}
+    for at, finding in enumerate(ordered):
+        kinds.setdefault(_shape(finding), []).append(at)
+    more: dict[int, list[Finding]] = {}
+    hidden: set[int] = set()
+    for alike in kinds.values():
+        if len(alike) > max(limit, _EXAMPLES):
+            more[alike[_EXAMPLES - 1]] = [ordered[at] for at in alike[_EXAMPLES:]]
+            hidden.update(alike[_EXAMPLES:])
+    return [(finding, more.get(at, [])) for at, finding in enumerate(ordered) if at not in hidden]
+
+
+def _shape(finding: Finding) -> _Shape:
+    """Return what equal findings have in common: numbers and quoted names in the message do not count."""
+    unquoted = "''".join(finding.message.split("'")[::2])
+    message = "".join(_without_numbers(unquoted))
+    return (finding.id, finding.severity, finding.target or "", message)
+
+
+def _without_numbers(text: str) -> Iterator[str]:
+    for number, run in groupby(text, str.isdigit):
+        yield "0" if number else "".join(run)
+
+
+def _more(left: list[Finding]) -> str:
+    nodes = {(f.location.file, f.location.node) for f in left if f.location is not None}
+    where = f", in {plural(len(nodes), 'node')}" if nodes else ""
+    return f"... and {len(left)} more like this{where}"

@@ -1,0 +1,261 @@
+"""File discovery: what is taken, in which order, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specgate.errors import InputError
+from specgate.linting.files import discover, looks_like_model, read_whole, relative_name, shown
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX links or special files")
+
+DXDISPATCH = b'{"resources": {}, "dispatchables": {}}'
+CONTENTS = {".xml": b"<?xml version='1.0'?>\n<net name='m'>", ".json": DXDISPATCH, ".yaml": b"op_type: OneHot\n"}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make(*names: str, content: bytes | None = None) -> None:
+    for name in names:
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(CONTENTS.get(path.suffix, b"") if content is None else content)
+
+
+def found(*paths: str, exclude: str | None = None) -> list[str]:
+    files = discover(paths, exclude=lambda file: exclude is not None and exclude in file)
+    return [file.replace(os.sep, "/") for file in files]
+
+
+def refused(*paths: str, exclude: str | None = None) -> str:
+    with pytest.raises(InputError) as caught:
+        found(*paths, exclude=exclude)
+    return str(caught.value)
+
+
+def test_a_named_file_is_taken_whatever_it_is(root: Path) -> None:
+    make("a.bin", "node_modules/b.json", ".hidden/c.onnx", "d[1].onnx", content=b"")
+    names = ["d[1].onnx", "a.bin", "./node_modules/b.json", ".hidden/c.onnx"]
+    assert found(*names, exclude="o") == names
+
+
+def test_a_directory_is_walked_in_order(root: Path) -> None:
+    make("m/b.onnx", "m/a.ONNX", "m/sub/c.xml", "m/sub/d.json", "m/e.yaml", "m/f.yml", "m/readme.md", "m/weights.bin")
+    make("m/f.yml", content=b"dispatchables:\n  one: {}\n")
+    expected = ["m/a.ONNX", "m/b.onnx", "m/e.yaml", "m/f.yml", "m/sub/c.xml", "m/sub/d.json"]
+    assert found("m") == found("m/") == expected
+    assert found(str(root / "m")) == [(root / name).as_posix() for name in expected]
+
+
+def test_the_working_directory_gives_plain_names(root: Path) -> None:
+    make("a.onnx", "m/b.onnx")
+    assert found(".") == ["a.onnx", "m/b.onnx"]
+
+
+def test_hidden_directories_and_installed_packages_are_skipped_unless_named(root: Path) -> None:
+    make(".venv/a.onnx", ".git/a.onnx", "m/node_modules/a.onnx", "m/.cache/x/a.onnx", "m/a.onnx")
+    assert found(".") == found("**") == found("*") == found("**/*.onnx") == ["m/a.onnx"]
+    assert found(".venv", "m/node_modules") == [".venv/a.onnx", "m/node_modules/a.onnx"]
+    assert found("*/.cache/*/*.onnx") == ["m/.cache/x/a.onnx"]
+
+
+def test_only_what_looks_like_a_model_is_taken_from_a_directory(root: Path) -> None:
+    make("m/a.onnx")
+    make("m/pom.xml", content=b"<project/>")
+    make("m/package.json", content=b'{"type": "module", "version": "1"}')
+    make("m/ci.yaml", content=b"on: push\n")
+    assert found("m") == ["m/a.onnx"]
+    assert found("m/pom.xml", "m/*.yaml") == ["m/pom.xml", "m/ci.yaml"]
+
+
+def test_other_suffixes_may_be_asked_for(root: Path) -> None:
+    make("m/a.onnx", "m/b.pb")
+    assert discover(["m"], suffixes=[".pb"], exclude=lambda _file: False) == [str(Path("m", "b.pb"))]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("m/*.onnx", ["m/a.onnx", "m/b.onnx"]),
+        ("m/?.onnx", ["m/a.onnx", "m/b.onnx"]),
+        ("m/[!a].onnx", ["m/b.onnx"]),
+        ("m/a.*", ["m/a.onnx"]),
+        ("m/*.bin", ["m/a.bin"]),
+        ("m/**/*.onnx", ["m/a.onnx", "m/b.onnx", "m/x/c.onnx", "m/x/y/d.onnx"]),
+        ("**/y/*.onnx", ["m/x/y/d.onnx"]),
+        ("**/x/**/d.onnx", ["m/x/y/d.onnx"]),
+        ("**/**/d.onnx", ["m/x/y/d.onnx"]),
+        ("m/*/*.onnx", ["m/x/c.onnx"]),
+        ("m/x*", ["m/x/c.onnx", "m/x/y/d.onnx"]),
+        ("m/?", ["m/x/c.onnx", "m/x/y/d.onnx"]),
+        ("m/**", ["m/a.onnx", "m/b.onnx", "m/x/c.onnx", "m/x/y/d.onnx"]),
+        ("./m//*.onnx", ["m/a.onnx", "m/b.onnx"]),
+        ("m/x/../*.onnx", ["m/x/../a.onnx", "m/x/../b.onnx"]),
+    ],
+)
+def test_patterns_are_expanded_and_a_final_star_leaves_the_suffix_open(
+    root: Path, pattern: str, expected: list[str]
+) -> None:
+    make("m/a.onnx", "m/b.onnx", "m/a.bin", "m/x/c.onnx", "m/x/y/d.onnx", "m/.e.onnx")
+    assert found(pattern) == expected
+
+
+def test_an_absolute_pattern(root: Path) -> None:
+    make("m/a.onnx")
+    assert found(str(root / "*" / "*.onnx")) == [(root / "m/a.onnx").as_posix()]
+
+
+@posix_only
+def test_a_file_whose_name_is_a_pattern_is_that_file(root: Path) -> None:
+    make("*.onnx", "a.onnx")
+    assert found("*.onnx") == ["*.onnx"]
+
+
+def test_exclusion_concerns_what_was_found(root: Path) -> None:
+    make("m/a.onnx", "m/old/b.onnx")
+    assert found("m", exclude="old") == ["m/a.onnx"]
+    assert found("m/**/*.onnx", exclude="old") == ["m/a.onnx"]
+    assert found("m/old/b.onnx", exclude="old") == ["m/old/b.onnx"]
+    assert refused("m/old", exclude="old").endswith("found none (1 excluded by the configuration)")
+
+
+def test_an_excluded_file_is_not_opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make("m/a.onnx", "m/b.json")
+    monkeypatch.setattr(Path, "open", lambda *_arguments: pytest.fail("opened"))
+    assert found("m", exclude="json") == ["m/a.onnx"]
+
+
+def test_each_real_file_is_taken_once_as_it_was_first_named(root: Path) -> None:
+    make("m/a.onnx", "m/b.onnx")
+    assert found("m/b.onnx", "m", "m/*.onnx", "./m/a.onnx") == ["m/b.onnx", "m/a.onnx"]
+
+
+@posix_only
+def test_links(root: Path) -> None:
+    make("real/a.onnx", "m/b.onnx")
+    Path("m/linked").symlink_to(root / "real")
+    Path("m/loop").symlink_to(root / "m")
+    Path("m/self.onnx").symlink_to("self.onnx")
+    Path("m/dangling.onnx").symlink_to("nowhere")
+    Path("m/same.onnx").symlink_to("b.onnx")
+    assert found("m") == found("m/**/*.onnx") == found("m/*") == ["m/b.onnx"]
+    assert found("m/linked") == ["m/linked/a.onnx"]
+    assert "cannot be read" in refused("m/self.onnx")
+
+
+@posix_only
+def test_special_files(root: Path) -> None:
+    make("m/a.onnx")
+    os.mkfifo("m/pipe.onnx")
+    os.mkfifo("m/pipe.json")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("m/sock.onnx")
+        assert found("m") == found("m/*.onnx") == ["m/a.onnx"]
+        assert refused("m/pipe.onnx") == "m/pipe.onnx: expected a file or a directory, found a FIFO"
+        assert refused("m/sock.onnx").endswith("found a socket")
+    assert refused(os.devnull).endswith("found a device")
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("missing.onnx", "missing.onnx: cannot be read"),
+        ("missing/*.onnx", "missing: cannot be read"),
+        ("a.onnx/*.onnx", "a.onnx: cannot be read"),
+        ("*.xml", "*.xml: expected at least one model file, found none"),
+        ("empty", "empty: expected at least one model file, found none"),
+        ("", "expected a file, a directory or a pattern, found an empty path"),
+        ("nul\0", "cannot be read"),
+        ("nul\0/*", "cannot be read"),
+        ("x" * 5000, "cannot be read"),
+    ],
+)
+def test_what_gives_no_file_is_refused(root: Path, path: str, what: str) -> None:
+    make("a.onnx")
+    Path("empty").mkdir()
+    assert what in refused("a.onnx", path)
+
+
+def test_no_path_at_all_is_refused() -> None:
+    assert "expected at least one file" in refused()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.onnx", b"", True),
+        ("a.pb", b"", True),
+        ("a.xml", b" " * 1020 + b"<net", True),
+        ("a.xml", b" " * 1021 + b"<net", False),
+        ("a.XML", b"<project>", False),
+        ("a.json", DXDISPATCH, True),
+        ("a.json", b'{"type": "DML_OPERATOR_ONE_HOT", "desc": {}}', True),
+        ("a.json", b'{"type": "OneHot", "inputs": [{"element_type": "i64"}]}', True),
+        ("a.json", b'{"op_type" : "OneHot"}', True),
+        ("a.json", b'{"type": "object", "description": "x"}', False),
+        ("a.json", b'{"desc": 1, "my_type": 2, "sub-type": 3}', False),
+        ("a.json", b'["dispatchables"]', False),
+        ("a.json", b"", False),
+        ("a.json", b" " * (64 * 1024) + DXDISPATCH, False),
+        ("a.yaml", b"type: ONE_HOT\ndesc:\n  Axis: 1\n", True),
+        ("a.yml", b"dispatchables:\n", True),
+        ("a.yml", b"jobs:\n  test:\n", False),
+    ],
+)
+def test_what_looks_like_a_model(root: Path, name: str, content: bytes, expected: bool) -> None:
+    make(name, content=content)
+    assert looks_like_model(name) is expected
+
+
+def test_a_name_relative_to_the_root(root: Path) -> None:
+    assert relative_name("m/a.onnx", root) == "m/a.onnx"
+    assert relative_name(str(root / "m" / "a.onnx"), Path()) == "m/a.onnx"
+    assert relative_name("m/../a.onnx", root) == "a.onnx"
+    assert relative_name("../a.onnx", root) == "../a.onnx"
+
+
+@posix_only
+def test_a_name_through_a_link_to_the_root(root: Path) -> None:
+    make("real/m/a.onnx")
+    Path("link").symlink_to("real")
+    assert relative_name("link/m/a.onnx", root / "real") == "m/a.onnx"
+    Path("real/data").symlink_to("../elsewhere")
+    assert relative_name("real/data/a.onnx", root / "real") == "data/a.onnx"
+
+
+def test_reading_is_bounded(root: Path) -> None:
+    make("a", content=b"12345")
+    assert read_whole(Path("a"), 5, name="a") == b"12345"
+    with pytest.raises(InputError, match="a: expected at most 4 bytes, found more"):
+        read_whole(Path("a"), 4, name="a")
+
+
+@given(st.text(st.characters()))
+def test_shown_text_is_short_and_on_one_line(text: str) -> None:
+    assert len(shown(text).splitlines()) == 1
+    assert len(shown(text)) <= 1000
+
+
+@given(st.text("*?[]!-^&|~/.ab\\", min_size=1).filter(lambda text: not text.startswith("/") and ".." not in text))
+def test_arbitrary_patterns_raise_nothing_but_input_errors(
+    tmp_path_factory: pytest.TempPathFactory, pattern: str
+) -> None:
+    base = tmp_path_factory.getbasetemp() / "patterns"
+    (base / "a" / "b").mkdir(parents=True, exist_ok=True)
+    (base / "a" / "b" / "a.onnx").touch()
+    try:
+        files = discover([str(base / pattern)], exclude=lambda _file: False)
+    except InputError:
+        return
+    assert [Path(file).name for file in files] == ["a.onnx"]

