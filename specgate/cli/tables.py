@@ -161,8 +161,8 @@ def minimum(arguments: argparse.Namespace) -> int:
             )
         )
         return 0 if found else 1
-    word = dialect(made.dialect).level_word
-    _out(f"{made.dialect} {made.operator}: minimum {word} {found}; accepted by {found.levels}")
+    lowest = dialect(made.dialect).spoken(found.level) if found.level else "none"
+    _out(f"{made.dialect} {made.operator}: lowest level {lowest}; accepted by {found.levels}")
     if found.undecided:
         _out(f"  undecided at {found.undecided}")
     for level, findings in found.blockers.items():

@@ -65,7 +65,7 @@ def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
     own = descriptor.version or level
     spec.dialect.check_level(own)
     if own not in spec.levels:
-        raise InputError(f"{spec.name} does not exist at {spec.dialect.level_word} {own}")
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(own)}")
     return own
 
 

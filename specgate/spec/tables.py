@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
-from specgate.rules.parse import NUMBER, NUMBERS, TENSOR, TRUTH, WORD, WORDS, Rule, Scope, parse
+from specgate.rules.parse import NUMBER, TENSOR, TRUTH, WORD, Rule, RuleError, Scope, parse
 from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
 
 if TYPE_CHECKING:
@@ -87,10 +87,8 @@ class FieldInfo:
     def rule_kind(self) -> str:
         """The kind that expressions see."""
         base = self.type.removesuffix("[]")
-        if base == "tensor":
-            return TENSOR
-        kind = WORD if base.startswith("enum:") else _KINDS.get(base, WORD)
-        return {NUMBER: NUMBERS, WORD: WORDS}.get(kind, kind) if self.type.endswith("[]") else kind
+        kind = TENSOR if base == "tensor" else WORD if base.startswith("enum:") else _KINDS.get(base, WORD)
+        return f"{kind}s" if self.type.endswith("[]") else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +106,11 @@ class RuleForm:
     hides: tuple[str, ...] = ()
     structural: bool = True
     scope: str = "operator"
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Every field that the rule or its condition reads."""
+        return self.require.fields | self.when.fields if self.when is not None else self.require.fields
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,7 @@ class Resolved:
             tuple(self.fields),
             tuple(self.cells.items()),
             self.rules,
+            self.tensor_rules,
             tuple(sorted(self.numbers.items())),
         )
 
@@ -173,22 +177,32 @@ class OperatorSpec:
     @cached_property
     def scope(self) -> Scope:
         """The names that this operator's rules may use."""
+        defines: dict[str, Rule] = {}
+        for name, text in self.raw.get("define", {}).items():
+            defines[name] = self.parse_define(name, text, defines)
+        return self.scope_with(defines)
+
+    def scope_with(self, defines: Mapping[str, Rule]) -> Scope:
+        """Return the names of fields, limits and types, and `defines`."""
         loose = self.dialect.unstated_outputs
         optional = {
-            n for n, f in self.fields.items() if (f.optional and f.default is None) or (loose and f.kind == "output")
+            name
+            for name, f in self.fields.items()
+            if (f.optional and f.default is None) or (loose and f.kind == "output") or f.since or f.until
         }
-        base = Scope(
+        return Scope(
             fields={name: info.rule_kind for name, info in self.fields.items()},
             optional=frozenset(optional),
             numbers=frozenset(self.dialect.limit_names),
             words=self.dialect.words,
+            defines=dict(defines),
         )
-        defines: dict[str, Rule] = {}
-        for name, text in self.raw.get("define", {}).items():
-            defines[name] = parse(
-                text, Scope(base.fields, base.optional, base.numbers, base.words, dict(defines)), expect=None
-            )
-        return Scope(base.fields, base.optional, base.numbers, base.words, defines)
+
+    def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
+        """Return a named sub-expression, which may use the earlier ones; raise RuleError."""
+        if name in self.fields or name in self.dialect.limit_names or name in self.dialect.words:
+            raise RuleError(text, f"the name {name!r:.80} is taken by a field, a limit or a type")
+        return parse(text, self.scope_with(earlier), expect=None)
 
     @cached_property
     def rule_forms(self) -> tuple[RuleForm, ...]:
@@ -313,6 +327,10 @@ class Dialect:
         """What the dialect calls its version axis, e.g. ``feature level``."""
         return str(self.raw["dialect"]["level"])
 
+    def spoken(self, level: str) -> str:
+        """The level in a sentence: ``feature level 4.1``, ``opset 17``, ``opset13``."""
+        return level if level.startswith(self.level_word) else f"{self.level_word} {level}"
+
     @property
     def unstated_outputs(self) -> bool:
         return bool(self.raw["dialect"]["unstated_outputs"])
@@ -359,8 +377,12 @@ class Dialect:
         first, dots, last = text.partition("..")
         for level in filter(None, (first, last)):
             self.check_level(level)
-        start = self.position[first]
+        if not (first or last):
+            raise InputError(f"expected levels such as 3.0, 3.0..6.4 or 3.0.., found {text!r:.40}")
+        start = self.position[first] if first else 0
         end = self.position[last] if last else (len(self.levels) - 1 if dots else start)
+        if end < start:
+            raise InputError(f"expected levels in their order, found {text!r:.40}")
         return LevelSet(self.levels, frozenset(range(start, end + 1)))
 
     def operator(self, name: str) -> OperatorSpec:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.core import TensorDesc
 from specgate.rules.compile import compile_resolved
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.explain import Failure, explain_at
@@ -19,15 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["accepts", "check_at", "forget", "judge_levels"]
 
-Fast = "Callable[[Mapping[str, Any]], bool] | None"
 _fast: dict[tuple[str, str, str, str], Callable[[Mapping[str, Any]], bool]] = {}
 _accepted: dict[tuple[str, str, str, str], Verdict] = {}
+_gates: dict[str, dict[str, str]] = {}
 
 
 def forget() -> None:
     """Drop everything compiled; the tables it came from are gone."""
     _fast.clear()
     _accepted.clear()
+    _gates.clear()
 
 
 def check_at(descriptor: Descriptor, level: str, basis: Basis = "both") -> Verdict:
@@ -48,7 +51,7 @@ def check_at(descriptor: Descriptor, level: str, basis: Basis = "both") -> Verdi
                 verdict = _accepted[key] = Verdict(
                     accepted=True, target=target, operator=descriptor.operator, basis=basis
                 )
-            return verdict
+            return verdict if not _gated_types(descriptor.dialect) else _with_notes(verdict, descriptor)
     return _explained(descriptor, level, basis)
 
 
@@ -72,6 +75,26 @@ def _compile(dialect: str, operator: str, level: str, basis: Basis) -> Callable[
     if len(functions) == 1:
         return functions[0]
     return lambda fields: all(function(fields) for function in functions)
+
+
+def _gated_types(name: str) -> Mapping[str, str]:
+    """The types of a dialect that a device may refuse although the level takes them, with what it must report."""
+    gates = _gates.get(name)
+    if gates is None:
+        types = load_dialect(name).types.items()
+        gates = _gates[name] = {t: " or ".join(info["capability"]) for t, info in types if info.get("capability")}
+    return gates
+
+
+def _with_notes(verdict: Verdict, descriptor: Descriptor) -> Verdict:
+    """Add what an accepted descriptor still asks of the device."""
+    gates = _gates[descriptor.dialect]
+    notes = [
+        f"{name} is {value.type}, which needs a device that reports {gates[value.type]}"
+        for name, value in descriptor.fields.items()
+        if value.__class__ is TensorDesc and value.type in gates
+    ]
+    return replace(verdict, notes=tuple(notes)) if notes else verdict
 
 
 def _never(_fields: Mapping[str, Any]) -> bool:
@@ -110,13 +133,14 @@ def _explained(descriptor: Descriptor, level: str, basis: Basis) -> Verdict:
     undecided: list[Finding] = []
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
     judged = {side: judge_levels(descriptor, spec, side) for side in sides}
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[tuple[tuple[str, str, str], bool]] = set()
     for side in sides:
         for failure in judged[side][judged_at]:
-            if failure.key in seen:
+            if (failure.key, failure.unknown) in seen:
                 continue
-            seen.add(failure.key)
+            seen.add((failure.key, failure.unknown))
             made = finding(failure, spec, judged_at, target, side, judged)
             (undecided if failure.unknown else findings).append(made)
     accepted = False if findings else None if undecided else True
-    return Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
+    verdict = Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
+    return _with_notes(verdict, descriptor) if accepted and _gated_types(dialect.name) else verdict

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Symbol, TensorDesc
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate, explain
+from specgate.descriptors.core import Symbol, TensorDesc, shown
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.explain import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from specgate.spec.tables import Cell, FieldInfo, Resolved, RuleForm
 
 __all__ = ["Failure", "explain_at"]
+
+#: Integers from here on are told by their length: they cannot all be printed, nor written as JSON.
+PRINTABLE: Final = 10**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,13 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
     fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
     context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
     found = list(_structure(descriptor, resolved))
+    lost = frozenset(f.where for f in found)  # rules that read these would only say again what is wrong with them
     broken: list[tuple[RuleForm, str, Broken]] = []
     tensor_failures: list[Failure] = []
     hidden: set[tuple[str, str]] = set()
     for name, tensor in _tensors(fields):
         inner = Context({"tensor": tensor}, resolved.numbers, context.bits)
-        for failure, form in _rules(resolved.tensor_rules, inner, name, broken):
+        for failure, form in _rules(resolved.tensor_rules, inner, name, broken, frozenset()):
             tensor_failures.append(failure)
             if not failure.unknown:
                 hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)
@@ -61,7 +66,7 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
         failures = _cell(name, info, cell, fields[name]) if cell is not None or info.words else ()
         found += [f for f in failures if (name, f.aspect + "s") not in hidden]
     found += tensor_failures
-    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken)]
+    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken, lost)]
     if broken and not any(not f.unknown for f in found):
         # Nothing else explains why these rules have no value, so they are the cause themselves.
         found += [_broken(form, where, error) for form, where, error in broken]
@@ -87,11 +92,17 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
     for oddity in descriptor.oddities:
         name = f"{oddity.where}.{oddity.code}" if oddity.where in resolved.fields else oddity.code
         yield Failure(
-            name, oddity.where, oddity.message, {oddity.where: oddity.value}, aspect="structure", structural=True
+            name,
+            oddity.where,
+            oddity.message,
+            {oddity.where: _plain(oddity.value)},
+            aspect="structure",
+            structural=True,
         )
+    wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
-        if descriptor.fields.get(name) is None and not omissible:
+        if descriptor.fields.get(name) is None and not omissible and name not in wrong:
             message = f"{name} is required, but the descriptor does not give it"
             yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
     for name in resolved.spec.fields:
@@ -147,27 +158,42 @@ def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value
 
 
 def _rules(
-    forms: tuple[RuleForm, ...], context: Context, where: str, broken: list[tuple[RuleForm, str, Broken]]
+    forms: tuple[RuleForm, ...],
+    context: Context,
+    where: str,
+    broken: list[tuple[RuleForm, str, Broken]],
+    lost: frozenset[str],
 ) -> Iterator[tuple[Failure, RuleForm]]:
-    """Evaluate the forms in order; skip the echoes of those that failed, and set aside those without a value."""
+    """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
     failed: set[str] = set()
     for form in forms:
-        if failed.intersection(form.after):
+        if failed.intersection(form.after) or lost & form.fields:
             continue
         try:
-            applies, answer = _applies(form, context), None
-            if applies is not False:
-                answer = evaluate(form.require, context)
+            answer = _judge(form, context)
         except Broken as error:
             failed.add(form.name)
             broken.append((form, where, error))
             continue
-        if applies is False or answer is True:
+        if answer is True:
             continue
-        unknown = answer is UNKNOWN or applies is UNKNOWN
-        if not unknown:
+        if answer is False:
             failed.add(form.name)
-        yield _failure(form, context, where, unknown=unknown), form
+        yield _failure(form, context, where, unknown=answer is UNKNOWN), form
+
+
+def _judge(form: RuleForm, context: Context) -> Any:
+    """Return whether a rule holds or does not apply; where it is open whether it applies, a failure is open too."""
+    applies = _applies(form, context)
+    if applies is False:
+        return True
+    try:
+        answer = evaluate(form.require, context)
+    except Broken:
+        if applies is True:
+            raise
+        return UNKNOWN
+    return UNKNOWN if applies is UNKNOWN and answer is False else answer
 
 
 def _applies(form: RuleForm, context: Context) -> Any:
@@ -182,6 +208,9 @@ def _applies(form: RuleForm, context: Context) -> Any:
 
 def _failure(form: RuleForm, context: Context, where: str, *, unknown: bool) -> Failure:
     message, values = explain(form.require, context)
+    if form.when is not None and _applies(form, context) is UNKNOWN:
+        condition, open_values = explain(form.when, context)
+        message, values = f"{form.require.text} where {condition}", open_values
     if where:
         message = _spoken(message, where)
         values = {_spoken(text, where): value for text, value in values.items()}
@@ -213,4 +242,6 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, Symbol):
         return str(value)
-    return [_plain(v) for v in value] if isinstance(value, tuple | range) else value
+    if isinstance(value, int) and abs(value) >= PRINTABLE:
+        return shown(value)
+    return [_plain(v) for v in value] if isinstance(value, tuple | list | range) else value

@@ -41,7 +41,7 @@ def finding(
     )
     message = failure.message
     if failure.allowed:
-        verb = "is not decided" if failure.unknown else f"is not taken at {dialect.level_word} {level}"
+        verb = "is not decided" if failure.unknown else f"is not taken at {dialect.spoken(level)}"
         message += f", which {verb} ({_list(failure.allowed)})"
     message += _reach(failure, levels, dialect)
     other: Side = "observed" if side == "documented" else "documented"
@@ -92,7 +92,7 @@ def _fix(failure: Failure, dialect: Dialect, level: str, whole: LevelSet) -> str
             proposals.append(f"cast {failure.where} to {near}")
     later = [at for at in whole if dialect.position[at] > dialect.position[level]]
     if later:
-        proposals.append(f"use {dialect.level_word} {later[0]}")
+        proposals.append(f"use {dialect.spoken(later[0])}")
     return " or ".join(proposals) or None
 
 
@@ -129,12 +129,12 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
-        message=f"{spec.name} does not exist at {dialect.level_word} {level}; it {state}",
+        message=f"{spec.name} does not exist at {dialect.spoken(level)}; it {state}",
         where="",
         values={"level": level, "operator": descriptor.operator},
         first_level=first,
         levels=tuple(levels),
-        fix=None if gone or first is None else f"use {dialect.level_word} {first}",
+        fix=None if gone or first is None else f"use {dialect.spoken(first)}",
         target=target,
     )
 
@@ -146,11 +146,11 @@ def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, targ
     return Finding(
         id=rule_id(dialect.name, spec.name, "version"),
         severity="error",
-        message=f"written for {dialect.level_word} {descriptor.version}, but the target takes those up to {level}",
+        message=f"written for {dialect.spoken(str(descriptor.version))}, but the target takes those up to {level}",
         where="version",
         values={"version": descriptor.version, "level": level},
         first_level=descriptor.version,
         levels=tuple(levels),
-        fix=f"use {dialect.level_word} {descriptor.version}",
+        fix=f"use {dialect.spoken(str(descriptor.version))}",
         target=target,
     )
