@@ -1,0 +1,246 @@
+"""check and lint from the command line: verdicts, formats, exit codes, configuration, several processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from specgate.cli import main
+from tests.paths import DATA, ROOT
+
+ONNX = str(DATA / "models/embedding_torch.onnx")
+IR = str(DATA / "models/onehot16_openvino.xml")
+GOOD = {
+    "type": "DML_OPERATOR_ONE_HOT",
+    "desc": {
+        "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 1, 3, 1]},
+        "ValuesTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]},
+        "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]},
+        "Axis": 3,
+    },
+}
+BAD = {**GOOD, "desc": {**GOOD["desc"], "Axis": 4}}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Run in an empty directory, so that no configuration of ours applies."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def flowing(text):
+    """Undo the wrapping of lines."""
+    return " ".join(text.split())
+
+
+def write(path, data):
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return str(path)
+
+
+def test_an_accepted_descriptor_exits_0(capsys, tmp_path):
+    file = write(tmp_path / "good.json", GOOD)
+    assert main(["check", file, "--target", "directml:4.1"]) == 0
+    assert capsys.readouterr().out == "accepted   directml:4.1  ONE_HOT  good.json\n"
+
+
+def test_a_rejected_descriptor_exits_1_and_says_why_and_from_where_on(capsys, tmp_path):
+    bad = {**GOOD, "desc": {**GOOD["desc"], "IndicesTensor": {"DataType": "INT64", "Sizes": [1, 1, 3, 1]}}}
+    assert main(["check", write(tmp_path / "bad.json", bad), "-t", "directml:2.1"]) == 1
+    text = capsys.readouterr().out
+    assert text.startswith("rejected   directml:2.1  ONE_HOT  bad.json\n")
+    assert "directml/ONE_HOT/IndicesTensor.type" in text
+    assert "accepted by 3.0..6.4" in flowing(text)
+    assert "cast IndicesTensor to UINT32 or use feature level 3.0" in text
+
+
+def test_a_json_text_is_checked_as_it_is(capsys):
+    assert main(["check", json.dumps(BAD), "-t", "directml:4.1"]) == 1
+    assert "Axis < rank(IndicesTensor), but Axis is 4 and rank(IndicesTensor) is 4" in capsys.readouterr().out
+
+
+def test_several_targets_give_one_verdict_each(capsys, tmp_path):
+    file = write(tmp_path / "good.json", GOOD)
+    assert main(["check", file, "-t", "directml:1.0", "-t", "directml:windows-10-2004"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "rejected   directml:1.0  ONE_HOT  good.json"
+    assert lines[1] == "accepted   directml:2.0 (windows-10-2004)  ONE_HOT  good.json"
+
+
+def test_without_a_target_the_newest_level_is_said(capsys):
+    assert main(["check", json.dumps(GOOD)]) == 0
+    assert "no target was given: judged for the newest, directml:6.4" in capsys.readouterr().out
+
+
+def test_a_device_capability_is_a_note(capsys):
+    wide = json.loads(json.dumps(GOOD).replace("FLOAT32", "FLOAT64"))
+    assert main(["check", json.dumps(wide), "-t", "directml:4.1"]) == 0
+    assert "needs a device that reports DoublePrecisionFloatShaderOps" in capsys.readouterr().out
+
+
+def test_json_holds_the_same_verdicts(capsys, tmp_path):
+    files = [write(tmp_path / "good.json", GOOD), write(tmp_path / "bad.json", BAD)]
+    assert main(["check", *files, "-t", "directml:4.1", "--format", "json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["schema"] == "specgate-check/1"
+    assert [v["verdict"] for v in answer["verdicts"]] == ["accepted", "rejected"]
+    assert [f["id"] for f in answer["findings"]] == ["directml/ONE_HOT/axis-range"]
+    assert answer["findings"][0]["values"] == {"Axis": 4, "rank(IndicesTensor)": 4}
+
+
+def test_an_undecided_descriptor_exits_0_and_names_the_dimension(capsys):
+    open_ = json.loads(json.dumps(GOOD).replace("[1, 1, 3, 4]", '[1, 1, "N", 4]'))
+    assert main(["check", json.dumps(open_), "-t", "directml:4.1"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("undecided")
+    assert "OutputTensor.sizes[d] is N" in text
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["check", "missing.json", "-t", "directml:4.1"], "missing.json: cannot be read"),
+        (["check", "{", "-t", "directml:4.1"], "not valid JSON"),
+        (["check", "{}", "-t", "directml:4.1"], "expected a descriptor"),
+        (["check", json.dumps(GOOD), "-t", "directml:4.2"], "unknown target 'directml:4.2'"),
+        (["check", json.dumps(GOOD), "-t", "cuda:12"], "unknown dialect 'cuda'"),
+        (["check", json.dumps(GOOD), "-t", "onnx:17"], "no descriptor that a target could judge"),
+        (["check", json.dumps({**GOOD, "type": "DML_OPERATOR_NOPE"}), "-t", "directml:4.1"], "no table for 'NOPE'"),
+        (["lint", "missing.onnx", "-t", "onnx:17"], "missing.onnx"),
+        (["lint", ONNX], "no target"),
+        (["lint", ".", "-t", "onnx:17"], "."),
+    ],
+)
+def test_unusable_input_exits_2_with_one_message(capsys, argv, said):
+    assert main(argv) == 2
+    caught = capsys.readouterr()
+    assert said in caught.err
+    assert caught.err.startswith("specgate: ")
+    assert "Traceback" not in caught.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs on this system")
+def test_special_files_are_refused_without_waiting(capsys, tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    assert main(["check", "pipe.json", "-t", "directml:4.1"]) == 2
+    assert "regular file" in capsys.readouterr().err
+    assert main(["lint", "pipe.json", "-t", "directml:4.1"]) == 2
+
+
+def test_lint_of_a_clean_model_counts_what_it_does_not_know(capsys):
+    assert main(["lint", ONNX, "-t", "onnx:17"]) == 0
+    text = capsys.readouterr().out
+    assert "0 findings in 1 node" in text
+    assert "operators without a table: Constant (2), Add (1), Cast (1), MatMul (1)" in text
+
+
+def test_lint_finds_an_import_above_the_target(capsys):
+    assert main(["lint", ONNX, "-t", "onnx:onnxruntime-1.10"]) == 1
+    assert "imports opset 17, but the target implements opsets up to 15" in capsys.readouterr().out
+
+
+def test_lint_finds_an_ir_version_that_a_release_does_not_read(capsys):
+    assert main(["lint", ONNX, "-t", "onnx:1.9", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert {f["id"] for f in found} == {"onnx/model/opset-import", "onnx/model/ir-version"}
+
+
+def test_lint_of_a_layer_of_a_later_opset(capsys):
+    assert main(["lint", IR, "-t", "openvino:2024.0", "--basis", "observed", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [f["id"] for f in found] == ["openvino/OneHot/version"]
+    assert found[0]["location"]["line"] > 1
+    assert found[0]["first_level"] == "opset16"
+
+
+def test_a_model_of_another_dialect_does_not_look_clean(capsys):
+    assert main(["lint", ONNX, "-t", "directml:5.0"]) == 1
+    assert "nothing in it was judged" in flowing(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("chosen", ["text", "json", "sarif", "junit", "github"])
+def test_every_format_is_well_formed(capsys, chosen):
+    assert main(["lint", IR, "-t", "openvino:opset13", "--format", chosen]) == 1
+    text = capsys.readouterr().out
+    if chosen in {"json", "sarif"}:
+        json.loads(text)
+    elif chosen == "junit":
+        assert ET.fromstring(text).tag == "testsuites"
+    assert "openvino/OneHot/version" in text
+
+
+def test_output_goes_to_a_file_whole(capsys, tmp_path):
+    assert main(["lint", IR, "-t", "openvino:opset13", "--format", "sarif", "-o", "report.sarif"]) == 1
+    assert capsys.readouterr().out == ""
+    assert json.loads((tmp_path / "report.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
+    assert main(["lint", IR, "-t", "openvino:opset13", "-o", "no/such/folder/x"]) == 2
+    assert not list(tmp_path.glob("**/*.tmp"))
+
+
+def test_several_processes_say_the_same_as_one(capsys):
+    folder = str(DATA / "models")
+    argv = ["lint", folder, "-t", "onnx:17", "-t", "openvino:opset13", "--format", "json"]
+    codes = [main([*argv, "--jobs", jobs]) for jobs in ("1", "3")]
+    reports = capsys.readouterr().out.split("\n}\n")
+    assert codes[0] == codes[1] == 1
+    assert reports[0] == reports[1]
+
+
+def test_an_unusable_file_does_not_hide_the_others(capsys, tmp_path):
+    (tmp_path / "broken.onnx").write_bytes(b"\xff\xff\xff")
+    assert main(["lint", "broken.onnx", ONNX, "-t", "onnx:15"]) == 2
+    caught = capsys.readouterr()
+    assert "imports opset 17" in caught.out
+    assert "broken.onnx" in caught.err
+
+
+def test_configuration_gives_targets_ignores_and_a_baseline(capsys, tmp_path):
+    (tmp_path / "specgate.toml").write_text(
+        'targets = ["onnx:onnxruntime-1.10"]\nbaseline = "baseline.json"\n', encoding="utf-8"
+    )
+    assert main(["lint", ONNX]) == 2
+    assert "--update-baseline writes it" in capsys.readouterr().err
+    assert main(["lint", ONNX, "--update-baseline"]) == 0
+    assert main(["lint", ONNX]) == 0
+    assert "1 ignored" in capsys.readouterr().out
+    (tmp_path / "baseline.json").unlink()
+    (tmp_path / "specgate.toml").write_text(
+        'targets = ["onnx:onnxruntime-1.10"]\n[[ignore]]\nrule = "onnx/model/*"\n'
+        'target = "onnx:onnxruntime-1.10"\nreason = "the runtime is updated in the next release"\n',
+        encoding="utf-8",
+    )
+    assert main(["lint", ONNX]) == 0
+    assert "1 ignored" in capsys.readouterr().out
+
+
+def test_an_ignore_without_a_reason_is_unusable(capsys, tmp_path):
+    (tmp_path / "specgate.toml").write_text(
+        'targets = ["onnx:15"]\n[[ignore]]\nrule = "onnx/model/*"\n', encoding="utf-8"
+    )
+    assert main(["lint", ONNX]) == 2
+    assert "ignore[0].reason" in capsys.readouterr().err
+
+
+def test_results_do_not_depend_on_the_hash_seed():
+    command = [sys.executable, "-m", "specgate", "lint", "tests/data/models", "-t", "openvino:opset13", "-t", "onnx:12"]
+    outputs = [
+        subprocess.run(
+            [*command, "--format", "json"], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1] != b""
+
+
+def test_a_closed_pipe_is_no_traceback():
+    command = f"{sys.executable} -m specgate targets | head -1"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert done.stderr == ""

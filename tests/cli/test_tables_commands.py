@@ -1,0 +1,191 @@
+"""The commands that show the tables, as a user sees them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from specgate.cli import main
+
+
+def output(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> str:
+    assert main(argv) == code
+    return capsys.readouterr().out
+
+
+def error(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(argv) == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert "Traceback" not in caught.err
+    return caught.err
+
+
+def test_support_marks_the_row_of_the_target(capsys):
+    text = output(capsys, "support", "ONE_HOT", "--target", "directml:windows-10-2004")
+    assert "* 2.0 <- this target" in text
+    assert "* 2.1" not in text
+    assert "ns-directml-dml_one_hot_operator_desc" in text
+
+
+def test_support_finds_an_operator_by_any_dialects_spelling(capsys):
+    text = output(capsys, "support", "one_hot")
+    assert text.count("levels ") == 3
+    assert "negative_indices_mode" in text
+
+
+def test_support_of_an_unknown_operator_names_what_is_near(capsys):
+    assert "did you mean ONE_HOT?" in error(capsys, "support", "ONE_HOTT", "--target", "directml:4.1")
+
+
+def test_support_lists_a_targets_operators(capsys):
+    text = output(capsys, "support", "--target", "directml:2.1")
+    assert "ONE_HOT  limited" in text
+    listed = json.loads(output(capsys, "support", "--target", "directml:1.0", "--format", "json"))
+    assert listed["operators"][0] == {
+        "operator": "ONE_HOT",
+        "support": "no",
+        "first_level": "2.0",
+        "rows": ["2.0", "2.1", "3.0", "4.1"],
+    }
+
+
+def test_diff_reads_like_the_feature_level_history(capsys):
+    text = output(capsys, "diff", "directml:2.1", "directml:3.0")
+    assert "IndicesTensor: types +INT64 +INT32 +UINT64" in text
+    assert "IndicesTensor: ranks 4 → 1 to 8" in text
+    assert "computes negative_indices: ignored → from_end" in text
+    assert "0 of 1 operators differ" in output(capsys, "diff", "directml:5.0", "directml:6.4")
+    assert "ONE_HOT: added" in output(capsys, "diff", "directml:1.0", "directml:2.0")
+
+
+def test_diff_refuses_two_dialects(capsys):
+    assert "two targets of one dialect" in error(capsys, "diff", "directml:2.1", "onnx:9")
+
+
+def test_minimum_names_what_blocks_each_level_below(capsys):
+    node = {
+        "op_type": "OneHot",
+        "inputs": [{"elem_type": t, "shape": s} for t, s in (("INT64", [3]), ("INT64", []), ("FLOAT", [2]))],
+        "attributes": {"axis": -2},
+    }
+    found = json.loads(output(capsys, "minimum", json.dumps(node), "--format", "json"))
+    assert found["minimum"] == "11"
+    assert {f["id"] for f in found["blockers"]["10"]} == {"onnx/OneHot/axis-range"}
+    assert {f["id"] for f in found["blockers"]["8"]} == {"onnx/OneHot/level"}
+    assert "lowest level opset 11; accepted by 11..28" in output(capsys, "minimum", json.dumps(node))
+
+
+def test_minimum_exits_1_when_no_level_accepts(capsys):
+    node = {"op_type": "OneHot", "inputs": [{"elem_type": "STRING", "shape": [3]}]}
+    assert "lowest level none" in output(capsys, "minimum", json.dumps(node), code=1)
+
+
+@pytest.mark.parametrize("code", ["0x80070057", "-2147024809", "2147942487", "E_INVALIDARG", "e_invalidarg"])
+def test_explain_knows_every_spelling_of_a_code(capsys, code):
+    assert main(["explain", "--", code]) == 0
+    assert "0x80070057 E_INVALIDARG (DirectML)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", ["0x1", "nonsense", "9" * 5000, ""])
+def test_explain_of_an_unknown_code_lists_the_known(capsys, code):
+    assert "0x80070057" in error(capsys, "explain", code)
+
+
+def test_rule_prints_levels_source_and_a_ready_failing_command(capsys):
+    text = output(capsys, "rule", "directml/ONE_HOT/axis-range")
+    assert "2.0..6.4  Axis < rank(IndicesTensor)" in text
+    command = next(line for line in text.splitlines() if line.strip().startswith("specgate check"))
+    payload = command.split("'")[1]
+    assert main(["check", payload, "--target", "directml:6.4"]) == 1
+    assert "directml/ONE_HOT/axis-range" in capsys.readouterr().out
+
+
+def test_every_rule_id_has_a_reference(capsys):
+    from specgate.spec.store import DIALECTS
+    from specgate.spec.tables import dialect
+
+    for name in DIALECTS:
+        table = dialect(name)
+        ids = [f"{name}/tensor/{form.name}" for form in table.tensor_rules]
+        for operator in table.operators:
+            spec = table.operator(operator)
+            ids += [f"{name}/{operator}/{form.name}" for form in spec.rule_forms]
+            ids += [f"{name}/{operator}/{field}.type" for field, info in spec.fields.items() if info.tensor]
+            ids += [f"{name}/{operator}/level", f"{name}/{operator}/version"]
+        for rule_id in ids:
+            assert output(capsys, "rule", rule_id).startswith(rule_id)
+
+
+def test_rule_of_an_unknown_id_lists_the_known(capsys):
+    assert "axis-range" in error(capsys, "rule", "directml/ONE_HOT/nope")
+    assert "expected a rule id" in error(capsys, "rule", "nope")
+
+
+@pytest.mark.parametrize(
+    ("name", "resolved"),
+    [
+        ("directml:windows-10-2004", "Windows 10, version 2004 → DirectML 1.1.0 → directml:2.0"),
+        ("directml:1.15.4", "directml:6.4"),
+        ("onnx:onnxruntime-1.16", "onnx:19 (IR version 9)"),
+        ("openvino:2024.0", "openvino:opset14"),
+    ],
+)
+def test_targets_resolves_what_users_know(capsys, name, resolved):
+    text = output(capsys, "targets", name)
+    assert resolved in text
+    assert "source: " in text
+
+
+def test_targets_lists_levels_environments_and_sources(capsys):
+    text = output(capsys, "targets", "directml")
+    for shown in ("directml:1.0", "directml:6.4", "directml:windows-11-22h2", "sources of directml:", "Releases.md"):
+        assert shown in text
+    assert len(json.loads(output(capsys, "targets", "--format", "json"))["targets"]) > 100
+
+
+@pytest.mark.parametrize("kind", ["operator", "dialect", "levels", "types", "environments", "tensor", "codes"])
+def test_schemas_accept_the_shipped_files(capsys, kind):
+    import jsonschema
+
+    from specgate.spec.yamlio import load_yaml
+    from tests.paths import SPECS
+
+    schema = json.loads(output(capsys, "spec", "schema", kind))
+    files = list(SPECS.glob("*/operators/*.yaml" if kind == "operator" else f"*/{kind}.yaml"))
+    assert files
+    for file in files:
+        jsonschema.validate(load_yaml(file.read_text(encoding="utf-8"), file.name)[0], schema)
+
+
+def test_spec_check_of_the_shipped_tables_is_clean(capsys):
+    assert "0 problems" in output(capsys, "spec", "check")
+
+
+def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
+    from tests.paths import SPECS, copy_tree
+
+    copy_tree(SPECS / "directml", tmp_path / "directml")
+    file = tmp_path / "directml/operators/one_hot.yaml"
+    text = (
+        file.read_text(encoding="utf-8")
+        .replace("kind: attribute", "kind: atribute")
+        .replace("ranks: 4,", "ranks: four,")
+    )
+    file.write_text(text, encoding="utf-8")
+    message = error(capsys, "spec", "check", str(tmp_path))
+    assert "one_hot.yaml:14: fields.Axis.kind" in message
+    assert message.count("expected a rank") == 6
+
+
+def test_spec_check_runs_the_data_linters(capsys, tmp_path):
+    from tests.paths import SPECS, copy_tree
+
+    copy_tree(SPECS / "directml", tmp_path / "directml")
+    file = tmp_path / "directml/operators/one_hot.yaml"
+    text = file.read_text(encoding="utf-8").replace("  two-values: {of: example-1", "  two-values: {of: example-2")
+    text = text.replace("desc.ValuesTensor.Sizes: [1, 1, 1, 1]", "desc.ValuesTensor.Sizes: [1, 1, 1, 3]")
+    file.write_text(text, encoding="utf-8")
+    assert main(["spec", "check", str(tmp_path)]) == 1
+    assert "examples-hold: counterexamples.two-values: expected" in capsys.readouterr().out
