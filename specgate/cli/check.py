@@ -42,6 +42,10 @@ def check(arguments: argparse.Namespace) -> int:
         for unit in graph.units:
             goals = _goals(unit, given, assumed)
             answers.extend((source, unit, t, _judge(unit, graph, t, basis or "both", report)) for t in goals)
+    if report.findings:
+        from specgate.linting.model import add_lines
+
+        add_lines(report)
     report.targets = list(dict.fromkeys(str(target) for _, _, target, _ in answers))
     if not answers:
         raise InputError("no descriptor that a target could judge", file=arguments.descriptor[0])

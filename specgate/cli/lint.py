@@ -119,6 +119,8 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
         return
     from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
 
+    if not arguments.update_baseline and not Path(path).exists():
+        raise InputError("the baseline file does not exist; --update-baseline writes it", file=path)
     if arguments.update_baseline:
         write_baseline(report, Path(path), config.root)
     apply_baseline(report, load_baseline(Path(path)), config.root)

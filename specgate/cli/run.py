@@ -30,11 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
 
         _deliver(run_model(arguments.file, inputs), wanted, shown=True)
         return 0
-    from specgate.descriptors.read import load_document, read_text_file
+    from specgate.descriptors.files import load_relaxed
+    from specgate.descriptors.read import read_text_file
     from specgate.models.dxdispatch import is_dx_model
 
-    document = load_document(read_text_file(arguments.file), arguments.file)
-    if isinstance(document, dict) and is_dx_model(document):
+    if is_dx_model(load_relaxed(read_text_file(arguments.file), arguments.file)):
         return _dispatch(arguments, target.level if target else None, wanted)
     import specgate
     from specgate.descriptors.files import read_one

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
 from specgate.linting.nodes import Graph, Unit
@@ -12,13 +13,15 @@ from specgate.validate.check import check_at
 from specgate.verdict import Finding, Location, NodeRef, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
     from specgate.targets import Target
     from specgate.verdict import Basis, Verdict
 
-__all__ = ["graph_of", "judge", "lint_model"]
+__all__ = ["add_lines", "graph_of", "judge", "lint_model"]
+
+_TEXT: Final = (".json", ".yaml", ".yml")
 
 
 def lint_model(model: Any, targets: Sequence[Target], basis: Basis = "both") -> Report:
@@ -38,7 +41,36 @@ def lint_model(model: Any, targets: Sequence[Target], basis: Basis = "both") -> 
             for unit in graph.units:
                 if unit.descriptor is None or unit.descriptor.dialect == name:
                     judge(unit, graph, target, basis, report)
+    add_lines(report)
     return report
+
+
+def add_lines(report: Report) -> None:
+    """Give findings in JSON and YAML files their lines; the files are parsed for lines only when there are findings."""
+    from specgate.descriptors.files import lines
+    from specgate.descriptors.read import read_text_file
+
+    known: dict[str, Any] = {}
+    for index, found in enumerate(report.findings):
+        place = found.location
+        if place is None or place.file is None or place.line or not place.file.lower().endswith(_TEXT):
+            continue
+        if place.file not in known:
+            known[place.file] = lines(read_text_file(place.file), place.file) or {}
+        line = _line(known[place.file], place.node or "", found.where)
+        report.findings[index] = replace(found, location=replace(place, line=line))
+
+
+def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str) -> int | None:
+    """The line of a field, else of its descriptor, by the place that `read_descriptors` gave it."""
+    group, slash, name = node.partition("/")
+    numbered = node.startswith("[") and node.endswith("]") and node[1:-1].isdecimal()
+    base: tuple[str | int, ...] = (int(node[1:-1]),) if numbered else (group, name) if slash else ()
+    name = field.partition(".")[0].partition("[")[0]
+    for path in ((*base, "desc", name), (*base, "Desc", name), (*base, "attributes", name), (*base, name), base):
+        if path in lines:
+            return lines[path]
+    return None
 
 
 def graph_of(model: Any) -> Graph:
@@ -56,7 +88,7 @@ def graph_of(model: Any) -> Graph:
         from specgate.models.openvino_ir import read_ir
 
         return openvino_units(read_ir(path))
-    if path.lower().endswith((".json", ".yaml", ".yml")):
+    if path.lower().endswith(_TEXT):
         return _descriptor_file(path)
     from specgate.linting.onnx_graph import onnx_units
     from specgate.models.onnx_model import read_model
@@ -104,8 +136,6 @@ def _as_written(descriptor: Descriptor, graph: Graph, target: Target) -> tuple[D
 
 
 def _placed(found: Finding, location: Location, target: Target) -> Finding:
-    from dataclasses import replace
-
     return replace(found, location=location, target=str(target))
 
 

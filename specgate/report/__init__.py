@@ -111,7 +111,7 @@ def details(finding: Finding) -> list[str]:
     lines = []
     if finding.fix:
         lines.append(f"fix: {finding.fix}")
-    if finding.first_level:
+    if finding.first_level and finding.first_level not in finding.message:  # most messages say it themselves
         lines.append(f"accepted from {finding.first_level}")
     if finding.basis == "observed":
         lines.append("refused by builds, not by the documentation")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["clean", "columns", "well_formed", "wrap"]
 
+_LEAST_ROOM = 8  # an escape at the beginning of a line fits in it, so that every line takes something off a word
 _BREAK_AFTER = "/\\_.,-:;)]}>="
 
 
@@ -45,7 +46,8 @@ def columns(text: str) -> int:
 def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]:
     """Break cleaned text into lines of at most `width` columns; nothing is cut.
 
-    first and hang are what the first and every other line begin with; both must leave room for two columns.
+    first and hang are what the first and every other line begin with; where they leave less than eight columns,
+    the lines become longer than width.
     """
     lines: list[str] = []
     indent, line = first, None
@@ -58,8 +60,8 @@ def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]
                 continue
             lines.append(indent + line)
             indent = hang
-        while columns(indent) + columns(word) > width:
-            piece, word = _split(word, width - columns(indent))
+        while columns(word) > (room := max(width - columns(indent), _LEAST_ROOM)):
+            piece, word = _split(word, room)
             lines.append(indent + piece)
             indent = hang
         line = word

@@ -1,0 +1,59 @@
+"""The README shows real output: its blocks are run. ``UPDATE_README=1 pytest tests/test_readme.py`` writes them anew."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+
+import pytest
+
+from specgate.cli import main
+from tests.paths import ROOT
+
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+TOURS = re.findall(r"<!-- tour -->\n```console\n(.*?)```", TEXT, re.DOTALL)
+
+
+def run(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    main(shlex.split(command)[1:])
+    caught = capsys.readouterr()
+    assert caught.err == ""
+    return caught.out
+
+
+@pytest.mark.parametrize("block", TOURS, ids=[block.splitlines()[0][2:40] for block in TOURS])
+def test_the_tour_shows_real_output(block, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
+    real = "".join(f"$ {command}\n{run(command, capsys)}" for command in commands)
+    if os.environ.get("UPDATE_README"):
+        text = README.read_text(encoding="utf-8")
+        assert block in text
+        README.write_text(text.replace(block, real), encoding="utf-8")
+    else:
+        assert block == real
+
+
+def test_the_python_example_holds(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (code,) = re.findall(r"In Python:\n\n```python\n(.*?)```", TEXT, re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def test_ci_runs_exactly_the_test_command():
+    (command,) = re.findall(r"<!-- test command -->\n```bash\n(.*?)\n```", TEXT, re.DOTALL)
+    assert command in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_coverage_table_is_true():
+    from specgate.spec.tables import dialect
+
+    for name, row in (("directml", "| DirectML |"), ("onnx", "| ONNX |"), ("openvino", "| OpenVINO |")):
+        table = dialect(name)
+        (line,) = [line for line in TEXT.splitlines() if line.startswith(row)]
+        assert table.levels[0].removeprefix("opset") in line
+        assert table.levels[-1].removeprefix("opset") in line
+        for operator in table.operators:
+            assert f"`{operator}`" in line
