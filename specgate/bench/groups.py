@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -88,7 +89,9 @@ GROUPS = {"check": check_group, "execute": execute_group, "cold": cold_group}
 
 
 def _run(command: list[str]) -> None:
-    subprocess.run(command, check=True, capture_output=True)
+    # Both sides may keep their bytecode, whatever the caller's environment says: that is how they are installed.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(command, check=True, capture_output=True, env=environment)
 
 
 def _example(name: str, operator: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never raises for bad input."""
     arguments = make_parser().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show must not stop us
     try:
         if arguments.specs or arguments.kernels:
             from specgate.cli.extend import extend
