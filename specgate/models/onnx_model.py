@@ -66,33 +66,34 @@ ATTRIBUTE_FIELDS = {
 
 # What is read of each message: its cost in memory (see Message), then number, label and type, and name of each field.
 _PROTO = messages("""
-ModelProto 1000: 1 int64 ir_version; 2 string producer_name; 3 string producer_version; 4 string domain;
+ModelProto 700: 1 int64 ir_version; 2 string producer_name; 3 string producer_version; 4 string domain;
     5 int64 model_version; 7 GraphProto graph; 8 repeated OperatorSetIdProto opset_import;
     25 repeated FunctionProto functions
 OperatorSetIdProto 100: 1 string domain; 2 int64 version
-FunctionProto 1000: 1 string name; 4 repeated string input; 5 repeated string output; 6 repeated string attribute;
+FunctionProto 700: 1 string name; 4 repeated string input; 5 repeated string output; 6 repeated string attribute;
     7 repeated NodeProto node; 9 repeated OperatorSetIdProto opset_import; 10 string domain;
     11 repeated AttributeProto attribute_proto; 12 repeated ValueInfoProto value_info; 13 string overload
-GraphProto 700: 1 repeated NodeProto node; 2 string name; 5 repeated TensorProto initializer;
+GraphProto 500: 1 repeated NodeProto node; 2 string name; 5 repeated TensorProto initializer;
     11 repeated ValueInfoProto input; 12 repeated ValueInfoProto output; 13 repeated ValueInfoProto value_info;
     15 repeated SparseTensorProto sparse_initializer
-NodeProto 600: 1 repeated string input; 2 repeated string output; 3 string name; 4 string op_type;
+NodeProto 400: 1 repeated string input; 2 repeated string output; 3 string name; 4 string op_type;
     5 repeated AttributeProto attribute; 7 string domain; 8 string overload
-AttributeProto 600: 1 string name; 2 float f; 3 int64 i; 4 bytes s; 5 TensorProto t; 6 GraphProto g;
+AttributeProto 250: 1 string name; 2 float f; 3 int64 i; 4 bytes s; 5 TensorProto t; 6 GraphProto g;
     7 repeated float floats; 8 repeated int64 ints; 9 repeated bytes strings; 10 repeated TensorProto tensors;
     11 repeated GraphProto graphs; 14 TypeProto tp; 15 repeated TypeProto type_protos; 20 enum type;
     21 string ref_attr_name; 22 SparseTensorProto sparse_tensor; 23 repeated SparseTensorProto sparse_tensors
-ValueInfoProto 100: 1 string name; 2 TypeProto type
-TypeProto 150: 1 TypeProto.Tensor tensor_type; 4 TypeProto.Sequence sequence_type; 5 TypeProto.Map map_type;
+ValueInfoProto 60: 1 string name; 2 TypeProto type
+TypeProto 100: 1 TypeProto.Tensor tensor_type; 4 TypeProto.Sequence sequence_type; 5 TypeProto.Map map_type;
     7 TypeProto.Opaque opaque_type; 8 TypeProto.SparseTensor sparse_tensor_type; 9 TypeProto.Optional optional_type
 TypeProto.Tensor 0: 1 int32 elem_type; 2 TensorShapeProto shape
 TypeProto.SparseTensor 0: 1 int32 elem_type; 2 TensorShapeProto shape
 TypeProto.Sequence 0: 1 TypeProto elem_type
 TypeProto.Optional 0: 1 TypeProto elem_type
 TypeProto.Map 0: 1 int32 key_type; 2 TypeProto value_type
+TypeProto.Opaque 0:
 TensorShapeProto 60: 1 repeated TensorShapeProto.Dimension dim
 TensorShapeProto.Dimension 0: 1 int64 dim_value; 2 string dim_param
-TensorProto 500: 1 repeated int64 dims; 2 int32 data_type; 3 TensorProto.Segment segment; 4 repeated float float_data;
+TensorProto 250: 1 repeated int64 dims; 2 int32 data_type; 3 TensorProto.Segment segment; 4 repeated float float_data;
     5 repeated int32 int32_data; 6 repeated bytes string_data; 7 repeated int64 int64_data; 8 string name;
     9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data;
     13 repeated StringStringEntryProto external_data; 14 enum data_location
@@ -408,7 +409,7 @@ def _attribute(reader: Reader, spans: list[Span], depth: int) -> OnnxAttribute:
             if 0 <= value < len(ATTRIBUTE_TYPES):  # a closed enum: other numbers count as unknown fields
                 attribute.kind = ATTRIBUTE_TYPES[value]
         elif name not in found or name in {"f", "i", "s"}:
-            if end != value or name not in {"floats", "ints"}:  # packed, but empty: as if it were not there
+            if not end or end > value or name not in {"floats", "ints"}:  # packed, but none: as if it were not there
                 found[name] = [(value, end) if end else value]
         elif len(found[name]) <= MAX_ATTRIBUTE_VALUES:
             found[name].append((value, end) if end else value)
@@ -429,7 +430,7 @@ def _value(reader: Reader, kind: str, items: list[Any], depth: int) -> Any:
     if kind in {"STRING", "STRINGS"}:
         if sum(end - begin for begin, end in items) > MAX_ATTRIBUTE_BYTES:
             return None
-        strings = [reader.read(begin, end) for begin, end in items]
+        strings = [reader.keep(begin, end) for begin, end in items]
         return strings if kind == "STRINGS" else strings[-1] if strings else b""
     if kind in {"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"}:
         return _element(reader, kind, items, depth) if items else None
@@ -502,12 +503,11 @@ def _elem_type(number: int) -> str:
 
 
 def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
+    dimension = _PROTO["TensorShapeProto.Dimension"]
     shape: list[int | str | None] = []
     for _, begin, end in reader.fields(spans, _PROTO["TensorShapeProto"]):
         size = None
-        for _, value, _ in reader.fields(
-            [(begin, end)], _PROTO["TensorShapeProto.Dimension"]
-        ):  # a oneof: the last one stands
+        for _, value, _ in reader.fields([(begin, end)], dimension):  # a oneof: the last one stands
             size = None if value == "" else value
         shape.append(size)
     return tuple(shape)
@@ -556,7 +556,7 @@ def _tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
                 items.append((value, end) if end else value)
     tensor.dims = tuple(dims)
     if raw and not segment and tensor.location == "inline":
-        tensor.data = reader.read(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
+        tensor.data = reader.keep(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
     elif not segment and tensor.location == "inline" and (stored := _STORED.get(tensor.elem_type)):
         tensor.data = _typed_data(reader, stored, typed.get(stored, []))
     return tensor
@@ -568,7 +568,7 @@ def _typed_data(reader: Reader, name: str, items: list[Any]) -> list[Any] | None
     size = sum(item[1] - item[0] if isinstance(item, tuple) else _ITEM_BYTES[name] for item in items)
     if name == "string_data":
         size += len(items)  # a length each
-        return [reader.read(*item) for item in items] if size <= MAX_CONSTANT_BYTES else None
+        return [reader.keep(*item) for item in items] if size <= MAX_CONSTANT_BYTES else None
     kind = _KINDS["TensorProto"][name].removeprefix("repeated ")
     return _numbers(reader, items, kind) if size <= MAX_CONSTANT_BYTES else None
 

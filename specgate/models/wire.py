@@ -8,18 +8,19 @@ message that occurs again is merged into the first, and merging is the same as r
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["Message", "Reader", "Span", "WireError", "enum", "locate", "messages"]
 
-BLOCK_BYTES = 1 << 16
+BLOCK_BYTES = 1 << 14
 MAX_TEXT_BYTES = 1 << 20
 MAX_PACKED_BYTES = 1 << 20
 MAX_GROUP_DEPTH = 100  # protobuf's own default
-MAX_MEMORY_BYTES = 2 << 30  # by the estimates FIELD_COST and Message.cost
+MAX_MEMORY_BYTES = 1 << 30  # by the estimates FIELD_COST and Message.cost
 FIELD_COST = 64  # bytes: a small object and its place in a list
 
 VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
@@ -47,7 +48,7 @@ def _int32(value: int) -> int:
     return ((value & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
 
 
-def _uint64(value: int) -> int:
+def _number(value: int) -> int:
     return value
 
 
@@ -56,10 +57,13 @@ _SCALARS: dict[str, tuple[int, Callable[..., Any]]] = {
     "int64": (VARINT, _int64),
     "int32": (VARINT, _int32),
     "enum": (VARINT, _int32),
-    "uint64": (VARINT, _uint64),
+    "uint64": (VARINT, _number),
     "float": (I32, struct.Struct("<f").unpack_from),
     "double": (I64, struct.Struct("<d").unpack_from),
 }
+
+_Codec = tuple[str, Callable[..., Any], bool]  # a field's name, the function above, and whether it is a string
+_SKIPPED: _Codec = ("", _number, False)
 
 
 class Message:
@@ -75,22 +79,23 @@ class Message:
         self.name = name
         self.cost = cost
         self.fields = fields
-        self.by_key: dict[int, tuple[str, Callable[..., Any] | None, bool]] = {}
+        self.by_key: dict[int, _Codec] = {}
         for number, (field, label_and_type) in fields.items():
             kind = label_and_type.removeprefix("repeated ")
-            wire, convert = _SCALARS.get(kind, (LEN, None))
+            wire, convert = _SCALARS.get(kind, (LEN, _number))
             self.by_key[number << 3 | wire] = (field, convert, kind == "string")
-            if convert and kind != label_and_type:  # repeated numbers come one by one or packed
-                self.by_key[number << 3 | LEN] = (field, None, False)
+            if wire != LEN and kind != label_and_type:  # repeated numbers come one by one or packed
+                self.by_key[number << 3 | LEN] = (field, _number, False)
 
-    def check_unlisted(self, key: int, at: int) -> None:
-        """Raise WireError where `key`, read at byte `at`, is no key or a listed field's with a wrong wire type."""
+    def unlisted(self, key: int, at: int) -> _Codec:
+        """How to skip a field; WireError where `key`, at byte `at`, is none or a listed field's of a wrong wire."""
         number = key >> 3
         if not 0 < number < 1 << 29:
             raise WireError(f"expected a field number from 1 to 536870911, found {number}", at)
-        if number in self.fields:
+        if number in self.fields and key & 7 < len(_WIRES):
             name, kind = self.fields[number]
             raise WireError(f"expected {kind} in {self.name}.{name}, found {_WIRES[key & 7]}", at)
+        return _SKIPPED
 
 
 def enum(text: str) -> tuple[str, ...]:
@@ -132,7 +137,7 @@ class Reader:
 
         Fields that the message does not list are skipped. WireError at the first that is wrong, here or in iterating.
         """
-        self._left -= message.cost
+        self._spend(message.cost, spans[0][0] if spans else 0)
         if len(spans) != 1:
             return self._batches([], spans, message)
         at, stop = spans[0]
@@ -154,12 +159,10 @@ class Reader:
         if at >= stop:
             return batch, at
         if not 0 <= at - self._base < self._safe:
-            self._load(at)
-        buffer, base, held = self._buffer, self._base, len(self._buffer)
-        i = at - base
-        last = min(stop - base, self._safe)
-        find = message.by_key.get
-        value: Any
+            self._load(at, at)
+        buffer, base = self._buffer, self._base
+        held, last, i = len(buffer), min(stop - base, self._safe), at - base
+        by_key = message.by_key
         try:
             while i < last:
                 at = base + i
@@ -167,8 +170,8 @@ class Reader:
                 i += 1
                 if key > 127:
                     key, i = _varint(buffer, i - 1, at)
-                field = find(key)
-                value = buffer[i]
+                value: Any = buffer[i]
+                field = by_key[key] if key in by_key else message.unlisted(key, at)
                 end = 0
                 if key & 7 == LEN:
                     i += 1
@@ -181,42 +184,27 @@ class Reader:
                     after = i + 1
                     if value > 127:
                         value, after = _varint(buffer, i, at)
-                        value = field[1](value) if field and field[1] else value
+                        value = field[1](value)
                 else:
-                    value, after = self._rare(key, base + i, field and field[1], (at, stop))
-                    after -= base
+                    value, after = self._rare(key, i, field[1], (at, stop))
                 if base + after > stop:
                     raise WireError(f"a field of {message.name} reaches to byte {base + after}, beyond {stop}", at)
-                if field is None:
-                    message.check_unlisted(key, at)
-                elif field[2]:
+                if field[2]:
                     data = buffer[i:after] if after <= held else self._long_text(value, end, field[0])
                     self._left -= end - value
                     batch.append((field[0], data.decode(), 0))
-                else:
+                elif field[0]:
                     batch.append((field[0], value, end))
                 i = after
-        except WireError:
+        except (IndexError, struct.error, UnicodeDecodeError, WireError) as error:
             if not batch:
-                raise
+                raise _explained(error, message.name, at) from None
             return batch, at
-        except (IndexError, struct.error):
-            if not batch:
-                raise WireError("a field is cut off at the end of the file", at) from None
-            return batch, at
-        except UnicodeDecodeError as error:
-            if not batch:
-                bad = error.object[max(0, error.start - 20) : error.start + 20]
-                raise WireError(f"expected UTF-8 in a string of {message.name}, found {bad!r}", at) from None
-            return batch, at
-        self._left -= FIELD_COST * len(batch)
-        if self._left < 0:
-            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
+        self._spend(FIELD_COST * len(batch), at)
         return batch, base + i
 
     def read(self, begin: int, end: int) -> bytes:
         """The bytes of a span."""
-        self._left -= end - begin
         i = begin - self._base
         if i >= 0 and end - self._base <= len(self._buffer):
             return self._buffer[i : end - self._base]
@@ -224,6 +212,11 @@ class Reader:
         if len(data) != end - begin:
             raise WireError(f"expected {end - begin} bytes, the file has only {len(data)} left", begin)
         return data
+
+    def keep(self, begin: int, end: int) -> bytes:
+        """The bytes of a span that stay in memory, which is counted."""
+        self._spend(end - begin, begin)
+        return self.read(begin, end)
 
     def packed(self, begin: int, end: int, kind: str) -> list[Any]:
         """The numbers of a span of packed numbers of the .proto type `kind`."""
@@ -245,23 +238,30 @@ class Reader:
                     values.append(convert(value))
             except IndexError:
                 raise WireError("a packed number is cut off", begin) from None
-        self._left -= FIELD_COST * len(values)
+        self._spend(FIELD_COST * len(values), begin)
         return values
+
+    def _spend(self, cost: int, at: int) -> None:
+        self._left -= cost
+        if self._left < 0:
+            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
 
     def _long_text(self, begin: int, end: int, name: str) -> bytes:
         if end - begin > MAX_TEXT_BYTES:
             raise WireError(f"expected at most {MAX_TEXT_BYTES} bytes in {name}, found {end - begin}", begin)
         return self.read(begin, end)
 
-    def _rare(self, key: int, begin: int, convert: Any, window: Span) -> tuple[Any, int]:
-        # Fixed-width numbers and groups: the value and the end of the field whose payload begins at `begin`.
+    def _rare(self, key: int, i: int, convert: Callable[..., Any], window: Span) -> tuple[Any, int]:
+        # Fixed-width numbers and groups: the value and the end of the field whose payload begins at i in the block.
         at, stop = window
         wire = key & 7
         if wire in {I64, I32}:
-            end = begin + (8 if wire == I64 else 4)
-            return convert(self._buffer, begin - self._base)[0] if convert and end <= stop else None, end
+            end = i + (8 if wire == I64 else 4)
+            known = convert is not _number and self._base + end <= stop
+            return convert(self._buffer, i)[0] if known else None, end
         if wire == GROUP:
-            return None, self._skip_group(key >> 3, begin, window)
+            base = self._base
+            return None, self._skip_group(key >> 3, base + i, window) - base
         found = "the end of a group that was not begun" if wire == END_GROUP else f"wire type {wire}"
         raise WireError(f"expected a field, found {found}", at)
 
@@ -271,7 +271,7 @@ class Reader:
         while begun:
             if pos >= stop:
                 raise WireError(f"the group of field {begun[-1]} has no end", at)
-            key, pos = self._number(pos)
+            key, pos = self._varint(pos, at)
             wire = key & 7
             if wire == GROUP:
                 begun.append(key >> 3)
@@ -280,9 +280,9 @@ class Reader:
             elif wire == END_GROUP and key >> 3 == begun[-1]:
                 begun.pop()
             elif wire == VARINT:
-                pos = self._number(pos)[1]
+                pos = self._varint(pos, at)[1]
             elif wire == LEN:
-                size, pos = self._number(pos)
+                size, pos = self._varint(pos, at)
                 pos += size
             elif wire in {I64, I32}:
                 pos += 8 if wire == I64 else 4
@@ -290,19 +290,19 @@ class Reader:
                 raise WireError(f"expected a field in the group of field {begun[-1]}, found wire type {wire}", at)
         return pos
 
-    def _number(self, pos: int) -> tuple[int, int]:
+    def _varint(self, pos: int, at: int) -> tuple[int, int]:
         if not 0 <= pos - self._base < self._safe:
-            self._load(pos)
-        value, i = _varint(self._buffer, pos - self._base, pos)
+            self._load(pos, at)
+        value, i = _varint(self._buffer, pos - self._base, at)
         return value, self._base + i
 
-    def _load(self, at: int) -> None:
-        self._buffer = self._fetch(at, BLOCK_BYTES)
-        self._base = at
+    def _load(self, pos: int, at: int) -> None:
+        self._buffer = self._fetch(pos, BLOCK_BYTES)
+        self._base = pos
         held = len(self._buffer)
         if not held:
-            raise WireError("the file has become shorter while it was read", at)
-        self._safe = held if at + held >= self.size else max(held - _HEADER_BYTES, 1)
+            raise WireError("expected a field, found the end of the file", at)
+        self._safe = held if pos + held >= self.size else max(held - _HEADER_BYTES, 1)
 
     def _fetch(self, at: int, size: int) -> bytes:
         self._file.seek(at)
@@ -336,6 +336,15 @@ def locate(reader: Reader, message: Message, messages: Mapping[str, Message], of
         except WireError:
             break
     return ".".join(path)
+
+
+def _explained(error: Exception, message: str, at: int) -> WireError:
+    if isinstance(error, WireError):
+        return error
+    if isinstance(error, UnicodeDecodeError):
+        bad = error.object[max(0, error.start - 20) : error.start + 20]
+        return WireError(f"expected UTF-8 in a string of {message}, found {bad!r}", at)
+    return WireError("a field is cut off at the end of the file", at)
 
 
 def _varint(buffer: bytes, i: int, at: int) -> tuple[int, int]:

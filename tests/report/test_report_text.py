@@ -81,6 +81,8 @@ def test_undecided_nodes_are_listed_only_when_verbose(sample: Report) -> None:
         """)
     assert listed in text(sample, verbose=True)
     assert text(sample, verbose=True).replace(listed, "") == text(sample)
+    sample.undecided.clear()
+    assert text(sample, verbose=True) == text(sample)
 
 
 def test_a_clean_report_still_says_what_was_judged() -> None:
