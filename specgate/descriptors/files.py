@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.yamlio import Lines
 
-__all__ = ["NoTableEntry", "lines", "load_relaxed", "place_of", "read_descriptors", "read_one", "without_comments"]
+__all__ = [
+    "NoTableEntry",
+    "lines",
+    "load_relaxed",
+    "place_of",
+    "plain_name",
+    "read_descriptors",
+    "read_one",
+    "without_comments",
+]
 
 MAX_SHOWN: Final = 8
 
@@ -106,7 +115,12 @@ def _of_dx_model(document: Mapping[str, Any], name: str) -> Iterator[tuple[str, 
 
 def place_of(group: str, key: str) -> str:
     """Return ``group/key``, with a key that is long or not printable shortened and quoted."""
-    return f"{group}/{key}" if key.isprintable() and len(key) <= 80 else f"{group}/{key[:60]!r}"
+    return f"{group}/{plain_name(key)}"
+
+
+def plain_name(name: str) -> str:
+    """Return a name from a file as it stands, or shortened and quoted where it is long or not printable."""
+    return name if name.isprintable() and len(name) <= 80 else repr(name[:60])
 
 
 def load_relaxed(text: str, name: str) -> Any:

@@ -5,7 +5,7 @@ The engine never asks the validator: that the two agree is a result, which the p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
@@ -25,14 +25,11 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["MAX_OUTPUT_BYTES", "execute_at"]
-
-#: Larger outputs are refused before anything is allocated.
-MAX_OUTPUT_BYTES: Final = 2**32
+__all__ = ["execute_at"]
 
 
 def execute_at(
-    descriptor: Descriptor, arrays: Mapping[str, Any], level: str, *, max_bytes: int = MAX_OUTPUT_BYTES
+    descriptor: Descriptor, arrays: Mapping[str, Any], level: str, *, max_bytes: int = memory.MAX_BYTES
 ) -> dict[str, NDArray[Any]]:
     """Return the outputs of `descriptor` at `level`, by the operator's output names.
 
@@ -45,6 +42,8 @@ def execute_at(
     recipe = spec.raw.get("execute")
     if recipe is None:
         raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
+    for oddity in descriptor.oddities:
+        raise InputError(oddity.message, place=oddity.where)
     level = _level(descriptor, spec, level)
     kernel = find_kernel(recipe["kernel"])
     inputs = _inputs(descriptor, arrays, spec)

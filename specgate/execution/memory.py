@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["empty", "limit"]
+__all__ = ["MAX_BYTES", "empty", "limit"]
 
-_limit: ContextVar[int] = ContextVar("_limit", default=2**32)
+#: What one execution may allocate unless told otherwise: enough for real tensors, too little to hurt a machine.
+MAX_BYTES: Final = 2**29
+MAX_DIMENSIONS: Final = 64
+_limit: ContextVar[int] = ContextVar("_limit", default=MAX_BYTES)
 
 
 @contextmanager
@@ -33,6 +36,8 @@ def limit(max_bytes: int) -> Iterator[None]:
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return `numpy.empty`, or raise InputError above the limit in force."""
+    if len(shape) > MAX_DIMENSIONS:
+        raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that numpy has")
     needed = prod(shape) * dtype.itemsize
     if needed > _limit.get():
         raise InputError(

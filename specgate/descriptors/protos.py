@@ -1,0 +1,195 @@
+"""onnx's own NodeProto objects as descriptors and back; reading asks the objects only, and so imports no onnx."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, Symbol, TensorDesc
+from specgate.descriptors.onnx import attribute_value, operator_name
+from specgate.descriptors.positional import build, positional
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+__all__ = ["constant_protos", "from_node_proto", "to_node_proto"]
+
+# AttributeProto.AttributeType -> the field that holds the value (onnx/onnx.proto of onnx 1.23.2).
+_FIELDS: Final = {
+    1: "f",
+    2: "i",
+    3: "s",
+    4: "t",
+    5: "g",
+    6: "floats",
+    7: "ints",
+    8: "strings",
+    9: "tensors",
+    10: "graphs",
+    11: "sparse_tensor",
+    12: "sparse_tensors",
+    13: "tp",
+    14: "type_protos",
+}
+_KINDS: Final = {"float": 1, "int": 2, "string": 3, "float[]": 6, "int[]": 7, "string[]": 8}
+
+
+def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
+    """Return the Descriptor of an ``onnx.NodeProto``; raise InputError or NoTable.
+
+    node: the NodeProto, or a pair of it and what is known of its values by name: ``onnx.ValueInfoProto``,
+    ``onnx.TypeProto``, or ``onnx.TensorProto`` for a constant. opset: what it was written for; without it the node is
+    judged as written for the target.
+    """
+    known: Mapping[str, Any] = {}
+    if isinstance(node, tuple):
+        if len(node) != 2 or not hasattr(node[1], "keys"):
+            raise InputError("expected a pair of an onnx.NodeProto and its types by name")
+        node, known = node
+    if not all(hasattr(node, name) for name in ("op_type", "domain", "input", "output", "attribute")):
+        raise InputError(f"expected an onnx.NodeProto, found {type(node).__name__}")
+    spec = dialect("onnx").operator(operator_name(node.op_type, node.domain))
+    return build(
+        spec,
+        [_tensor(name, known.get(name)) if name else None for name in node.input],
+        [_tensor(name, known[name]) if name in known else None for name in node.output],
+        {attribute.name: _attribute(attribute) for attribute in node.attribute},
+        version=None if opset is None else str(opset),
+        name=node.name or None,
+        convert=attribute_value,
+    )
+
+
+def _attribute(attribute: Any) -> Any:
+    field = _FIELDS.get(attribute.type)
+    if field is None:
+        raise InputError(f"the attribute {attribute.name!r:.60} has no type")
+    value = getattr(attribute, field)
+    return list(value) if field.endswith("s") and field != "s" else value
+
+
+def _tensor(name: str, info: Any) -> TensorDesc:
+    if info is None:
+        return TensorDesc(None, None)
+    if hasattr(info, "data_type"):  # a TensorProto
+        return TensorDesc(_type(info.data_type, name), tuple(info.dims), value=_values(info))
+    kind = info.type if hasattr(info, "type") else info
+    if not hasattr(kind, "WhichOneof"):
+        raise InputError(f"expected an onnx.ValueInfoProto, found {type(info).__name__}", place=name[:60])
+    case = kind.WhichOneof("value")
+    if case is None:
+        return TensorDesc(None, None)
+    if case != "tensor_type":
+        raise InputError(f"is a {case.removesuffix('_type')}, expected a tensor", place=name[:60])
+    held = kind.tensor_type
+    sizes = tuple(_size(dim) for dim in held.shape.dim) if held.HasField("shape") else None
+    return TensorDesc(_type(held.elem_type, name), sizes)
+
+
+def _size(dim: Any) -> int | Symbol | None:
+    case = dim.WhichOneof("value")
+    if case == "dim_value":
+        return int(dim.dim_value) if dim.dim_value >= 0 else None
+    return Symbol(dim.dim_param) if case == "dim_param" and dim.dim_param else None
+
+
+def _type(number: int, name: str) -> str | None:
+    if number == 0:
+        return None
+    for word, info in dialect("onnx").types.items():
+        if info["value"] == number:
+            return word
+    raise InputError(f"{number} is no TensorProto.DataType that the tables know", place=name[:60])
+
+
+def _values(tensor: Any) -> tuple[Any, ...] | None:
+    from onnx import numpy_helper  # who has a TensorProto has it
+
+    try:
+        array = numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, OSError) as error:
+        raise InputError(f"the tensor cannot be read: {error!s:.120}", place=tensor.name[:60] or None) from None
+    return tuple(array.reshape(-1).tolist())
+
+
+def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
+    """Return the ``onnx.NodeProto`` of a descriptor and an ``onnx.ValueInfoProto`` for each of its values, by name.
+
+    Values are named after the table's fields (``indices``; ``inputs_0``, ``inputs_1`` … for a field of many tensors).
+    What a constant holds is in `constant_protos`. Needs the onnx package (InputError without it, or for a descriptor
+    of another dialect, or an attribute that no AttributeProto can hold).
+    """
+    onnx = _onnx(descriptor)
+    spec = dialect("onnx").operator(descriptor.operator)
+    domain, _, op_type = descriptor.operator.rpartition(".")
+    attributes = {i.name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
+    attributes.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    inputs, outputs = _named(descriptor, "input"), _named(descriptor, "output")
+    outputs = outputs or [(info.name, None) for info in spec.outputs[:1]]  # its type is left to inference
+    kinds = {info.name: _KINDS.get(info.type) for info in spec.attributes}
+    try:
+        node = onnx.helper.make_node(
+            op_type, [name for name, _ in inputs], [name for name, _ in outputs], name=descriptor.name, domain=domain
+        )
+        for name, value in attributes.items():
+            fitting = None if any(o.where == name for o in descriptor.oddities) else kinds.get(name)
+            node.attribute.append(onnx.helper.make_attribute(name, value, attr_type=fitting))
+        tensors = {name: tensor for name, tensor in [*inputs, *outputs] if tensor is not None}
+        return node, {name: _value_info(onnx, name, tensor) for name, tensor in tensors.items()}
+    except (ValueError, TypeError) as error:
+        raise InputError(f"no NodeProto can hold this descriptor: {error!s:.120}") from None
+
+
+def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
+    """Return an ``onnx.TensorProto`` for each constant of a descriptor, by the names that `to_node_proto` gives."""
+    onnx = _onnx(descriptor)
+    types = dialect("onnx").types
+    found = {}
+    for name, tensor in _named(descriptor, "input"):
+        if tensor is None or tensor.value is None or tensor.type is None:
+            continue
+        if not all(isinstance(size, int) for size in tensor.sizes or ()):
+            raise InputError("a constant needs sizes that are known", place=name)
+        number = types[tensor.type]["value"]
+        try:
+            found[name] = onnx.helper.make_tensor(name, number, tensor.sizes or (), list(tensor.value))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise InputError(f"no TensorProto can hold this constant: {error!s:.120}", place=name) from None
+    return found
+
+
+def _onnx(descriptor: Descriptor) -> ModuleType:
+    if descriptor.dialect != "onnx":
+        raise InputError(f"expected a descriptor of onnx, found one of {descriptor.dialect}")
+    try:
+        import onnx
+        import onnx.helper
+    except ImportError:
+        raise InputError("the onnx package is needed to make a NodeProto; install specgate-ml[onnx]") from None
+    module: ModuleType = onnx
+    return module
+
+
+def _named(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDesc | None]]:
+    """The tensors of one kind in order, each with a name that is empty where it is left out."""
+    spec = dialect("onnx").operator(descriptor.operator)
+    infos = spec.inputs if kind == "input" else spec.outputs
+    names = []
+    for info in infos:
+        value = descriptor.fields.get(info.name)
+        if isinstance(value, list):
+            names += [f"{info.name}_{i}" for i in range(len(value))]
+        else:
+            names.append(info.name)
+    tensors = positional(descriptor.fields, infos)
+    return [("" if tensor is None else name, tensor) for name, tensor in zip(names, tensors, strict=False)]
+
+
+def _value_info(onnx: ModuleType, name: str, tensor: TensorDesc) -> Any:
+    if tensor.type is None and tensor.sizes is None:
+        return onnx.ValueInfoProto(name=name)
+    number = 0 if tensor.type is None else dialect("onnx").types[tensor.type]["value"]
+    shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
+    return onnx.helper.make_tensor_value_info(name, number, shape)

@@ -1,0 +1,261 @@
+"""Run a DxDispatch model with the kernels: buffers, dispatches, and what its print and writeFile commands ask for."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.files import place_of, plain_name
+from specgate.errors import InputError, NoKernel, NoTable
+from specgate.execution import memory
+from specgate.execution.buffers import Buffer, gather_tensor, make_buffer, needed_bytes, scatter_tensor, shown
+from specgate.execution.engine import execute_at
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.models.dx_model import DxBinding, DxCommand, DxModel
+    from specgate.spec.tables import FieldInfo
+
+__all__ = ["MAX_BYTES", "run_dx_model"]
+
+#: Of all buffers together, and of any one tensor.
+MAX_BYTES: Final = 4 * memory.MAX_BYTES
+#: DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT (windows-ai-docs, docs/directml/directml-constants.md, at 4e936fa6).
+ALIGNMENT: Final = 16
+_BINARY: Final = (".dat", ".bin")
+
+
+def run_dx_model(
+    model: DxModel,
+    level: str,
+    *,
+    out: Callable[[str], None],
+    base_dir: str | os.PathLike[str] | None = None,
+    write_files: bool = False,
+    max_bytes: int = MAX_BYTES,
+) -> dict[str, NDArray[Any]]:
+    """Execute a model's commands in order; return what its buffers hold at the end, flat, by the resources' names.
+
+    level: the feature level whose behaviour applies. out: takes the text of each print command, in DxDispatch's form,
+    and notes on undefined elements. base_dir: where files are read from (else the current folder) and written to; the
+    model file's folder when left out. write_files: let writeFile commands write; without it a model that has one is
+    refused. Raises InputError, NoTable and NoKernel, before anything runs where it can be known.
+    """
+    dialect("directml").check_level(level)
+    folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."
+    _refuse_early(model, write_files)
+    buffers: dict[str, Buffer] = {}
+    left = max_bytes
+    for name, resource in model.resources.items():
+        with _placed(model, ""):
+            buffers[name] = make_buffer(resource, [folder], place_of("resources", name), left)
+        left -= buffers[name].data.size
+    run = _Run(model, level, out, folder, max_bytes, buffers)
+    for i, command in enumerate(model.commands):
+        with _placed(model, f"commands[{i}]"):
+            run.step(command)
+    return {name: buffer.values(buffer.declared) for name, buffer in buffers.items()}
+
+
+def _refuse_early(model: DxModel, write_files: bool) -> None:
+    for i, command in enumerate(model.commands):
+        place = f"commands[{i}]"
+        if command.kind == "writeFile" and not write_files:
+            raise InputError(
+                f"writing {command.target_path!r:.80} was not asked for, so nothing is run",
+                file=model.file,
+                place=place,
+            )
+        if command.kind != "dispatch":
+            continue
+        wanted = model.dispatchables[command.dispatchable]
+        if wanted.kind != "directml":
+            raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {wanted.kind} is not executed")
+        if wanted.descriptor is None:
+            raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {wanted.no_table}")
+
+
+@contextmanager
+def _placed(model: DxModel, place: str) -> Iterator[None]:
+    """Give errors the model's file and the command's place."""
+    try:
+        yield
+    except InputError as error:
+        whole = " ".join(part for part in (place, error.place) if part)
+        raise InputError(error.message, file=error.file or model.file, place=whole or None) from None
+    except NoKernel as error:
+        raise NoKernel(f"{place}: {error}") from None
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of one execution. owned: arrays that DirectML took over when an operator was initialised."""
+
+    model: DxModel
+    level: str
+    out: Callable[[str], None]
+    folder: str
+    max_bytes: int
+    buffers: dict[str, Buffer]
+    owned: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        used = {command.dispatchable for command in self.model.commands if command.kind == "dispatch"}
+        for name, dispatchable in self.model.dispatchables.items():
+            if name in used and dispatchable.descriptor is not None:
+                with _placed(self.model, place_of("dispatchables", name)):
+                    self.owned[name] = self._initialised(dispatchable.descriptor, dispatchable.bindings)
+
+    def _initialised(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, NDArray[Any]]:
+        flag = dialect("directml").raw["types"]["flags"]["OWNED_BY_DML"]
+        points = _bind_points(descriptor, "input")
+        _refuse_unknown(bindings, points, descriptor)
+        found = {}
+        for name, tensors in points.items():
+            if not all((tensor.flags or 0) & flag for tensor in tensors):
+                if name in bindings:
+                    raise InputError("is bound for initialisation, but lacks the flag OWNED_BY_DML", place=name)
+            elif name not in bindings:
+                raise InputError("has the flag OWNED_BY_DML, but is not bound for initialisation", place=name)
+            else:
+                found[name] = self._gathered(name, tensors, bindings[name])
+        return found
+
+    def step(self, command: DxCommand) -> None:
+        if command.kind == "dispatch":
+            self._dispatch(command)
+        elif command.kind == "print":
+            text = shown(self.buffers[command.resource], command.verbose)
+            self.out(f"Resource '{plain_name(command.resource)}':{chr(10) if command.verbose else ' '}{text}")
+        else:
+            self._write_file(command)
+
+    def _dispatch(self, command: DxCommand) -> None:
+        descriptor = self.model.dispatchables[command.dispatchable].descriptor
+        assert descriptor is not None  # _refuse_early has looked  # noqa: S101
+        inputs, outputs = _bind_points(descriptor, "input"), _bind_points(descriptor, "output")
+        _refuse_unknown(command.bindings, {**inputs, **outputs}, descriptor)
+        arrays = dict(self.owned[command.dispatchable])
+        for name, tensors in inputs.items():
+            if name in arrays and name in command.bindings:
+                raise InputError("is owned by DirectML from initialisation on, so it is not bound again", place=name)
+            if name not in arrays:
+                arrays[name] = self._gathered(name, tensors, self._bound(command, name))
+        targets = {name: self._ranges(name, tensors, self._bound(command, name)) for name, tensors in outputs.items()}
+        results = execute_at(descriptor, arrays, self.level, max_bytes=min(memory.MAX_BYTES, self.max_bytes))
+        for name, tensors in outputs.items():
+            undefined = scatter_tensor(results[name], targets[name][0], tensors[0], name)
+            if undefined:
+                resource = plain_name(command.bindings[name][0].name)
+                self.out(f"Resource '{resource}': {undefined} elements of {name} are undefined and keep their bytes")
+
+    def _bound(self, command: DxCommand, name: str) -> list[DxBinding]:
+        if name not in command.bindings:
+            raise InputError("is not bound to a resource", place=name)
+        return command.bindings[name]
+
+    def _ranges(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> list[NDArray[np.uint8]]:
+        """The bytes of each binding, from its offset to the buffer's end, held against what its tensor takes.
+
+        An elementCount does not shorten them: DxDispatch binds DirectML operators to the rest of the buffer too.
+        """
+        if len(bound) != len(tensors):
+            raise InputError(f"takes {len(tensors)} resources, but {len(bound)} are bound", place=name)
+        found = []
+        for tensor, binding in zip(tensors, bound, strict=True):
+            buffer = self.buffers[binding.name]
+            own = 0 if buffer.type is None else (dialect("directml").bits[buffer.type] or 0) // 8
+            offset = binding.element_offset * (binding.element_size or own)
+            alignment = tensor.alignment or ALIGNMENT
+            if offset % alignment:
+                raise InputError(
+                    f"is bound at byte {offset} of {binding.name!r:.60}, expected a multiple of {alignment}", place=name
+                )
+            needed, there = needed_bytes(tensor, name), max(0, buffer.data.size - offset)
+            if there < needed:
+                raise InputError(
+                    f"takes {needed} bytes, but {binding.name!r:.60} has {there} from byte {offset} on", place=name
+                )
+            found.append(buffer.data[offset:])
+        return found
+
+    def _gathered(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> Any:
+        ranges = self._ranges(name, tensors, bound)
+        if len(tensors) != 1:
+            raise NoKernel(f"{name} is an array of tensors, which no kernel takes yet")
+        return gather_tensor(ranges[0], tensors[0], name, self.max_bytes)
+
+    def _write_file(self, command: DxCommand) -> None:
+        buffer, target = self.buffers[command.resource], command.target_path
+        base = Path(self.folder).resolve()
+        try:
+            path = (base / target).resolve()
+            inside = path.is_relative_to(base) and path != base
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        if not inside:
+            raise InputError(f"expected a path inside the model's folder, found {target!r:.80}", place="targetPath")
+        if path.suffix.lower() not in {".npy", *_BINARY}:
+            raise InputError(
+                f"expected a name that ends in .npy, .dat or .bin, found {target!r:.80}", place="targetPath"
+            )
+        if path.exists() and not path.is_file():
+            raise InputError(f"expected a regular file, found {target!r:.80}", place="targetPath")
+        values = _shaped(buffer, command.dimensions)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                if path.suffix.lower() == ".npy":
+                    np.save(file, values)
+                else:
+                    buffer.data[: buffer.declared].tofile(file)
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"{target!r:.80} cannot be written: {reason}", place="targetPath") from None
+        self.out(f"Resource '{plain_name(command.resource)}' written to '{plain_name(target)}'")
+
+
+def _shaped(buffer: Buffer, dimensions: tuple[int, ...]) -> NDArray[Any]:
+    """The elements as an array of `dimensions`, flat without them."""
+    values = buffer.values(buffer.declared)
+    if not dimensions:
+        return values
+    count = 1
+    for size in dimensions:
+        count *= size
+    if count > values.size:
+        raise InputError(f"{count} elements are asked for, but there are {values.size}", place="dimensions")
+    return values[:count].reshape(dimensions)
+
+
+def _bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]]:
+    """The tensors that a descriptor has, by field; arrays of tensors in their order."""
+    infos: list[FieldInfo] = list(dialect("directml").operator(descriptor.operator).fields.values())
+    found: dict[str, list[TensorDesc]] = {}
+    for info in infos:
+        value = descriptor.fields.get(info.name)
+        if info.kind == kind and value is not None:
+            found[info.name] = [value] if isinstance(value, TensorDesc) else list(value)
+    return found
+
+
+def _refuse_unknown(
+    bindings: Mapping[str, Any], points: Mapping[str, list[TensorDesc]], descriptor: Descriptor
+) -> None:
+    for name in bindings:
+        if name not in points:
+            raise InputError(
+                f"{name!r:.60} is no tensor of this {descriptor.operator}; expected {', '.join(points)}",
+                place="bindings",
+            )

@@ -1,0 +1,259 @@
+"""Run an ONNX model whose operators have kernels: node by node, in numpy, by the names that the model gives."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.files import plain_name
+from specgate.descriptors.onnx import attribute_value, operator_name
+from specgate.descriptors.positional import build
+from specgate.errors import InputError, NoKernel, NoTable
+from specgate.execution import memory
+from specgate.execution.engine import execute_at
+from specgate.execution.types import as_array, numpy_type
+from specgate.execution.weights import Weights
+from specgate.models.onnx_model import OnnxGraph, OnnxTensor, read_model
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from specgate.models.onnx_model import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+
+__all__ = ["MAX_BYTES", "run_model"]
+
+#: Of constants together, and of the values that are alive at one time.
+MAX_BYTES: Final = 4 * memory.MAX_BYTES
+_CONSTANTS: Final = {
+    "value_float": "FLOAT",
+    "value_floats": "FLOAT",
+    "value_int": "INT64",
+    "value_ints": "INT64",
+    "value_string": "STRING",
+    "value_strings": "STRING",
+}
+
+
+def run_model(path: str, arrays: Mapping[str, Any], *, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
+    """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.
+
+    arrays: by the names of the graph's inputs, of their declared types and sizes (one symbol is one size throughout);
+    an input with an initializer may be left out. Raises InputError; NoTable and NoKernel name the node. Nodes with
+    subgraphs and the model's local functions are not executed (NoKernel).
+    """
+    model = read_model(path)
+    run = _Run(model, path, max_bytes)
+    for index, node in enumerate(model.graph.nodes):
+        with _placed(node, index, path):
+            run.refuse_early(node)
+    try:
+        run.take_inputs(arrays)
+    except InputError as error:
+        raise InputError(error.message, file=error.file or path, place=error.place) from None
+    for index, node in enumerate(model.graph.nodes):
+        with _placed(node, index, path):
+            run.node(index, node)
+    try:
+        return {info.name: run.output(info) for info in model.graph.outputs}
+    except InputError as error:
+        raise InputError(error.message, file=path, place=error.place) from None
+
+
+def _label(node: OnnxNode, index: int) -> str:
+    return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
+
+
+@contextmanager
+def _placed(node: OnnxNode, index: int, path: str) -> Iterator[None]:
+    label = _label(node, index)
+    try:
+        yield
+    except InputError as error:
+        place = label if error.place is None else f"{label}: {error.place}"
+        raise InputError(error.message, file=error.file or path, place=place) from None
+    except (NoTable, NoKernel) as error:
+        raise type(error)(f"{label}: {error}") from None
+
+
+class _Run:
+    """The values of one run by name, and the sizes that symbols stand for."""
+
+    def __init__(self, model: OnnxModel, path: str, max_bytes: int) -> None:
+        self.graph = model.graph
+        self.imports = model.opset_imports
+        self.functions = {(function.domain, function.name) for function in model.functions}
+        self.tables = dialect("onnx")
+        self.weights = Weights(path, max_bytes)
+        self.max_bytes = max_bytes
+        self.values: dict[str, NDArray[Any]] = {}
+        self.symbols: dict[str, tuple[int, str]] = {}
+        self.last_use = {name: i for i, node in enumerate(self.graph.nodes) for name in node.inputs}
+        self.kept = {info.name for info in self.graph.outputs}
+
+    def refuse_early(self, node: OnnxNode) -> None:
+        """Raise what is known without any value: no table, no kernel, no opset import."""
+        if (node.domain, node.op_type) in self.functions:
+            raise NoKernel(f"{node.op_type!r:.60} is a local function, which is not executed")
+        for attribute in node.attributes.values():
+            if isinstance(attribute.value, OnnxGraph) or attribute.kind == "GRAPHS":
+                raise NoKernel(f"the attribute {attribute.name!r:.60} holds a subgraph, which is not executed")
+            if attribute.ref_attr_name is not None:
+                raise InputError(f"the attribute {attribute.name!r:.60} refers to one of a function outside of any")
+        if node.duplicates:
+            raise InputError(f"the attribute {node.duplicates[0]!r:.60} stands there twice")
+        if _is_constant(node):
+            return
+        name = operator_name(node.op_type, node.domain)
+        if "execute" not in self.tables.operator(name).raw:
+            raise NoKernel(f"{self.tables.name} {name} has no kernel yet")
+        if node.domain not in self.imports:
+            raise InputError(f"the model imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}")
+
+    def take_inputs(self, arrays: Mapping[str, Any]) -> None:
+        """Take initializers, then inputs, which may replace an initializer of their name."""
+        if self.graph.sparse_initializers:
+            raise NoKernel("sparse initializers are not executed")
+        inputs = {info.name: info for info in self.graph.inputs}
+        for name in arrays:
+            if name not in inputs:
+                raise InputError(f"the model has no input {name!r:.60}; expected {_names(inputs)}")
+        for index, tensor in enumerate(self.graph.initializers):
+            if tensor.name not in arrays:
+                with _named("initializer", tensor.name):
+                    self.values[tensor.name] = self.weights.initializer(index, tensor)
+        for name, info in inputs.items():
+            if name in arrays:
+                with _named("input", name):
+                    self.values[name] = self._input(name, arrays[name], info.type)
+            elif name not in self.values:
+                raise InputError(f"no array for the input {name!r:.60}")
+
+    def _input(self, name: str, value: Any, declared: OnnxType | None) -> NDArray[Any]:
+        if declared is None or declared.kind != "tensor":
+            raise NoKernel(f"the input {name!r:.60} is no tensor, which is not executed")
+        if declared.elem_type not in self.tables.types:
+            raise InputError(f"its type {declared.elem_type} holds no values")
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            raise InputError("has undefined (masked) elements")
+        array = as_array(value, numpy_type(self.tables, declared.elem_type), None, "")
+        self._hold_shape(array, declared, name)
+        return array
+
+    def _hold_shape(self, array: NDArray[Any], declared: OnnxType, name: str) -> None:
+        """Hold an array against declared sizes; a symbol is the size that the first value with it has."""
+        if declared.shape is None:
+            return
+        shown = ["?" if size is None else size for size in declared.shape]
+        if len(declared.shape) != array.ndim:
+            raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
+        for size, found in zip(declared.shape, array.shape, strict=True):
+            if isinstance(size, str):
+                known, source = self.symbols.setdefault(size, (found, name))
+                if known != found:
+                    where = f"but {plain_name(size)} is {known} in {source!r:.60}"
+                    raise InputError(f"has the shape {list(array.shape)} where {shown} is declared, {where}")
+            elif size is not None and size != found:
+                raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
+
+    def node(self, index: int, node: OnnxNode) -> None:
+        """Execute one node and drop what no later one reads."""
+        results = [self._constant(index, node)] if _is_constant(node) else self._executed(node)
+        for name, array in zip(node.outputs, results, strict=False):
+            if name in self.values:
+                raise InputError(f"computes {name!r:.60}, which is there already")
+            if name:
+                self.values[name] = array
+        for name in (*node.inputs, *node.outputs):
+            if self.last_use.get(name, -1) <= index and name not in self.kept:
+                self.values.pop(name, None)
+
+    def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
+        spec = self.tables.operator(operator_name(node.op_type, node.domain))
+        given = [self._read(name) if name else None for name in node.inputs]
+        tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
+        attributes = {name: attribute.value for name, attribute in node.attributes.items()}
+        version = str(self.imports[node.domain])
+        descriptor = build(spec, tensors, [], attributes, version=version, name=node.name, convert=attribute_value)
+        if descriptor.oddities:
+            raise InputError(descriptor.oddities[0].message)
+        if len(node.outputs) > len(spec.outputs):
+            raise InputError(f"has {len(node.outputs)} outputs, at most {len(spec.outputs)} are defined")
+        arrays = {i.name: a for i, a in zip(spec.inputs, given, strict=False) if a is not None}
+        left = self.max_bytes - sum(array.nbytes for array in self.values.values())
+        results = execute_at(descriptor, arrays, self.tables.levels[-1], max_bytes=min(memory.MAX_BYTES, max(0, left)))
+        asked = [info.name for info, name in zip(spec.outputs, node.outputs, strict=False) if name]
+        lacking = [name for name in asked if name not in results]
+        if lacking:
+            raise NoKernel(f"the kernel of {spec.name} does not compute {lacking[0]}")
+        return [results.get(info.name, np.empty(0)) for info in spec.outputs]
+
+    def _read(self, name: str) -> NDArray[Any]:
+        if name not in self.values:
+            raise InputError(f"reads {name!r:.60}, which no input, initializer or earlier node gives")
+        array = self.values[name]
+        if isinstance(array, np.ma.MaskedArray):
+            raise InputError(f"reads {name!r:.60}, which has undefined elements")
+        return array
+
+    def _type(self, array: NDArray[Any]) -> str:
+        for name, info in self.tables.types.items():
+            if info["numpy"] is not None and array.dtype == info["numpy"]:
+                return name
+        return array.dtype.name.upper()  # of ml_dtypes: bfloat16
+
+    def _constant(self, index: int, node: OnnxNode) -> NDArray[Any]:
+        attributes = list(node.attributes.values())
+        if len(attributes) != 1 or len(node.outputs) != 1:
+            raise InputError(f"expected a Constant of one attribute and one output, found {len(attributes)} attributes")
+        held: OnnxAttribute = attributes[0]
+        if held.name == "value" and isinstance(held.value, OnnxTensor):
+            return self.weights.constant(index, held.value)
+        kind = _CONSTANTS.get(held.name)
+        if kind is None or held.value is None or held.kind != held.name.removeprefix("value_").upper():
+            raise NoKernel(f"a Constant with the attribute {held.name!r:.60} of kind {held.kind} is not executed")
+        values = held.value
+        if kind == "STRING":
+            values = [_text(item) for item in values] if isinstance(values, list) else _text(values)
+        return np.array(values, numpy_type(self.tables, kind))
+
+    def output(self, info: OnnxValueInfo) -> NDArray[Any]:
+        """Return one output of the graph, held against its declaration."""
+        with _named("output", info.name):
+            if info.name not in self.values:
+                raise InputError("is computed by no node")
+            array, declared = self.values[info.name], info.type
+            if declared is not None and declared.kind == "tensor":
+                if declared.elem_type not in {None, "UNDEFINED", self._type(array)}:
+                    raise InputError(f"is computed as {self._type(array)}, but {declared.elem_type} is declared")
+                self._hold_shape(array, declared, info.name)
+            return array
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise InputError("expected UTF-8 in a string") from None
+
+
+def _is_constant(node: OnnxNode) -> bool:
+    return node.op_type == "Constant" and not node.domain
+
+
+def _names(known: Mapping[str, Any]) -> str:
+    shown = ", ".join(repr(name[:60]) for name in list(known)[:8])
+    return shown + (" …" if len(known) > 8 else "") or "none"
+
+
+@contextmanager
+def _named(word: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.message, file=error.file, place=f"{word} {name[:60]!r}") from None

@@ -1,0 +1,218 @@
+"""Descriptors from files: one, a list, a mapping, a DxDispatch model; relaxed JSON; lines; what is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specgate.descriptors.core import Descriptor
+from specgate.descriptors.files import (
+    NoTableEntry,
+    lines,
+    load_relaxed,
+    read_descriptors,
+    read_one,
+    without_comments,
+)
+from specgate.errors import InputError, NoTable
+from tests.paths import DATA, ROOT
+
+ONE = {"type": "ONE_HOT", "desc": {"IndicesTensor": {"DataType": "INT32", "Sizes": [2, 1]}, "Axis": 1}}
+NODE = {"op_type": "OneHot", "attributes": {"axis": 0}}
+LAYER = {"type": "OneHot", "version": "opset1", "data": {"axis": 0}}
+SHADER = {"type": "hlsl", "sourcePath": "x.hlsl", "compiler": "dxc", "compilerArgs": []}
+
+
+@pytest.fixture
+def save(tmp_path):
+    def made(content, name="file.json"):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    return made
+
+
+@pytest.mark.parametrize(("data", "dialect"), [(ONE, "directml"), (NODE, "onnx"), (LAYER, "openvino")])
+def test_one_descriptor(save, data, dialect):
+    path = save(data)
+    found = read_one(path)
+    assert (found.dialect, found.operator) == (dialect, "ONE_HOT" if dialect == "directml" else "OneHot")
+    assert read_descriptors(path) == [("", found)]
+    assert read_one(str(path), dialect) == found
+
+
+def test_lists_and_mappings(save):
+    found = read_descriptors(save([ONE, NODE, LAYER]))
+    assert [place for place, _ in found] == ["[0]", "[1]", "[2]"]
+    assert [entry.dialect for _, entry in found if isinstance(entry, Descriptor)] == ["directml", "onnx", "openvino"]
+    found = read_descriptors(save({"$schema": "x", "descriptors": {"a": ONE, "b/c": NODE, "": LAYER, "\n" * 99: ONE}}))
+    assert [place for place, _ in found][:3] == ["descriptors/a", "descriptors/b/c", "descriptors/"]
+    assert found[3][0].startswith(r"descriptors/'\n\n")
+    assert len(found[3][0]) < 150
+
+
+def test_yaml(save):
+    text = "descriptors:\n  a:\n    op_type: OneHot\n    inputs: [{elem_type: INT64, shape: [N, null]}]\n"
+    for name in ("file.yaml", "file.yml", "file.txt"):
+        ((place, found),) = read_descriptors(save(text, name))
+        assert place == "descriptors/a"
+        assert isinstance(found, Descriptor)
+        assert found.fields["indices"].sizes == ("N", None)
+
+
+def test_a_dxdispatch_model():
+    for name in ("one_hot.json", "one_hot.yaml"):
+        found = read_descriptors(DATA / "dxdispatch" / name)
+        assert [place for place, _ in found] == ["dispatchables/packed", "dispatchables/strided"]
+        assert all(isinstance(entry, Descriptor) for _, entry in found)
+
+
+def test_what_has_no_table_is_named(save):
+    model = {"dispatchables": {"s": SHADER, "g": {"type": "DML_OPERATOR_GEMM", "desc": {}}, "o": ONE}}
+    found = dict(read_descriptors(save(model)))
+    assert [getattr(entry, "operator", None) for entry in found.values()] == ["hlsl", "GEMM", "ONE_HOT"]
+    assert isinstance(found["dispatchables/g"], NoTableEntry)
+    assert found["dispatchables/g"].message == "directml has no table for 'GEMM'"
+    ((place, entry), _) = read_descriptors(save([{"op_type": "OneHit"}, NODE]))
+    assert place == "[0]"
+    assert entry == NoTableEntry("onnx", "OneHit", "onnx has no table for 'OneHit'; did you mean OneHot?")
+    with pytest.raises(NoTable, match="'GEMM'"):
+        read_one(save({"type": "DML_OPERATOR_GEMM", "desc": {}}))
+
+
+def test_read_one_wants_exactly_one(save):
+    with pytest.raises(InputError, match=r"file\.json: expected one descriptor, found 2: \[0\], \[1\]$"):
+        read_one(save([ONE, NODE]))
+    with pytest.raises(InputError, match="found 0: none"):
+        read_one(save([]))
+    with pytest.raises(InputError, match=r"found 20: .*\[7\] and 12 more"):
+        read_one(save([ONE] * 20))
+    assert read_one(save([ONE])).operator == "ONE_HOT"
+
+
+@pytest.mark.parametrize(
+    ("content", "dialect", "complaint"),
+    [
+        ("17", None, "expected a descriptor as an object, found 17"),
+        ("", None, "file.json"),
+        ('{"a": 1}', None, "expected a descriptor of DirectML .* found the keys"),
+        ('[{"type": "ONE_HOT", "desc": {"Axes": 1}}]', None, r"file\.json: \[0\]: 'Axes' is not a field of ONE_HOT"),
+        (json.dumps({"dispatchables": {"x": ONE}}), "onnx", "holds descriptors of directml, not of 'onnx'"),
+        (json.dumps({"descriptors": {}, "more": 1}), None, "expected nothing beside descriptors, found 'more'"),
+        (
+            '{"dispatchables": {"x": {"type": "ONE_HOT", "desc": {"Axis": -1}}}}',
+            None,
+            "dispatchables/x.Axis: expected an",
+        ),
+        ('{"op_type": "OneHot",, }', None, "line 1 column 24"),
+        ('{"a": 1, "a": 2}', None, "stands in one object twice"),
+        ("[" * 100_000, None, "nested too deeply|not valid JSON"),
+        ('{"op_type": 1} /* open', None, "line 1: a comment that begins here is not closed"),
+    ],
+)
+def test_unusable_files(save, content, dialect, complaint):
+    with pytest.raises(InputError, match=complaint) as caught:
+        read_descriptors(save(content), dialect)
+    assert "file.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_one(tmp_path / "none.json")
+    with pytest.raises(InputError, match="expected a regular file"):
+        read_one(tmp_path)
+    (tmp_path / "x.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="expected UTF-8 text"):
+        read_one(tmp_path / "x.json")
+
+
+# Relaxed JSON
+
+
+def test_comments_and_trailing_commas():
+    text = """// first
+    { /* a "quoted" // thing */ "a": [1, 2, /* x */ ], // , ] "
+      "b": "// no, /* comment */ ,]", "c\\\\": {"d": "\\",]",},
+    }
+    """
+    assert load_relaxed(text, "x.json") == {"a": [1, 2], "b": "// no, /* comment */ ,]", "c\\": {"d": '",]'}}
+    assert load_relaxed(text, "x") == load_relaxed(text, "x.json")
+
+
+def test_places_stay_where_they_were():
+    text = '{ /* one\ntwo */ "a": [1, // three\n oops ] }'
+    with pytest.raises(InputError, match="line 3 column 2"):
+        load_relaxed(text, "x.json")
+    plain = without_comments(text)
+    assert len(plain) == len(text)
+    assert [i for i, c in enumerate(plain) if c == "\n"] == [i for i, c in enumerate(text) if c == "\n"]
+
+
+@settings(deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(alphabet='/*,]}"\\ a\n'),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(alphabet='/*,]"\\'), inner),
+        max_leaves=8,
+    ),
+    st.sampled_from(['/* , ] } " */', '// " , ]\n', " ", "\n"]),
+)
+def test_any_document_survives_comments_and_commas(document, noise):
+    strict = json.dumps(document, indent=1)
+    assert json.loads(without_comments(strict)) == document
+    noisy = json.dumps(document, separators=(f"{noise},{noise}", f"{noise}:{noise}"))
+    if isinstance(document, list | dict) and document:
+        noisy = f"{noisy[:-1]},{noise}{noisy[-1]}"
+    assert json.loads(without_comments(noise + noisy + noise)) == document
+
+
+@pytest.mark.parametrize(
+    "text", ['"\\' * 500_000, "/*" * 500_000, '"' + '\\"' * 500_000, ", " * 500_000, "/" * 1_000_000]
+)
+def test_hostile_text_takes_one_pass(text):
+    if text.startswith("/*"):
+        with pytest.raises(InputError, match="not closed"):
+            without_comments(text)
+    else:
+        assert len(without_comments(text)) == len(text)
+
+
+# Lines
+
+
+@pytest.mark.parametrize("name", ["one_hot.json", "one_hot.yaml"])
+def test_lines_of_a_model(name):
+    text = (DATA / "dxdispatch" / name).read_text(encoding="utf-8")
+    found = lines(text, name)
+    assert found is not None
+    rows = text.split("\n")
+    assert "INT32" in rows[found["dispatchables", "strided", "desc", "IndicesTensor", "DataType"] - 1]
+    assert "[8, 8, 4, 1]" in rows[found["dispatchables", "strided", "desc", "OutputTensor", "Strides"] - 1]
+
+
+def test_lines_of_json_with_tabs_and_none_where_they_are_not_to_be_had():
+    assert lines('{\n\t"a": [\n\t\t1,\n\t\t2,\n\t]\n}', "x.json") == {(): 1, ("a",): 2, ("a", 0): 3, ("a", 1): 4}
+    assert lines("[" * 500 + "]" * 500, "x.json") is None
+    assert lines("{ /* open", "x.json") is None
+    assert lines("a: [", "x.yaml") is None
+
+
+def test_a_json_file_is_read_without_heavy_imports():
+    code = (
+        "import sys\n"
+        "from specgate.descriptors.files import read_descriptors\n"
+        f"assert read_descriptors({str(DATA / 'dxdispatch' / 'one_hot.json')!r})\n"
+        "heavy = {'numpy', 'pydantic', 'yaml', 'onnx', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", "from specgate.spec.tables import dialect; dialect('directml')"], cwd=ROOT, check=True
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

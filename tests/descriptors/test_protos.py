@@ -1,0 +1,199 @@
+"""onnx.NodeProto to descriptors and back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import specgate
+from specgate.descriptors.core import Descriptor, tensor
+from specgate.descriptors.protos import constant_protos, from_node_proto, to_node_proto
+from specgate.descriptors.read import read_dict
+from specgate.errors import InputError, NoTable
+from specgate.spec.tables import dialect
+from tests.paths import ROOT
+
+onnx = pytest.importorskip("onnx", reason="THE NODEPROTO TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
+helper, TensorProto = onnx.helper, onnx.TensorProto
+NODE = helper.make_node("OneHot", ["i", "d", "v"], ["o"], name="hot", axis=0)
+INFOS = {
+    "i": helper.make_tensor_value_info("i", TensorProto.INT64, [2, "N", None]),
+    "d": helper.make_tensor("d", TensorProto.INT64, [], [4]),
+    "v": helper.make_tensor_type_proto(TensorProto.FLOAT, None),
+}
+
+
+def test_a_node_with_its_types():
+    found = from_node_proto((NODE, INFOS), opset=17)
+    assert found == Descriptor(
+        "onnx",
+        "OneHot",
+        {
+            "indices": tensor("INT64", [2, "N", None]),
+            "depth": tensor("INT64", [], value=[4]),
+            "values": tensor("FLOAT", None),
+            "axis": 0,
+        },
+        "17",
+        name="hot",
+    )
+
+
+def test_a_node_without_types():
+    found = from_node_proto(NODE)
+    assert found.version is None
+    assert found.fields["indices"] == tensor(None, None)
+    assert "output" not in found.fields
+    assert specgate.check(NODE, "onnx:17").accepted is None
+
+
+def test_check_takes_nodes_and_pairs():
+    infos = {
+        name: helper.make_tensor_value_info(name, kind, shape)
+        for name, kind, shape in [
+            ("i", TensorProto.INT64, [3]),
+            ("d", TensorProto.INT64, []),
+            ("v", TensorProto.FLOAT, [2]),
+            ("o", TensorProto.FLOAT, [4, 3]),
+        ]
+    }
+    pair = (NODE, {**infos, "d": INFOS["d"]})
+    assert specgate.check(pair, "onnx:17").accepted
+    wrong = (NODE, {**pair[1], "o": helper.make_tensor_value_info("o", TensorProto.INT64, [4, 3])})
+    assert [found.id for found in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/same-type"]
+
+
+EXAMPLES = [
+    (operator, name)
+    for operator in dialect("onnx").operators
+    for name in dialect("onnx").operator(operator).raw.get("examples", {})
+]
+
+
+@pytest.mark.parametrize(("operator", "name"), EXAMPLES)
+def test_examples_make_valid_nodes_that_read_the_same(operator, name):
+    descriptor = read_dict(dialect("onnx").operator(operator).raw["examples"][name]["descriptor"])
+    node, infos = to_node_proto(descriptor)
+    onnx.checker.check_node(node)
+    assert all(isinstance(info, onnx.ValueInfoProto) for info in infos.values())
+    found = from_node_proto((node, {**infos, **constant_protos(descriptor)}), descriptor.version)
+    assert (set(found.fields), found.version, found.oddities) == (set(descriptor.fields), descriptor.version, ())
+    for field, stated in descriptor.fields.items():
+        kept, expected = found.fields[field], stated
+        if getattr(expected, "value", None) is not None:
+            assert kept.value == pytest.approx(expected.value, rel=1e-7), "a FLOAT keeps 24 bits"
+            kept, expected = kept._replace(value=None), expected._replace(value=None)
+        assert kept == expected
+
+
+sizes = st.none() | st.lists(st.integers(0, 9) | st.sampled_from(["N", "M"]) | st.none(), max_size=4)
+tensors = st.builds(tensor, st.sampled_from([None, "INT64", "FLOAT", "BFLOAT16", "STRING", "UINT2"]), sizes)
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(["indices", "depth", "values", "output"]), tensors),
+    st.none() | st.integers(-(2**63), 2**63 - 1),
+    st.none() | st.text("abc", min_size=1),
+)
+def test_round_trip(tensors, axis, name):
+    fields = {**tensors, **({} if axis is None else {"axis": axis})}
+    descriptor = Descriptor("onnx", "OneHot", fields, "17", name=name)
+    node, infos = to_node_proto(descriptor)
+    assert onnx.NodeProto.FromString(node.SerializeToString()) == node
+    assert from_node_proto((node, infos), 17) == descriptor
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("FLOAT", [1.5, float("inf")]),
+        ("INT64", [-(2**63), 7]),
+        ("UINT64", [2**64 - 1, 0]),
+        ("BOOL", [True, False]),
+        ("DOUBLE", [0.1, -2.0]),
+        ("COMPLEX64", [1 + 2j, 0j]),
+        ("FLOAT16", [0.5, -2.0]),
+    ],
+)
+def test_constants_round_trip(kind, values):
+    fields = {"indices": tensor("INT64", [1]), "depth": tensor("INT64", []), "values": tensor(kind, [2], value=values)}
+    descriptor = Descriptor("onnx", "OneHot", fields, "17")
+    node, infos = to_node_proto(descriptor)
+    found = from_node_proto((node, {**infos, **constant_protos(descriptor)}), 17)
+    assert found.fields["values"].value == tuple(values)
+    assert from_node_proto((node, infos), 17).fields["values"].value is None
+
+
+def test_attributes_of_another_kind_stay_oddities():
+    node = helper.make_node("OneHot", ["i", "d", "v"], ["o"], axis=1.5, beta="x", gammas=[1, 2])
+    found = from_node_proto(node)
+    assert [(o.code, o.where, o.value) for o in found.oddities] == [
+        ("wrong-kind", "axis", 1.5),
+        ("unknown-attribute", "beta", b"x"),
+        ("unknown-attribute", "gammas", [1, 2]),
+    ]
+    again = from_node_proto(to_node_proto(found)[0])
+    assert [o.value for o in again.oddities] == [o.value for o in found.oddities]
+
+
+def test_custom_domains_are_named():
+    with pytest.raises(NoTable, match=r"onnx has no table for 'com\.example\.Own'"):
+        from_node_proto(helper.make_node("Own", [], [], domain="com.example"))
+    assert from_node_proto(helper.make_node("OneHot", ["i"], ["o"], domain="ai.onnx")).operator == "OneHot"
+
+
+@pytest.mark.parametrize(
+    ("node", "complaint"),
+    [
+        ((NODE,), "expected a pair"),
+        ((NODE, [1]), "expected a pair"),
+        (17, "expected an onnx.NodeProto, found int"),
+        ((NODE, {"i": 17}), "i: expected an onnx.ValueInfoProto, found int"),
+        ((NODE, {"i": helper.make_value_info("i", helper.make_sequence_type_proto(INFOS["v"]))}), "i: is a sequence"),
+        ((NODE, {"i": helper.make_tensor_type_proto(99, [1])}), "i: 99 is no TensorProto.DataType"),
+        ((NODE, {"d": TensorProto(name="d", data_type=7, dims=[3], raw_data=b"x")}), "the tensor cannot be read"),
+    ],
+)
+def test_what_is_no_node(node, complaint):
+    with pytest.raises(InputError, match=complaint):
+        from_node_proto(node)
+
+
+def test_only_onnx_descriptors_become_nodes():
+    with pytest.raises(InputError, match="expected a descriptor of onnx, found one of directml"):
+        to_node_proto(Descriptor("directml", "ONE_HOT", {}))
+    odd = from_node_proto(helper.make_node("OneHot", ["i", "d", "v"], ["o"]))
+    odd.fields = {**odd.fields, "axis": "zero"}
+    with pytest.raises(InputError, match="no NodeProto can hold this descriptor"):
+        to_node_proto(odd)
+
+
+def test_a_constant_array_of_the_wrong_length_has_no_proto():
+    fields = {"depth": tensor("INT64", [3], value=[1])}
+    with pytest.raises(InputError, match="depth: no TensorProto can hold this constant"):
+        constant_protos(Descriptor("onnx", "OneHot", fields))
+    fields = {"depth": tensor("INT64", [None], value=[1])}
+    with pytest.raises(InputError, match="depth: a constant needs sizes that are known"):
+        constant_protos(Descriptor("onnx", "OneHot", fields))
+
+
+def test_reading_does_not_import_onnx():
+    code = (
+        "import sys, types\n"
+        "from specgate.descriptors.protos import from_node_proto\n"
+        "node = types.SimpleNamespace(op_type='OneHot', domain='', name='', input=['i'], output=['o'], attribute=[])\n"
+        "assert from_node_proto(node).operator == 'OneHot'\n"
+        "assert not {'onnx', 'numpy'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_values_are_plain_python():
+    found = from_node_proto((NODE, {"v": onnx.numpy_helper.from_array(np.array([1, 2], "f4"), "v")}))
+    assert [type(value) for value in found.fields["values"].value] == [float, float]

@@ -1,0 +1,339 @@
+"""ONNX models run node by node: names, constants, weights, sizes that must agree, and what is refused."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import specgate
+from specgate.errors import InputError, NoKernel, NoTable
+from specgate.execution.model import run_model
+
+onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
+helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
+
+INPUTS = {"i": np.array([0, -1, 7]), "v": np.array([1, 2], "f4")}
+
+
+def info(name, kind=TensorProto.INT64, shape=("N",)):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def one_hot(inputs=("i", "d", "v"), output="o", name="hot", **attributes):
+    return helper.make_node("OneHot", list(inputs), [output], name=name, **attributes)
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Save a model of OneHot by default, with the depth 3 as an initializer; return its path."""
+
+    def made(nodes=None, *, inputs=None, outputs=None, initializers=None, opset=17, **more):
+        graph = helper.make_graph(
+            nodes or [one_hot()],
+            "g",
+            inputs or [info("i"), info("v", TensorProto.FLOAT, [2])],
+            outputs or [info("o", TensorProto.FLOAT, None)],
+            initializer=[numpy_helper.from_array(np.array(3), "d")] if initializers is None else initializers,
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8, **more)
+        path = tmp_path / "model.onnx"
+        onnx.save(model, path)
+        return str(path)
+
+    return made
+
+
+def test_inputs_and_outputs_by_name(save):
+    result = run_model(save(), INPUTS)
+    assert list(result) == ["o"]
+    assert result["o"].dtype == np.float32
+    assert result["o"].tolist() == [[2, 1, 1], [1, 1, 2], [1, 1, 1]]
+    assert specgate.execute(save(), INPUTS)["o"].tolist() == result["o"].tolist()
+
+
+def test_nodes_run_at_the_opset_that_the_model_imports(save):
+    assert run_model(save(opset=10), INPUTS)["o"].tolist()[1] == [1, 1, 1]
+    with pytest.raises(InputError, match="node 'hot': OneHot does not exist at opset 8"):
+        run_model(save(opset=8), INPUTS)
+    with pytest.raises(InputError, match="node 'hot': unknown opset '99'"):
+        run_model(save(opset=99), INPUTS)
+
+
+def test_a_chain_of_nodes(save):
+    nodes = [
+        helper.make_node("Constant", [], ["d"], value_int=2),
+        one_hot(axis=0),
+        helper.make_node("Constant", [], ["pair"], value=numpy_helper.from_array(np.array([0.5, -2.5]))),
+        one_hot(("o", "e", "pair"), "p", name="again"),
+    ]
+    path = save(
+        nodes,
+        initializers=[numpy_helper.from_array(np.array([3], np.float16), "e")],
+        outputs=[info("p", TensorProto.DOUBLE, ["D", "N", None]), info("o", TensorProto.FLOAT, ["D", "N"])],
+    )
+    result = run_model(path, {"i": np.array([0, -1]), "v": np.array([1, 2], "f4")})
+    assert result["o"].tolist() == [[2, 1], [1, 2]]
+    assert result["p"].tolist() == [[[0.5, 0.5, -2.5], [0.5, -2.5, 0.5]], [[0.5, -2.5, 0.5], [0.5, 0.5, -2.5]]]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "expected"),
+    [
+        ({"value_float": 2.0}, np.float32(2)),
+        ({"value_floats": [1.5, 2.0]}, np.array([1.5, 2], "f4")),
+        ({"value_int": -(2**63)}, np.int64(-(2**63))),
+        ({"value_ints": [1, 2]}, np.array([1, 2], "i8")),
+        ({"value_string": "öffne"}, np.array("öffne", object)),
+        ({"value_strings": ["a", "b"]}, np.array(["a", "b"], object)),
+    ],
+)
+def test_constants(save, attribute, expected):
+    kind = helper.np_dtype_to_tensor_dtype(expected.dtype) if expected.dtype != object else TensorProto.STRING
+    node = helper.make_node("Constant", [], ["c"], **attribute)
+    result = run_model(save([node, one_hot()], outputs=[info("c", kind, expected.shape)]), INPUTS)["c"]
+    assert result.dtype == expected.dtype
+    assert result.shape == expected.shape
+    assert result.tolist() == expected.tolist()
+
+
+def test_constants_that_are_not_executed(save):
+    sparse = helper.make_sparse_tensor(
+        helper.make_tensor("v", TensorProto.FLOAT, [1], [1.0]),
+        helper.make_tensor("i", TensorProto.INT64, [1], [0]),
+        [3],
+    )
+    with pytest.raises(NoKernel, match=r"node\[0\] Constant: .*'sparse_value'"):
+        run_model(save([helper.make_node("Constant", [], ["c"], sparse_value=sparse), one_hot()]), INPUTS)
+    with pytest.raises(InputError, match="expected a Constant of one attribute"):
+        run_model(save([helper.make_node("Constant", [], ["c"]), one_hot()]), INPUTS)
+
+
+SMALL, LARGE = (3,), (70, 41)
+TYPES = [
+    np.float32, np.float64, np.float16, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
+    np.bool_, np.complex64, np.complex128, ml_dtypes.bfloat16,
+]  # fmt: skip
+
+
+def array_of(dtype, shape):
+    return (np.arange(np.prod(shape)) % 251 - 100 * (np.dtype(dtype).kind != "u")).astype(dtype).reshape(shape)
+
+
+def raw(array):
+    return numpy_helper.from_array(array, "w")
+
+
+def typed(array):
+    kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+    values = array.reshape(-1)
+    return helper.make_tensor(
+        "w", kind, array.shape, values if array.dtype != ml_dtypes.bfloat16 else values.astype("f4")
+    )
+
+
+@pytest.mark.parametrize("make", [raw, typed])
+@pytest.mark.parametrize("shape", [SMALL, LARGE], ids=["small", "large"])
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_initializers_of_every_type(save, dtype, shape, make):
+    array = array_of(dtype, shape)
+    tensor = make(array)
+    initializers = [numpy_helper.from_array(np.array(3), "d"), tensor]
+    path = save(initializers=initializers, outputs=[info("w", tensor.data_type, shape)])
+    result = run_model(path, INPUTS)["w"]
+    assert result.dtype == array.dtype
+    assert np.array_equal(result, array)
+
+
+def test_large_strings_and_constants(save):
+    texts = np.array([f"wörd {i}" for i in range(2000)], object)
+    big = array_of(np.float32, LARGE)
+    nodes = [
+        one_hot(),
+        helper.make_node("Constant", [], ["first"], value_int=1),
+        helper.make_node("Constant", [], ["big"], value=numpy_helper.from_array(big)),
+    ]
+    path = save(
+        nodes,
+        initializers=[numpy_helper.from_array(np.array(3), "d"), numpy_helper.from_array(texts, "texts")],
+        outputs=[info("texts", TensorProto.STRING, [2000]), info("big", TensorProto.FLOAT, LARGE)],
+    )
+    result = run_model(path, INPUTS)
+    assert result["texts"].tolist() == texts.tolist()
+    assert np.array_equal(result["big"], big)
+
+
+def external(tmp_path, location="weights.bin", **entries):
+    tensor = TensorProto(name="d", data_type=TensorProto.INT64, data_location=TensorProto.EXTERNAL)
+    (tmp_path / "weights.bin").write_bytes(bytes(8) + np.int64(3).tobytes())
+    for key, value in {"location": location, "offset": "8", "length": "8", **entries}.items():
+        tensor.external_data.add(key=key, value=value)
+    return tensor
+
+
+def test_external_data(save, tmp_path):
+    assert run_model(save(initializers=[external(tmp_path)]), INPUTS)["o"].shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("entries", "complaint"),
+    [
+        ({"location": "../weights.bin"}, "expected external data in a file beside the model|cannot be read"),
+        ({"location": "nowhere.bin"}, "cannot be read: No such file"),
+        ({"location": "."}, "expected external data in a file beside the model"),
+        ({"offset": "16"}, "does not have 8 bytes from byte 16 on"),
+        ({"offset": "-8"}, "does not have 8 bytes from byte -8 on"),
+        ({"length": "4"}, "does not have 8 bytes"),
+        ({"offset": "x"}, "cannot be read: invalid literal"),
+    ],
+)
+def test_external_data_that_cannot_be_read(save, tmp_path, entries, complaint):
+    with pytest.raises(InputError, match=f"initializer 'd': .*({complaint})"):
+        run_model(save(initializers=[external(tmp_path, **entries)]), INPUTS)
+
+
+def test_an_absolute_location_is_refused(save, tmp_path):
+    beside = tmp_path.parent / "elsewhere.bin"
+    beside.write_bytes(bytes(16))
+    with pytest.raises(InputError, match="expected external data in a file beside the model"):
+        run_model(save(initializers=[external(tmp_path, location=str(beside))]), INPUTS)
+
+
+def test_an_initializer_is_an_inputs_default(save):
+    inputs = [info("i"), info("v", TensorProto.FLOAT, [2]), info("d", TensorProto.INT64, [])]
+    path = save(inputs=inputs)
+    assert run_model(path, INPUTS)["o"].shape == (3, 3)
+    assert run_model(path, {**INPUTS, "d": 5})["o"].shape == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "complaint"),
+    [
+        ({"i": INPUTS["i"]}, "no array for the input 'v'"),
+        ({**INPUTS, "x": 1}, "the model has no input 'x'; expected 'i', 'v'"),
+        ({**INPUTS, "i": [[0]]}, r"input 'i': has the shape \[1, 1\], but \['N'\] is declared"),
+        ({**INPUTS, "v": np.array([1, 2, 3], "f4")}, r"input 'v': has the shape \[3\], but \[2\] is declared"),
+        ({**INPUTS, "v": np.array([1, 2], "f8")}, "input 'v': expected elements of type float32, found float64"),
+        ({**INPUTS, "i": np.ma.MaskedArray([1], mask=[True])}, r"input 'i': has undefined \(masked\) elements"),
+    ],
+)
+def test_unusable_inputs(save, arrays, complaint):
+    with pytest.raises(InputError, match=complaint):
+        run_model(save(), arrays)
+
+
+def test_a_symbol_is_one_size_throughout(save):
+    inputs = [info("i"), info("v", TensorProto.FLOAT, ["N"])]
+    path = save(inputs=inputs)
+    assert run_model(path, {"i": [0, 1], "v": np.array([1, 2], "f4")})["o"].shape == (2, 3)
+    with pytest.raises(InputError, match=r"input 'v': .*\[2\].* but N is 3 in 'i'"):
+        run_model(path, INPUTS)
+    path = save(outputs=[info("o", TensorProto.FLOAT, ["N", "N"])])
+    with pytest.raises(InputError, match=r"output 'o': has the shape \[2, 3\].* but N is 2 in 'i'"):
+        run_model(path, {**INPUTS, "i": [0, 1]})
+
+
+def test_outputs_are_held_against_their_declaration(save):
+    with pytest.raises(InputError, match="output 'o': is computed as FLOAT, but INT64 is declared"):
+        run_model(save(outputs=[info("o", TensorProto.INT64, None)]), INPUTS)
+    with pytest.raises(InputError, match=r"output 'o': has the shape \[3, 3\], but \[3, 4\] is declared"):
+        run_model(save(outputs=[info("o", TensorProto.FLOAT, [3, 4])]), INPUTS)
+    with pytest.raises(InputError, match="output 'q': is computed by no node"):
+        run_model(save(outputs=[info("q", TensorProto.FLOAT, None)]), INPUTS)
+
+
+def test_nodes_without_a_table_are_named_before_anything_runs(save):
+    nodes = [one_hot(), helper.make_node("MatMul", ["o", "o"], ["p"], name="MatMul_3")]
+    with pytest.raises(NoTable, match="node 'MatMul_3': onnx has no table for 'MatMul'"):
+        run_model(save(nodes), {})
+    nodes = [one_hot(), helper.make_node("Gelu", ["o"], ["p"], domain="com.microsoft")]
+    with pytest.raises(NoTable, match=r"node\[1\] Gelu: onnx has no table for 'com\.microsoft\.Gelu'"):
+        run_model(save(nodes), {})
+
+
+def test_functions_and_subgraphs_are_not_executed(save):
+    function = helper.make_function("own", "Mine", ["x"], ["y"], [], [helper.make_opsetid("", 17)])
+    node = helper.make_node("Mine", ["i"], ["o"], domain="own", name="call")
+    with pytest.raises(NoKernel, match="node 'call': 'Mine' is a local function"):
+        run_model(save([node], functions=[function]), INPUTS)
+    inner = helper.make_graph([], "inner", [], [])
+    node = helper.make_node("If", ["i"], ["o"], then_branch=inner, else_branch=inner)
+    with pytest.raises(NoKernel, match=r"node\[0\] If: the attribute '(then|else)_branch' holds a subgraph"):
+        run_model(save([node]), INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "complaint"),
+    [
+        ([one_hot(("i", "d", "nothing"))], "node 'hot': reads 'nothing', which no input"),
+        ([one_hot(output="v")], "node 'hot': computes 'v', which is there already"),
+        ([one_hot(axis=1.0)], "node 'hot': axis is 1.0, but a 64-bit integer is expected"),
+        ([one_hot(axes=1)], "node 'hot': OneHot defines no attribute 'axes'"),
+        ([one_hot(("i", "d"))], "node 'hot': values is needed"),
+        ([one_hot(("i", "d", "v", "v"))], "node 'hot': 4 inputs are given, at most 3 are defined"),
+        ([one_hot(("", "d", "v"))], "node 'hot': indices is needed"),
+        ([one_hot(axis=5)], "node 'hot': one_hot: axis 5 is not a position"),
+    ],
+)
+def test_nodes_that_cannot_run(save, nodes, complaint):
+    with pytest.raises(InputError, match=complaint):
+        run_model(save(nodes), INPUTS)
+
+
+def test_undefined_elements_are_masked_in_outputs_and_refused_by_the_next_node(save):
+    inputs = [info("i", TensorProto.DOUBLE), info("v", TensorProto.FLOAT, [2])]
+    arrays = {"i": np.array([np.nan, 1]), "v": INPUTS["v"]}
+    result = run_model(save(inputs=inputs), arrays)["o"]
+    assert np.ma.getmaskarray(result).tolist() == [[True] * 3, [False] * 3]
+    with pytest.raises(InputError, match="node 'next': reads 'o', which has undefined elements"):
+        run_model(save([one_hot(), one_hot(("o", "d", "v"), "p", name="next")], inputs=inputs), arrays)
+
+
+def test_memory_is_bounded(save):
+    path = save(initializers=[numpy_helper.from_array(np.array(10**9), "d")])
+    with pytest.raises(InputError, match=r"node 'hot': the output of shape .* more than the limit"):
+        run_model(path, INPUTS)
+    chain = [one_hot(), *(one_hot(("o", "d", "v"), f"o{n}", name=f"n{n}") for n in range(3))]
+    path = save(chain)
+    alive = INPUTS["v"].nbytes + 8 + 9 * 4  # with d and o; i has been read for the last time
+    assert run_model(path, INPUTS, max_bytes=alive + 27 * 4), "what no later node reads is dropped"
+    with pytest.raises(InputError, match=r"node 'n0': the output of shape \[3, 3, 3\] needs 108 bytes"):
+        run_model(path, INPUTS, max_bytes=alive + 27 * 4 - 1)
+    with pytest.raises(InputError, match="initializer 'd': a tensor needs 8 bytes, more than the 7 left"):
+        run_model(path, INPUTS, max_bytes=7)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "complaint"),
+    [
+        (TensorProto(name="d", data_type=7, dims=[2], raw_data=bytes(8)), r"sizes \[2\] holds 1 elements"),
+        (TensorProto(name="d", data_type=7, dims=[1], raw_data=bytes(9)), "9 bytes of raw data are no elements"),
+        (TensorProto(name="d", data_type=7, dims=[1]), "expected a tensor with raw_data or int64_data"),
+        (TensorProto(name="d", data_type=7, dims=[-1], raw_data=bytes(8)), r"a tensor of INT64 and sizes \[-1\]"),
+        (TensorProto(name="d", data_type=99, dims=[1], raw_data=bytes(8)), r"a tensor of DataType\(99\)"),
+        (
+            TensorProto(name="d", data_type=7, dims=[1], string_data=[b"1"]),
+            "expected a tensor with raw_data or int64_data",
+        ),
+        (TensorProto(name="d", data_type=14, dims=[1], float_data=[1.0]), "holds 0 elements|no elements of complex64"),
+        (TensorProto(name="d", data_type=8, dims=[1], string_data=[b"\xff"]), "expected UTF-8 in a tensor of strings"),
+        (TensorProto(name="d", data_type=8, dims=[1], raw_data=b"a"), "1 bytes of raw data are no elements"),
+        (TensorProto(name="d", data_type=7, dims=[2**62], raw_data=bytes(8)), "more than the"),
+        (TensorProto(name="d", data_type=7, dims=[1] * 65, raw_data=bytes(8)), "a tensor of 65 dimensions"),
+        (TensorProto(name="d", data_type=7, dims=[0, 2**62, 4]), "a tensor of 3 dimensions"),
+    ],
+)
+def test_broken_initializers(save, tensor, complaint):
+    with pytest.raises(InputError, match=f"model.onnx: initializer 'd': .*{complaint}"):
+        run_model(save(initializers=[tensor]), INPUTS)
+
+
+def test_types_that_numpy_does_not_have(save):
+    with pytest.raises(NoKernel, match="FLOAT8E5M2"):
+        run_model(save(inputs=[info("i", TensorProto.FLOAT8E5M2), info("v", TensorProto.FLOAT, [2])]), INPUTS)
+
+
+def test_an_empty_tensor_without_data(save):
+    empty = numpy_helper.from_array(np.zeros((0, 2), np.float32), "w")
+    initializers = [numpy_helper.from_array(np.array(3), "d"), empty]
+    assert run_model(save(initializers=initializers, outputs=[info("w", 1, [0, 2])]), INPUTS)["w"].shape == (0, 2)
