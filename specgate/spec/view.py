@@ -111,7 +111,7 @@ def differences(table: Dialect, before: str, after: str) -> list[dict[str, Any]]
     """Return what changes from level `before` to `after`, per operator: added, removed, or fields and rules changed."""
     table.check_level(before)
     table.check_level(after)
-    found = []
+    found: list[dict[str, Any]] = []
     for name in table.operators:
         spec = table.operator(name)
         old, new = spec.resolve(before), spec.resolve(after)

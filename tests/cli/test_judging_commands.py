@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.paths import DATA, ROOT
 
 ONNX = str(DATA / "models/embedding_torch.onnx")
 IR = str(DATA / "models/onehot16_openvino.xml")
-GOOD = {
+GOOD: dict[str, Any] = {
     "type": "DML_OPERATOR_ONE_HOT",
     "desc": {
         "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 1, 3, 1]},
@@ -24,7 +25,7 @@ GOOD = {
         "Axis": 3,
     },
 }
-BAD = {**GOOD, "desc": {**GOOD["desc"], "Axis": 4}}
+BAD: dict[str, Any] = {**GOOD, "desc": {**GOOD["desc"], "Axis": 4}}
 
 
 @pytest.fixture(autouse=True)
