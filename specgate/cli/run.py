@@ -30,8 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         _deliver(run_model(arguments.file, inputs), wanted, shown=True)
         return 0
-    from specgate.descriptors.files import load_relaxed
     from specgate.descriptors.read import read_text_file
+    from specgate.descriptors.text import load_relaxed
     from specgate.models.dxdispatch import is_dx_model
 
     if is_dx_model(load_relaxed(read_text_file(arguments.file), arguments.file)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.files import place_of, plain_name
+from specgate.descriptors.text import place_of, plain_name
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.buffers import Buffer, gather_tensor, make_buffer, needed_bytes, scatter_tensor, shown

@@ -47,8 +47,8 @@ def lint_model(model: Any, targets: Sequence[Target], basis: Basis = "both") -> 
 
 def add_lines(report: Report) -> None:
     """Give findings in JSON and YAML files their lines; the files are parsed for lines only when there are findings."""
-    from specgate.descriptors.files import lines
     from specgate.descriptors.read import read_text_file
+    from specgate.descriptors.text import lines
 
     known: dict[str, Any] = {}
     for index, found in enumerate(report.findings):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors import directml
 from specgate.descriptors.core import shown
-from specgate.descriptors.files import load_relaxed, place_of, plain_name
 from specgate.descriptors.read import read_text_file
+from specgate.descriptors.text import load_relaxed, place_of, plain_name
 from specgate.errors import InputError, NoTable
 from specgate.models.dx_model import DxBinding, DxCommand, DxDispatchable, DxModel, DxResource, write_dx_model
 from specgate.spec.tables import dialect

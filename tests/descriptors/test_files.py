@@ -11,14 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specgate.descriptors.core import Descriptor
-from specgate.descriptors.files import (
-    NoTableEntry,
-    lines,
-    load_relaxed,
-    read_descriptors,
-    read_one,
-    without_comments,
-)
+from specgate.descriptors.files import NoTableEntry, read_descriptors, read_one
+from specgate.descriptors.text import lines, load_relaxed, without_comments
 from specgate.errors import InputError, NoTable
 from tests.paths import DATA, ROOT
 

@@ -1,0 +1,82 @@
+"""The text of descriptor files: JSON with the comments DxDispatch takes, names of places, and lines of values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.read import load_document
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from specgate.spec.yamlio import Lines
+
+__all__ = ["lines", "load_relaxed", "place_of", "plain_name", "without_comments"]
+
+
+def place_of(group: str, key: str) -> str:
+    """Return ``group/key``, with a key that is long or not printable shortened and quoted."""
+    return f"{group}/{plain_name(key)}"
+
+
+def plain_name(name: str) -> str:
+    """Return a name from a file as it stands, or shortened and quoted where it is long or not printable."""
+    return name if name.isprintable() and len(name) <= 80 else repr(name[:60])
+
+
+def load_relaxed(text: str, name: str) -> Any:
+    """Return the JSON or YAML document in `text`; JSON may have comments and trailing commas, as DxDispatch takes it.
+
+    Raises InputError that names the place, with lines and columns as they stand in the file.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return load_document(text, name)
+    start = text.lstrip()[:1]
+    try:
+        return load_document(without_comments(text, name) if start == "/" else text, name)
+    except InputError:
+        plain = without_comments(text, name) if start in {"{", "["} else text
+        if plain == text:
+            raise
+    return load_document(plain, name)
+
+
+def without_comments(text: str, name: str = "") -> str:
+    """Return JSON with its comments and trailing commas blanked, so that every character keeps its line and column."""
+    import re
+
+    # Each alternative also matches up to the end of the text, so that what is never closed costs one pass only.
+    string = r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)'
+
+    def blank(found: re.Match[str]) -> str:
+        token = found.group()
+        if token[0] == '"':
+            return token
+        if token[1] == "*" and not token.endswith("*/", 2):
+            line = text.count("\n", 0, found.start()) + 1
+            raise InputError("a comment that begins here is not closed", file=name or None, place=f"line {line}")
+        return re.sub(r"[^\n]", " ", token)
+
+    def keep_string(found: re.Match[str]) -> str:
+        return " " if found.group() == "," else found.group()
+
+    plain = re.sub(rf"{string}|//[^\n]*|/\*.*?(?:\*/|\Z)", blank, text, flags=re.DOTALL)
+    return re.sub(rf"{string}|,(?=\s*[\]}}])", keep_string, plain, flags=re.DOTALL)
+
+
+def lines(text: str, name: str) -> Lines | None:
+    """Return the 1-based line of each value in a JSON or YAML document, by its path of keys and indices.
+
+    None where the document cannot be read that way (nested too deeply, say). It is parsed again as YAML, which JSON is
+    nearly: ask only when lines are shown.
+    """
+    from specgate.spec.yamlio import load_yaml
+
+    if text.lstrip()[:1] in {"{", "[", "/"} and not name.endswith((".yaml", ".yml")):
+        try:
+            text = without_comments(text).replace("\t", " ")  # YAML takes no tabs here, and only lines matter
+        except InputError:
+            return None
+    try:
+        return load_yaml(text, name)[1]
+    except InputError:
+        return None
