@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.core import shown
 from specgate.errors import InputError
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
@@ -47,7 +48,7 @@ def parse_target(text: str) -> Target:
 
     A level wins over a release of the same spelling (``onnx:17`` is opset 17; ``onnx:1.16`` the release 1.16).
     """
-    target = _parsed.get(text)
+    target = _parsed.get(text) if isinstance(text, str) else _parse(text)
     if target is None:
         target = _parsed[text] = _parse(text)
         if len(_parsed) > 1000:  # a long-running service asked with user input must not grow
@@ -62,7 +63,7 @@ def forget() -> None:
 
 def _parse(text: str) -> Target:
     if not isinstance(text, str):
-        raise InputError(f"expected a target such as directml:4.1, found {text!r:.60}")
+        raise InputError(f"expected a target such as directml:4.1, found {shown(text)}")
     name, colon, wanted = text.strip().partition(":")
     if not colon or not wanted:
         raise InputError(f"expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17, found {text!r:.60}")
@@ -79,14 +80,14 @@ def _parse(text: str) -> Target:
     near = difflib.get_close_matches(wanted, names, 3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
     raise InputError(
-        f"unknown target {text!r:.80}: not a {table.level_word} or release of {table.raw['dialect']['title']}; {hint}"
+        f"unknown target {text!r:.80}: no {table.level_word} or release of {table.raw['dialect']['title']}; {hint}"
     )
 
 
 def _level(levels: Iterable[str], wanted: str) -> str | None:
     """Match a level as written, or by its number alone (``13`` for ``opset13``, ``opset17`` for ``17``)."""
     for level in levels:
-        if wanted in {level, level.removeprefix("opset"), f"opset{level}"}:
+        if wanted in {level, level.removeprefix("opset")} or (level.isdecimal() and wanted == f"opset{level}"):
             return level
     return None
 

@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Descriptor", "Oddity", "Symbol", "TensorDesc", "tensor"]
+__all__ = ["Descriptor", "Oddity", "Symbol", "TensorDesc", "shown", "tensor"]
+
+
+def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
+    """Return any value for a message: one line of at most `limit` characters, whatever it is made of.
+
+    Control characters are escaped; numbers too long to print, nesting and cycles are cut off before they are printed.
+    """
+    if isinstance(value, str | bytes):
+        text = repr(value[: limit + 1])
+    elif isinstance(value, int) and abs(value) >= 10**40:
+        text = f"an integer of {value.bit_length()} bits"
+    elif value is None or isinstance(value, int | float | complex):
+        text = repr(value)
+    elif isinstance(value, list | tuple | dict) and depth == 0:
+        text = "…"
+    elif isinstance(value, list | tuple):
+        items = ", ".join(shown(item, limit, depth - 1) for item in value[:limit])
+        text = f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
+    elif isinstance(value, dict):
+        pairs = islice(value.items(), limit)
+        text = "{" + ", ".join(f"{shown(k, limit, 0)}: {shown(v, limit, depth - 1)}" for k, v in pairs) + "}"
+    else:
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 class Symbol(str):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc, shown
 from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -44,35 +44,45 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     prefix = f"{place}." if place else ""
     for key in data:
         if key not in _KEYS:
-            near = difflib.get_close_matches(str(key), _KEYS, 1)
+            near = difflib.get_close_matches(key, _KEYS, 1) if isinstance(key, str) else []
             hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(_KEYS)}"
-            raise InputError(f"{key!r:.60} is not a field of a node; {hint}", place=place or None)
+            raise InputError(f"{shown(key)} is not a field of a node; {hint}", place=place or None)
     op_type, domain = data.get("op_type"), data.get("domain") or ""
     if not isinstance(op_type, str) or not isinstance(domain, str):
-        raise InputError(f"expected op_type and domain as strings, found {op_type!r:.60}", place=place or None)
+        found = f"{shown(op_type)} and {shown(domain)}"
+        raise InputError(f"expected op_type and domain as strings, found {found}", place=place or None)
     spec = dialect(NAME).operator(operator_name(op_type, domain))
     attributes = data.get("attributes") or {}
     if not isinstance(attributes, dict):
         raise InputError("expected an object of attributes by name", place=f"{prefix}attributes")
     opset = data.get("opset")
-    if opset is not None and (isinstance(opset, bool) or not isinstance(opset, int | str)):
-        raise InputError(f"expected an opset number, found {opset!r:.60}", place=f"{prefix}opset")
+    if opset is not None and not _is_opset(opset):
+        raise InputError(f"expected an opset number, found {shown(opset)}", place=f"{prefix}opset")
+    name = data.get("name")
+    if not (name is None or isinstance(name, str)):
+        raise InputError(f"expected a name, found {shown(name)}", place=f"{prefix}name")
     return build(
         spec,
         _tensors(data.get("inputs"), f"{prefix}inputs"),
         _tensors(data.get("outputs"), f"{prefix}outputs"),
         attributes,
         version=None if opset is None else str(opset),
-        name=data.get("name"),
+        name=name,
         convert=attribute_value,
     )
+
+
+def _is_opset(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.isascii() and value.isdecimal() and len(value) <= 6
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**6
 
 
 def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
     if raw is None:
         return []
     if not isinstance(raw, list):
-        raise InputError(f"expected a list of tensors, found {raw!r:.60}", place=place)
+        raise InputError(f"expected a list of tensors, found {shown(raw)}", place=place)
     return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
 
 
@@ -80,10 +90,10 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
     if raw is None:
         return None
     if not isinstance(raw, dict):
-        raise InputError(f"expected an object with elem_type and shape, or null, found {raw!r:.60}", place=place)
+        raise InputError(f"expected an object with elem_type and shape, or null, found {shown(raw)}", place=place)
     for key in raw:
         if key not in _TENSOR_KEYS:
-            raise InputError(f"{key!r:.60} is not a field of a tensor; expected elem_type, shape, value", place=place)
+            raise InputError(f"{shown(key)} is not a field of a tensor; expected elem_type, shape, value", place=place)
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=False)
     return TensorDesc(_elem_type(raw.get("elem_type"), place), shape, value=flat(raw.get("value"), f"{place}.value"))
 
@@ -95,9 +105,9 @@ def _elem_type(raw: Any, place: str) -> str | None:
     for name, info in types.items():
         if raw == name or raw == info.get("tensor") or (raw == info.get("value") and not isinstance(raw, bool)):
             return name
-    near = difflib.get_close_matches(str(raw).upper(), types, 1)
+    near = difflib.get_close_matches(raw.upper(), types, 1) if isinstance(raw, str) else []
     hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
-    raise InputError(f"{raw!r:.60} is not a TensorProto.DataType; {hint}", place=f"{place}.elem_type")
+    raise InputError(f"{shown(raw)} is not a TensorProto.DataType; {hint}", place=f"{place}.elem_type")
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:
@@ -115,7 +125,7 @@ def _scalar(kind: str, raw: Any) -> Any:
             raise ValueError("a 64-bit integer is expected")
         return raw
     if kind == "float":
-        if isinstance(raw, bool) or not isinstance(raw, int | float):
+        if isinstance(raw, bool) or not isinstance(raw, int | float) or (isinstance(raw, int) and abs(raw) > 2**128):
             raise ValueError("a number is expected")
         return float(raw)
     if isinstance(raw, bytes):

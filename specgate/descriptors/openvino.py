@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc, shown
 from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -40,12 +40,16 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     prefix = f"{place}." if place else ""
     for key in data:
         if key not in _KEYS:
-            near = difflib.get_close_matches(str(key), _KEYS, 1)
+            near = difflib.get_close_matches(key, _KEYS, 1) if isinstance(key, str) else []
             hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(_KEYS)}"
-            raise InputError(f"{key!r:.60} is not a field of a layer; {hint}", place=place or None)
+            raise InputError(f"{shown(key)} is not a field of a layer; {hint}", place=place or None)
     kind, version = data.get("type"), data.get("version")
     if not isinstance(kind, str) or not (version is None or isinstance(version, str)):
-        raise InputError(f"expected type and version as strings, found {kind!r:.60}", place=place or None)
+        found = f"{shown(kind)} and {shown(version)}"
+        raise InputError(f"expected type and version as strings, found {found}", place=place or None)
+    name = data.get("name")
+    if not (name is None or isinstance(name, str)):
+        raise InputError(f"expected a name, found {shown(name)}", place=f"{prefix}name")
     attributes = data.get("data") or {}
     if not isinstance(attributes, dict):
         raise InputError("expected an object of attributes by name", place=f"{prefix}data")
@@ -55,7 +59,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         _tensors(data.get("outputs"), f"{prefix}outputs"),
         attributes,
         version=version,
-        name=data.get("name"),
+        name=name,
         convert=attribute_value,
     )
 
@@ -64,7 +68,7 @@ def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
     if raw is None:
         return []
     if not isinstance(raw, list):
-        raise InputError(f"expected a list of ports, found {raw!r:.60}", place=place)
+        raise InputError(f"expected a list of ports, found {shown(raw)}", place=place)
     return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
 
 
@@ -72,14 +76,16 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
     if raw is None:
         return None
     if not isinstance(raw, dict):
-        raise InputError(f"expected an object with element_type and shape, or null, found {raw!r:.60}", place=place)
+        raise InputError(f"expected an object with element_type and shape, or null, found {shown(raw)}", place=place)
     for key in raw:
         if key not in _TENSOR_KEYS:
-            raise InputError(f"{key!r:.60} is not a field of a port; expected element_type, shape, value", place=place)
+            raise InputError(f"{shown(key)} is not a field of a port; expected element_type, shape, value", place=place)
     kind = raw.get("element_type")
     types = dialect(NAME).types
-    if kind is not None and kind not in types:
-        raise InputError(f"{kind!r:.60} is not an element type; expected one of {', '.join(types)}", place=place)
+    if kind is not None and (not isinstance(kind, str) or kind not in types):
+        near = difflib.get_close_matches(kind, types, 1) if isinstance(kind, str) else []
+        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
+        raise InputError(f"{shown(kind)} is not an element type; {hint}", place=f"{place}.element_type")
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=True)
     return TensorDesc(kind, shape, value=flat(raw.get("value"), f"{place}.value"))
 
@@ -96,22 +102,29 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
 
 def _scalar(kind: str, raw: Any) -> Any:
     if kind == "int":
-        if isinstance(raw, str) and raw.strip().lstrip("-").isdecimal() and len(raw) <= 21:
+        if isinstance(raw, str) and len(raw) <= 21 and raw.strip().removeprefix("-").isdecimal():
             raw = int(raw)
         if isinstance(raw, bool) or not isinstance(raw, int) or not INT64[0] <= raw <= INT64[1]:
             raise ValueError("a 64-bit integer is expected")
         return raw
     if kind == "float":
-        if isinstance(raw, bool) or not isinstance(raw, int | float | str):
-            raise ValueError("a number is expected")
-        return float(raw)
+        return _float(raw)
     if kind == "bool":
-        if raw not in (True, False, "true", "false", "1", "0"):
+        if not isinstance(raw, int | str) or raw not in {True, False, "true", "false", "1", "0"}:
             raise ValueError("true or false is expected")
-        return raw in (True, "true", "1")
+        return raw in {True, "true", "1"}
     if not isinstance(raw, str):
         raise ValueError("a string is expected")  # noqa: TRY004  # a value of another kind, as for the others
     return raw
+
+
+def _float(raw: Any) -> float:
+    if not isinstance(raw, bool) and isinstance(raw, int | float | str):
+        try:
+            return float(raw)
+        except (ValueError, OverflowError):
+            pass
+    raise ValueError("a number is expected")
 
 
 def write(descriptor: Descriptor) -> dict[str, Any]:

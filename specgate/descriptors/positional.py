@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Oddity, Symbol, TensorDesc
+from specgate.descriptors.core import Descriptor, Oddity, Symbol, TensorDesc, shown
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,16 +39,18 @@ def build(
         fields.update(_placed(kind, infos, tensors, oddities))
     known = {info.name: info for info in spec.attributes}
     for key, raw in attributes.items():
+        if not isinstance(key, str):
+            raise InputError(f"expected attributes by name, found the key {shown(key)}")
         info = known.get(key)
         if info is None:
             words = ", ".join(known) or "none"
-            message = f"{spec.name} defines no attribute {key!r:.60} (it has: {words})"
+            message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
             oddities.append(Oddity("unknown-attribute", key, message, raw))
             continue
         try:
             fields[key] = convert(info, raw)
         except ValueError as error:
-            oddities.append(Oddity("wrong-kind", key, f"{key} is {raw!r:.60}, but {error}", raw))
+            oddities.append(Oddity("wrong-kind", key, f"{key} is {shown(raw)}, but {error}", raw))
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name)
 
 
@@ -88,7 +90,7 @@ def shape_of(raw: Any, place: str, *, negative_is_unknown: bool) -> tuple[int | 
     if raw is None:
         return None
     if not isinstance(raw, list | tuple) or len(raw) > MAX_DIMENSIONS:
-        raise InputError(f"expected a list of at most {MAX_DIMENSIONS} sizes or null, found {raw!r:.60}", place=place)
+        raise InputError(f"expected a list of at most {MAX_DIMENSIONS} sizes or null, found {shown(raw)}", place=place)
     return tuple(_size(item, f"{place}[{i}]", negative_is_unknown) for i, item in enumerate(raw))
 
 
@@ -98,7 +100,7 @@ def _size(value: Any, place: str, negative_is_unknown: bool) -> int | Symbol | N
     if isinstance(value, str) and value:
         return Symbol(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= INT64[1]:
-        raise InputError(f"expected a size from 0 to 2**63 - 1, a name or null, found {value!r:.60}", place=place)
+        raise InputError(f"expected a size from 0 to 2**63 - 1, a name or null, found {shown(value)}", place=place)
     return value
 
 
@@ -108,14 +110,16 @@ def flat(raw: Any, place: str) -> tuple[Any, ...] | None:
         return None
     found: list[Any] = []
     stack: list[Any] = [raw]
+    lists = 0
     while stack:
         item = stack.pop()
         if isinstance(item, list | tuple):
+            lists += 1
             stack.extend(reversed(item))
-        elif isinstance(item, int | float | str | complex | bytes):
+        elif isinstance(item, float | str | complex | bytes) or (isinstance(item, int) and abs(item) < 2**64):
             found.append(item)
         else:
-            raise InputError(f"expected numbers, found {item!r:.60}", place=place)
-        if len(found) + len(stack) > MAX_CONSTANT:
+            raise InputError(f"expected numbers of at most 64 bits, found {shown(item)}", place=place)
+        if lists + len(found) + len(stack) > MAX_CONSTANT:  # lists count too: one may hold itself
             raise InputError(f"expected at most {MAX_CONSTANT} elements", place=place)
     return tuple(found)

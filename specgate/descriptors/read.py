@@ -8,6 +8,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import shown
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ def dialect_of(data: Mapping[str, Any]) -> str | None:
 def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = "") -> Descriptor:
     """Return the Descriptor of a dict in its dialect's own words; raise InputError or NoTable."""
     if not isinstance(data, dict):
-        raise InputError(f"expected a descriptor as an object, found {data!r:.60}", place=place or None)
+        raise InputError(f"expected a descriptor as an object, found {shown(data)}", place=place or None)
     name = dialect or dialect_of(data)
     if name is None:
         raise InputError(
             'expected a descriptor of DirectML ("type", "desc"), ONNX ("op_type") or OpenVINO ("type", "data"); found '
-            f"the keys {', '.join(map(str, list(data)[:8])) or 'none'}",
+            f"the keys {', '.join(shown(key, 40) for key in list(data)[:8]) or 'none'}",
             place=place or None,
         )
     descriptor: Descriptor = reader(name).read(data, place)

@@ -65,6 +65,9 @@ def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
     spec.dialect.check_level(own)
     if own not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(own)}")
+    for name, info in spec.fields.items():
+        if descriptor.fields.get(name) is not None and not spec.dialect.holds(own, info.since, info.until):
+            raise InputError(f"is not a field of {spec.name} at {spec.dialect.spoken(own)}", place=name)
     return own
 
 

@@ -1,4 +1,4 @@
-"""Evaluate a rule in strict Kleene logic over a descriptor, and say in words why it failed."""
+"""Evaluate a rule in strict Kleene logic over a descriptor."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Symbol
+from specgate.descriptors.core import Symbol, shown
 from specgate.rules import primitives
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from specgate.descriptors.core import TensorDesc
     from specgate.rules.parse import Rule
 
-__all__ = ["UNKNOWN", "Broken", "Context", "evaluate", "explain"]
+__all__ = ["UNKNOWN", "Broken", "Context", "Evaluator", "decide", "evaluate"]
 
 
 class _Unknown:
@@ -86,23 +86,7 @@ _ORDER: Final[Mapping[type, Callable[[Any, Any], bool]]] = {
 
 def evaluate(rule: Rule, context: Context) -> Any:
     """Return True, False or UNKNOWN (or the value of a sub-expression); raise Broken where it has none."""
-    return _Evaluator(context).value(rule.tree, {})
-
-
-def explain(rule: Rule, context: Context) -> tuple[str, dict[str, Any]]:
-    """Return the rule with what decides it ("A < B, but A is 4 and B is 4"), and those values by expression."""
-    evaluator = _Evaluator(context)
-    values: dict[str, Any] = {}
-    prefix = evaluator.blame(rule.tree, {}, values)
-    facts = " and ".join(f"{text} is {_shown(value)}" for text, value in values.items())
-    message = rule.text + (f", but {prefix}{facts}" if facts else "")
-    return message, values
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple | list | range):
-        return "[" + ", ".join(_shown(v) for v in value) + "]"
-    return "unknown" if value is None or value is UNKNOWN else str(value)
+    return Evaluator(context).value(rule.tree, {})
 
 
 def _known(value: Any) -> Any:
@@ -114,9 +98,28 @@ def _number(value: Any) -> bool:
     return not isinstance(value, str) and value is not UNKNOWN
 
 
-class _Evaluator:
+def decide(values: Iterable[Any], *, decisive: bool) -> Any:
+    """Return `decisive` as soon as one of `values` is, UNKNOWN where one might be, else its opposite."""
+    unknown = False
+    try:
+        for value in values:
+            if value is UNKNOWN:
+                unknown = True
+            elif value is decisive:
+                return decisive
+    except Broken:
+        if not unknown:
+            raise
+        return UNKNOWN  # once known, an earlier part may settle it before this one is reached
+    return UNKNOWN if unknown else not decisive
+
+
+class Evaluator:
+    """Walks the trees of one context's rules; parse() has checked them."""
+
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.turns = 0
 
     def value(self, node: ast.expr, variables: Mapping[str, Any]) -> Any:
         method: Callable[[Any, Mapping[str, Any]], Any] = getattr(self, "on_" + type(node).__name__)
@@ -148,23 +151,13 @@ class _Evaluator:
         index = self.value(node.slice, variables)
         if sequence is UNKNOWN or not _number(index):
             return UNKNOWN
-        if not 0 <= index < len(sequence):
-            raise Broken(f"{ast.unparse(node)}: index {index} of {len(sequence)}")
+        if not isinstance(index, int) or not 0 <= index < len(sequence):
+            raise Broken(f"{ast.unparse(node)}: index {shown(index)} of {len(sequence)}")
         return _known(sequence[index])
 
     def on_BoolOp(self, node: ast.BoolOp, variables: Mapping[str, Any]) -> Any:
         decisive = isinstance(node.op, ast.Or)
-        return self._any_or_all((self.value(part, variables) for part in node.values), decisive=decisive)
-
-    @staticmethod
-    def _any_or_all(values: Iterable[Any], *, decisive: bool) -> Any:
-        unknown = False
-        for value in values:
-            if value is UNKNOWN:
-                unknown = True
-            elif value is decisive:
-                return decisive
-        return UNKNOWN if unknown else not decisive
+        return decide((self.value(part, variables) for part in node.values), decisive=decisive)
 
     def on_UnaryOp(self, node: ast.UnaryOp, variables: Mapping[str, Any]) -> Any:
         value = self.value(node.operand, variables)
@@ -182,29 +175,37 @@ class _Evaluator:
             raise Broken(f"{ast.unparse(node)}: {error}") from None
 
     def on_Compare(self, node: ast.Compare, variables: Mapping[str, Any]) -> Any:
-        operands = [self.value(part, variables) for part in (node.left, *node.comparators)]
-        pairs = zip(node.ops, operands, operands[1:], node.comparators, strict=False)
-        return self._any_or_all((self._compare(op, a, b, part) for op, a, b, part in pairs), decisive=False)
+        return decide(self._links(node, variables), decisive=False)
 
-    def _compare(self, op: ast.cmpop, left: Any, right: Any, part: ast.expr) -> Any:
+    def _links(self, node: ast.Compare, variables: Mapping[str, Any]) -> Iterator[Any]:
+        left = self.value(node.left, variables)
+        for op, part in zip(node.ops, node.comparators, strict=True):
+            right = self.value(part, variables)
+            yield self._compare(op, left, right)
+            left = right
+
+    @staticmethod
+    def _compare(op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(op, ast.In | ast.NotIn):
             if right is UNKNOWN:
                 return UNKNOWN
-            found = self._any_or_all((_equal(left, _known(item)) for item in right), decisive=True)
+            found = decide((_equal(left, _known(item)) for item in right), decisive=True)
             return found if found is UNKNOWN or isinstance(op, ast.In) else not found
         if isinstance(op, ast.Eq | ast.NotEq):
             same = _equal(left, right)
             return same if same is UNKNOWN or isinstance(op, ast.Eq) else not same
         if not (_number(left) and _number(right)):
             return UNKNOWN
-        del part
         return _ORDER[type(op)](left, right)
 
     def on_IfExp(self, node: ast.IfExp, variables: Mapping[str, Any]) -> Any:
         test = self.value(node.test, variables)
         if test is not UNKNOWN:
             return self.value(node.body if test else node.orelse, variables)
-        first, second = self.value(node.body, variables), self.value(node.orelse, variables)
+        try:
+            first, second = self.value(node.body, variables), self.value(node.orelse, variables)
+        except Broken:
+            return UNKNOWN  # once known, the test may choose the other one
         return first if _equal(first, second) is True else UNKNOWN
 
     def on_Tuple(self, node: ast.Tuple | ast.List, variables: Mapping[str, Any]) -> Any:
@@ -216,13 +217,11 @@ class _Evaluator:
         name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
         argument = node.args[0]
         if name in {"all", "any"}:
-            results = self._loop(argument, variables)  # type: ignore[arg-type]
-            return results if results is UNKNOWN else self._any_or_all(results, decisive=name == "any")
+            return self._quantify(argument, variables, decisive=name == "any")  # type: ignore[arg-type]
         if name == "present":
             return not self.context.absent(ast.unparse(argument))
         if isinstance(argument, ast.GeneratorExp):
-            items = self._loop(argument, variables)
-            value: Any = items if items is UNKNOWN else tuple(items)
+            value: Any = self._collect(argument, variables)
         else:
             value = self.value(argument, variables)
         return UNKNOWN if value is UNKNOWN else self._apply(name, value, node)
@@ -238,65 +237,50 @@ class _Evaluator:
         except (ValueError, OverflowError, TypeError) as error:
             raise Broken(f"{ast.unparse(node)}: {error}") from None
 
-    def bindings(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any:
-        """Yield (variables, condition's value) per turn of a loop, or return UNKNOWN where its length is."""
-        loop = node.generators[0]
-        sequence = self.value(loop.iter, variables)
-        if sequence is UNKNOWN:
-            return UNKNOWN
+    def loop(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]] | None:
+        """Return (variables, whether the turn counts) per turn of a loop, None where what it runs over is unknown."""
+        sequence = self.value(node.generators[0].iter, variables)
+        return None if sequence is UNKNOWN else self._turns(node.generators[0], sequence, variables)
+
+    def _turns(
+        self, loop: ast.comprehension, sequence: Sequence[Any], variables: Mapping[str, Any]
+    ) -> Iterator[tuple[dict[str, Any], Any]]:
         name = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
-        turns = []
         for item in sequence:
+            self.turns += 1
+            if self.turns > primitives.TURN_LIMIT:
+                raise Broken(f"its loops take more than {primitives.TURN_LIMIT} turns")
             inner = {**variables, name: _known(item)}
-            keep = self._any_or_all((self.value(test, inner) for test in loop.ifs), decisive=False)
-            turns.append((inner, keep))
-        return turns
+            keep = decide((self.value(test, inner) for test in loop.ifs), decisive=False)
+            if keep is not False:
+                yield inner, keep
 
-    def _loop(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any:
-        turns = self.bindings(node, variables)
-        if turns is UNKNOWN:
+    def _quantify(self, node: ast.GeneratorExp, variables: Mapping[str, Any], *, decisive: bool) -> Any:
+        turns = self.loop(node, variables)
+        if turns is None:
             return UNKNOWN
-        return [
-            UNKNOWN if keep is UNKNOWN else self.value(node.elt, inner) for inner, keep in turns if keep is not False
-        ]
+        return decide((self.turn(node, *turn, decisive=decisive) for turn in turns), decisive=decisive)
 
-    def blame(self, node: ast.expr, variables: Mapping[str, Any], values: dict[str, Any]) -> str:
-        """Collect into `values` what makes `node` not true; return a prefix that names the turn of a loop."""
-        if isinstance(node, ast.BoolOp):
-            prefix = ""
-            for part in node.values:
-                if self.value(part, variables) is not isinstance(node.op, ast.Or):
-                    guilty = self.value(part, variables) is not True
-                    prefix = prefix or (self.blame(part, variables, values) if guilty else "")
-            return prefix
-        if isinstance(node, ast.UnaryOp):
-            return self.blame(node.operand, variables, values)
-        if isinstance(node, ast.Call) and isinstance(node.args[0], ast.GeneratorExp):
-            return self._blame_loop(node.args[0], variables, values)
-        if isinstance(node, ast.Compare):
-            for part in (node.left, *node.comparators):
-                if not isinstance(part, ast.Constant | ast.Tuple | ast.List):
-                    values[ast.unparse(part)] = self.value(part, variables)
-            return ""
-        values[ast.unparse(node)] = self.value(node, variables)
-        return ""
+    def turn(self, node: ast.GeneratorExp, inner: Mapping[str, Any], keep: Any, *, decisive: bool) -> Any:
+        """What one turn says: where it is open whether the turn counts, only what would change nothing is known."""
+        if keep is True:
+            return self.value(node.elt, inner)
+        try:
+            found = self.value(node.elt, inner)
+        except Broken:
+            return UNKNOWN
+        return found if found is (not decisive) else UNKNOWN
 
-    def _blame_loop(self, node: ast.GeneratorExp, variables: Mapping[str, Any], values: dict[str, Any]) -> str:
-        turns = self.bindings(node, variables)
-        if turns is UNKNOWN:
-            iterated = node.generators[0].iter
-            values[ast.unparse(iterated)] = UNKNOWN
-            return ""
-        name = node.generators[0].target.id  # type: ignore[attr-defined]
-        for wanted in (False, UNKNOWN):
-            for inner, keep in turns:
-                if keep is False:
-                    continue
-                found = UNKNOWN if keep is UNKNOWN else self.value(node.elt, inner)
-                if found is wanted:
-                    self.blame(node.elt, inner, values)
-                    return "" if name in values else f"for {name} = {inner[name]}: "
-        return ""
+    def _collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any:
+        turns = self.loop(node, variables)
+        if turns is None:
+            return UNKNOWN
+        items = []
+        for inner, keep in turns:
+            if keep is UNKNOWN:
+                return UNKNOWN
+            items.append(self.value(node.elt, inner))
+        return tuple(items)
 
 
 def _equal(left: Any, right: Any) -> Any:
@@ -306,7 +290,7 @@ def _equal(left: Any, right: Any) -> Any:
         if len(left) != len(right):
             return False
         parts = (_equal(_known(a), _known(b)) for a, b in zip(left, right, strict=True))
-        return _Evaluator._any_or_all(parts, decisive=False)  # noqa: SLF001
+        return decide(parts, decisive=False)
     if isinstance(left, str) != isinstance(right, str):
         return UNKNOWN  # a symbolic size against a number
     if isinstance(left, Symbol) or isinstance(right, Symbol):

@@ -13,7 +13,8 @@ __all__ = ["FUNCTIONS", "TENSOR_ATTRIBUTES", "Kind", "Rule", "RuleError", "Scope
 
 #: Static kinds of expressions: a rule's kinds are known before any descriptor is seen.
 Kind = str
-NUMBER, TRUTH, WORD, TENSOR, NUMBERS, WORDS = "number", "truth", "word", "tensor", "numbers", "words"
+NUMBER, TRUTH, WORD, TENSOR = "number", "truth", "word", "tensor"
+NUMBERS, TRUTHS, WORDS, TENSORS = "numbers", "truths", "words", "tensors"
 ANY_TENSOR_OR_FIELD: Final = "field"
 
 MAX_LENGTH: Final = 2_000
@@ -21,6 +22,7 @@ MAX_NODES: Final = 400
 MAX_DEPTH: Final = 40
 MAX_LITERAL: Final = 2**64
 MAX_LOOPS: Final = 2
+MAX_SHOWN: Final = 160
 
 #: What may stand behind a dot, and its kind. Absent ones (no Strides given) make a rule not apply.
 TENSOR_ATTRIBUTES: Final[Mapping[str, Kind]] = {
@@ -62,14 +64,20 @@ _ELEMENT = {NUMBERS: NUMBER, WORDS: WORD}
 
 
 class RuleError(ValueError):
-    """A rule that is not of the language; the message shows the expression with a caret under the place."""
+    """A rule that is not of the language; the message shows the expression with a caret under the place.
 
-    def __init__(self, text: str, message: str, node: ast.AST | None = None) -> None:
-        column = getattr(node, "col_offset", 0) if node is not None else 0
-        shown = text if len(text) <= 160 else text[:160] + "…"
-        caret = " " * min(column, len(shown)) + "^"
+    reason: the message alone. line: all of it on one line.
+    """
+
+    def __init__(self, text: str, message: str, column: int = 0) -> None:
+        start = max(0, column - MAX_SHOWN // 2) if column >= MAX_SHOWN else 0
+        cut = text[start : start + MAX_SHOWN]
+        shown = "…" * (start > 0) + cut + "…" * (start + MAX_SHOWN < len(text))
+        shown = "".join(c if c.isprintable() else "?" for c in shown)
+        caret = " " * (column - start + (start > 0)) + "^"
         super().__init__(f"{message}\n    {shown}\n    {caret}")
         self.reason = message
+        self.line = f"{message}, at column {column + 1} of: {shown}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,8 @@ class Rule:
     """A parsed expression.
 
     needs: the paths (FIELD, FIELD.strides, FIELD.value …) whose absence makes the rule not apply; those mentioned only
-    inside ``present()`` are not among them. fields: every field it reads.
+    inside ``present()`` are not among them. fields: every field it reads. parts, depth, loops: its size with every
+    define written out, so that defines of defines cannot make it grow without bound.
     """
 
     text: str
@@ -100,6 +109,9 @@ class Rule:
     kind: Kind
     needs: frozenset[str]
     fields: frozenset[str]
+    parts: int = 1
+    depth: int = 1
+    loops: int = 0
 
 
 def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
@@ -110,14 +122,23 @@ def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise RuleError(text, f"expected one expression: {getattr(error, 'msg', None) or error}") from None
-    if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
-        raise RuleError(text, f"expected at most {MAX_NODES} parts")
+        column = max(0, (getattr(error, "offset", None) or 1) - 1)
+        raise RuleError(text, f"expected one expression: {getattr(error, 'msg', None) or error}", column) from None
     checker = _Checker(text, scope)
+    checker.grow(sum(1 for _ in ast.walk(tree)), tree)
     kind = checker.kind(tree, {}, 0)
-    if expect is not None and kind != expect:
-        raise RuleError(text, f"expected a {expect}, found a {kind}", tree)
-    return Rule(text, tree, kind, frozenset(checker.needs), frozenset(checker.fields))
+    if kind in {TENSOR, TENSORS, TRUTHS} or (expect is not None and kind != expect):
+        raise RuleError(text, f"expected a {expect or 'number, word or truth'}, found a {kind}")
+    return Rule(
+        text,
+        tree,
+        kind,
+        frozenset(checker.needs),
+        frozenset(checker.fields),
+        parts=checker.parts,
+        depth=checker.depth,
+        loops=checker.loops,
+    )
 
 
 class _Checker:
@@ -129,13 +150,30 @@ class _Checker:
         self.needs: set[str] = set()
         self.fields: set[str] = set()
         self.loops = 0
+        self.parts = 0
+        self.depth = 0
 
     def fail(self, message: str, node: ast.AST) -> RuleError:
-        return RuleError(self.text, message, node)
+        offset: int = getattr(node, "col_offset", 0)  # in bytes of UTF-8
+        return RuleError(self.text, message, len(self.text.encode()[:offset].decode("utf-8", "ignore")))
 
-    def kind(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> Kind:
+    def grow(self, parts: int, node: ast.AST) -> None:
+        self.parts += parts
+        if self.parts > MAX_NODES:
+            raise self.fail(f"expected at most {MAX_NODES} parts, with every define written out", node)
+
+    def reach(self, depth: int, node: ast.AST) -> None:
+        self.depth = max(self.depth, depth)
         if depth > MAX_DEPTH:
             raise self.fail(f"expected at most {MAX_DEPTH} nested parts", node)
+
+    def count_loops(self, loops: int, node: ast.AST) -> None:
+        self.loops += loops
+        if self.loops > MAX_LOOPS:
+            raise self.fail(f"expected at most {MAX_LOOPS} plain loops in a rule", node)
+
+    def kind(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> Kind:
+        self.reach(depth, node)
         method = getattr(self, "on_" + type(node).__name__, None)
         if method is None:
             raise self.fail(f"{type(node).__name__} is not part of the rule language", node)
@@ -147,25 +185,34 @@ class _Checker:
         if found != kind:
             raise self.fail(f"expected a {kind}, found a {found}", node)
 
+    def want_tensor(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
+        """Tensors go by their field's own name, so that what is absent can be told before anything is computed."""
+        self.want(node, TENSOR, variables, depth)
+        if not isinstance(node, ast.Name):
+            raise self.fail("expected a tensor field's own name", node)
+
     def on_Constant(self, node: ast.Constant, _variables: Mapping[str, Kind], _depth: int) -> Kind:
         match node.value:
             case bool():
                 return TRUTH
             case int() if abs(node.value) <= MAX_LITERAL:
                 return NUMBER
-            case float():
+            case float() if abs(node.value) <= MAX_LITERAL:
                 return NUMBER
             case str():
                 return WORD
             case _:
                 raise self.fail("expected a number up to 2**64, a word or a truth value", node)
 
-    def on_Name(self, node: ast.Name, variables: Mapping[str, Kind], _depth: int) -> Kind:
+    def on_Name(self, node: ast.Name, variables: Mapping[str, Kind], depth: int) -> Kind:
         name = node.id
         if name in variables:
             return variables[name]
         if name in self.scope.defines:
             define = self.scope.defines[name]
+            self.grow(define.parts, node)
+            self.reach(depth + define.depth, node)
+            self.count_loops(define.loops, node)
             self.needs |= define.needs
             self.fields |= define.fields
             return define.kind
@@ -179,14 +226,14 @@ class _Checker:
         if name in self.scope.words:
             return WORD
         known = sorted({*self.scope.fields, *self.scope.numbers, *self.scope.defines})
-        raise self.fail(f"unknown name {name!r}; known here: {', '.join(known)}", node)
+        raise self.fail(f"unknown name {name!r:.80}; known here: {', '.join(known)}", node)
 
     def on_Attribute(self, node: ast.Attribute, variables: Mapping[str, Kind], depth: int) -> Kind:
         if not isinstance(node.value, ast.Name):
             raise self.fail("expected FIELD.attribute", node)
-        self.want(node.value, TENSOR, variables, depth)
+        self.want_tensor(node.value, variables, depth)
         if node.attr not in TENSOR_ATTRIBUTES:
-            raise self.fail(f"unknown attribute {node.attr!r}; known: {', '.join(TENSOR_ATTRIBUTES)}", node)
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {', '.join(TENSOR_ATTRIBUTES)}", node)
         if node.attr != "sizes":
             self.needs.add(f"{node.value.id}.{node.attr}")
         return TENSOR_ATTRIBUTES[node.attr]
@@ -260,7 +307,7 @@ class _Checker:
             self._loop(node.args[0], TRUTH, variables, depth)
             return TRUTH
         if name not in FUNCTIONS:
-            raise self.fail(f"unknown function {name!r}; known: {', '.join([*FUNCTIONS, *_QUANTIFIERS])}", node)
+            raise self.fail(f"unknown function {name!r:.80}; known: {', '.join([*FUNCTIONS, *_QUANTIFIERS])}", node)
         wanted, result = FUNCTIONS[name]
         if len(node.args) != len(wanted):
             raise self.fail(f"{name} takes {len(wanted)} argument(s), found {len(node.args)}", node)
@@ -272,6 +319,8 @@ class _Checker:
         for argument, kind in zip(node.args, wanted, strict=True):
             if isinstance(argument, ast.GeneratorExp) and kind == NUMBERS:
                 self._loop(argument, NUMBER, variables, depth)
+            elif kind == TENSOR:
+                self.want_tensor(argument, variables, depth)
             else:
                 self.want(argument, kind, variables, depth)
         return result
@@ -281,13 +330,13 @@ class _Checker:
         if not isinstance(base, ast.Name) or base.id not in self.scope.fields:
             raise self.fail("expected present(FIELD) or present(FIELD.attribute)", node)
         if isinstance(node, ast.Attribute) and node.attr not in TENSOR_ATTRIBUTES:
-            raise self.fail(f"unknown attribute {node.attr!r}", node)
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {', '.join(TENSOR_ATTRIBUTES)}", node)
         self.fields.add(base.id)
 
     def _loop(self, node: ast.GeneratorExp, body: Kind, variables: Mapping[str, Kind], depth: int) -> None:
-        self.loops += 1
-        if len(node.generators) != 1 or self.loops > MAX_LOOPS or node.generators[0].is_async:
-            raise self.fail(f"expected at most {MAX_LOOPS} plain loops in a rule", node)
+        if len(node.generators) != 1 or node.generators[0].is_async:
+            raise self.fail("expected one plain loop: … for d in …", node)
+        self.count_loops(1, node)
         loop = node.generators[0]
         if not isinstance(loop.target, ast.Name) or loop.target.id in self.scope.fields:
             raise self.fail("expected a loop variable with a name of its own", node)

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["LOOP_LIMIT", "bounded_range", "extent", "minimum_size", "overlapping", "power_of_two", "product"]
+__all__ = [
+    "LOOP_LIMIT",
+    "NEST_LIMIT",
+    "TURN_LIMIT",
+    "bounded_range",
+    "extent",
+    "few",
+    "minimum_size",
+    "overlapping",
+    "power_of_two",
+    "product",
+]
 
 #: No rule may loop further than this, whatever numbers a descriptor holds.
 LOOP_LIMIT = 10_000
+#: How many turns all loops of a rule may take together, and how long loops inside one another may be each.
+TURN_LIMIT = 100_000
+NEST_LIMIT = 300
 
 
 def bounded_range(stop: int) -> range:
@@ -19,6 +33,13 @@ def bounded_range(stop: int) -> range:
     if stop > LOOP_LIMIT:
         raise ValueError(f"range({stop}) is longer than {LOOP_LIMIT}")
     return range(stop)
+
+
+def few(items: Sequence[Any]) -> Sequence[Any]:
+    """Return `items`, refused above NEST_LIMIT: what a loop with another loop in it may run over."""
+    if len(items) > NEST_LIMIT:
+        raise ValueError(f"{len(items)} turns of nested loops, more than {NEST_LIMIT}")
+    return items
 
 
 def product(numbers: Iterable[int]) -> int:
@@ -55,10 +76,10 @@ def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
     Sorted by stride, every stride must step over all that the smaller ones reach. That is exact for layouts made by
     padding, broadcasting and permuting; one that interleaves dimensions without sharing is taken to overlap.
     """
-    if strides is None:
+    if strides is None or 0 in sizes:
         return False
     reached = 0
-    for stride, size in sorted(zip(strides, sizes, strict=True)):
+    for stride, size in sorted(zip(strides, sizes, strict=True)):  # strict: as many strides as sizes
         if size <= 1:
             continue
         if stride <= reached:

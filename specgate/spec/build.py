@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
 
+from specgate.descriptors.core import shown
 from specgate.errors import InputError
 from specgate.spec import model
-from specgate.spec.yamlio import Lines, load_yaml
+from specgate.spec.references import check_references
+from specgate.spec.tables import rule_forms
+from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file"]
 
 FORMAT: Final = 1
-MAX_FILE: Final = 4 * 2**20
+MAX_FILE: Final = 2**20
+MAX_PROBLEMS: Final = 50
+_BASE: Final = ("dialect.yaml", "levels.yaml", "types.yaml")
 _FILES: Final[Mapping[str, type[BaseModel]]] = {
     "codes.yaml": model.CodesFile,
     "dialect.yaml": model.DialectFile,
@@ -30,7 +35,15 @@ _FILES: Final[Mapping[str, type[BaseModel]]] = {
     "environments.yaml": model.EnvironmentsFile,
     "tensor.yaml": model.TensorFile,
 }
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)?")
+_SPELLINGS: Final = {
+    "string_type": "a string",
+    "int_type": "an integer",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+_RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)?")
 
 
 class SpecErrors(InputError):
@@ -56,7 +69,8 @@ def load_file(path: Path, kind: type[BaseModel]) -> tuple[dict[str, Any], Lines,
     except InputError as error:
         return {}, {}, [str(error)]
     except (OSError, UnicodeDecodeError) as error:
-        return {}, {}, [f"{name}: cannot be read: {error}"]
+        reason = getattr(error, "strerror", None) or "expected UTF-8 text"
+        return {}, {}, [f"{name}: cannot be read: {reason}"]
     return check_content(content, lines, name, kind)
 
 
@@ -67,94 +81,100 @@ def check_content(
     try:
         checked = kind.model_validate(content)
     except ValidationError as error:
-        return {}, lines, [_problem(name, lines, e["loc"], e["msg"]) for e in _told_once(error)]
-    except RecursionError:
-        return {}, lines, [f"{name}: nested too deeply"]
-    return checked.model_dump(exclude_defaults=True), lines, []
+        told = _told_once(error, lines)
+        more = [f"{name}: … and more problems"] if len(told) > MAX_PROBLEMS else []
+        return {}, lines, [placed(name, lines, path, text) for path, text in told[:MAX_PROBLEMS]] + more
+    made = checked.model_dump(exclude_defaults=True)
+    return {key: made[key] for key in content if key in made}, lines, []  # in the order of the file
 
 
-def _told_once(error: ValidationError) -> list[Any]:
-    """Drop what only says that a value is not of another spelling, where a spelling that fits has its own errors."""
-    errors = error.errors(include_url=False)
-    spelling = ("string_type", "list_type", "dict_type", "model_type", "int_type")
-    prefixes = {e["loc"][:-2] for e in errors if len(e["loc"]) > 2}
-    return [e for e in errors if e["type"] not in spelling or e["loc"][:-1] not in prefixes]
+def _told_once(error: ValidationError, lines: Lines) -> list[tuple[Keys, str]]:
+    """Return where each mistake is and what it is: one for each place, however many spellings it might have had."""
+    found = [(_path(e, lines), e) for e in error.errors(include_url=False)[: 10 * MAX_PROBLEMS]]
+    told: dict[Keys, list[Any]] = {}
+    for path, e in found:
+        inside = any(
+            p[: len(path)] == path and (len(p) > len(path) or other["type"] not in _SPELLINGS) for p, other in found
+        )
+        if e["type"] not in _SPELLINGS or not inside:
+            told.setdefault(path, []).append(e)
+    return [(path, _message(errors)) for path, errors in told.items()]
 
 
-def _problem(name: str, lines: Lines, location: tuple[Any, ...], message: str) -> str:
-    keys = [part for part in location if not (isinstance(part, str) and part.startswith(("function-", "constrained-")))]
-    while keys:
-        line = lines.get(tuple(keys))
-        if line is not None:
-            break
-        keys = keys[:-1]
-    shown = ".".join(str(part) for part in location)
-    return f"{name}:{lines.get(tuple(keys), 1)}: {shown}: {message}"
+def _path(error: Any, lines: Lines) -> Keys:
+    path: Keys = ()
+    for part in error["loc"]:  # keys of the file, and between them words of pydantic's own
+        if (*path, part) in lines:
+            path = (*path, part)
+    return (*path, error["loc"][-1]) if error["type"] == "missing" else path
+
+
+def _message(errors: list[Any]) -> str:
+    match errors[0]["type"]:
+        case "missing":
+            return "expected this key"
+        case "extra_forbidden":
+            return "unknown key"
+        case kind if kind in _SPELLINGS:
+            wanted = " or ".join(dict.fromkeys(_SPELLINGS[e["type"]] for e in errors))
+            return f"expected {wanted}, found {shown(errors[0]['input'])}"
+        case _:
+            message = errors[0]["msg"].removeprefix("Value error, ")
+            return f"{message}, found {shown(errors[0]['input'])}"
 
 
 def build_dialect(folder: Path) -> dict[str, Any]:
     """Return the compiled tables of the dialect in `folder`; raise SpecErrors naming every problem."""
     problems: list[str] = []
+    lines: dict[str, Lines] = {}
     tables: dict[str, Any] = {"format": FORMAT, "operators": {}, "files": {}}
     for path in dialect_files(folder):
         relative = path.relative_to(folder).as_posix()
         if relative in _FILES:
-            content, _, found = load_file(path, _FILES[relative])
-            problems += found
-            tables[relative.removesuffix(".yaml")] = content
-        elif relative.startswith("operators/"):
-            content, lines, found = load_file(path, model.OperatorFile)
-            problems += found
+            content, lines[relative], found = load_file(path, _FILES[relative])
             if not found:
-                operator, found = normalise(content, lines, str(path))
-                problems += found
-                if operator["operator"] in tables["operators"]:
-                    problems.append(f"{path}: operator {operator['operator']!r} stands in two files")
-                tables["operators"][operator["operator"]] = operator
-                tables["files"][operator["operator"]] = relative
+                tables[relative.removesuffix(".yaml")] = content
+        elif relative.startswith("operators/"):
+            lines[relative], found = _add_operator(tables, path, relative)
         else:
             known = ", ".join(_FILES)
-            problems.append(f"{path}: not a spec file; expected {known} or operators/NAME.yaml")
-    problems += [
-        f"{folder / name}: missing"
-        for name in ("dialect.yaml", "levels.yaml", "types.yaml")
-        if not (folder / name).is_file()
-    ]
-    if problems:
-        raise SpecErrors(problems)
-    from specgate.spec.lint import check_references  # it reads the finished tables
-
-    problems = check_references(tables, folder)
+            found = [f"{path}: not a spec file; expected {known} or operators/NAME.yaml"]
+        problems += found
+    problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
+    if all(name.removesuffix(".yaml") in tables for name in _BASE):
+        problems += check_references(tables, folder, lines)
     if problems:
         raise SpecErrors(problems)
     return tables
 
 
-def normalise(content: dict[str, Any], lines: Lines, name: str) -> tuple[dict[str, Any], list[str]]:
+def _add_operator(tables: dict[str, Any], path: Path, relative: str) -> tuple[Lines, list[str]]:
+    """Read one operator's file into `tables`; return its lines and its problems."""
+    content, lines, problems = load_file(path, model.OperatorFile)
+    if problems:
+        return lines, problems
+    operator = normalise(content)
+    name = operator["operator"]
+    if name in tables["operators"]:
+        problems.append(placed(str(path), lines, ("operator",), f"{name!r:.80} stands in {tables['files'][name]} too"))
+    if not problems:
+        tables["operators"][name] = operator
+        tables["files"][name] = relative
+    return lines, problems
+
+
+def normalise(content: dict[str, Any]) -> dict[str, Any]:
     """Resolve an operator file's short forms: type sets, rank ranges, one-line rules."""
-    problems: list[str] = []
-    support = {}
-    for level, row in content["support"].items():
-        split = {"type_sets": row.get("type_sets", {}), "cells": {k: v for k, v in row.items() if k != "type_sets"}}
-        checked, _, found = check_content(split, {}, name, model.SupportRow)
-        if found:
-            line = lines.get(("support", level), 1)
-            problems += [f"{name}:{line}: support.{level}{text.partition(':1:')[2] or text}" for text in found]
-            continue
-        cells = checked.get("cells", {})
-        support[level] = {field: _cell(cell, split["type_sets"]) for field, cell in cells.items()}
-    content["support"] = support
-    content["rules"] = {rule: rule_forms(entry) for rule, entry in content.get("rules", {}).items()}
+    content["support"] = {
+        level: {field: _cell(cell, row.get("type_sets", {})) for field, cell in row.items() if field != "type_sets"}
+        for level, row in content["support"].items()
+    }
+    if "rules" in content:
+        content["rules"] = {rule: rule_forms(entry) for rule, entry in content["rules"].items()}
     for overlay in content.get("observed", []):
         overlay["support"] = {field: _cell(cell, {}) for field, cell in overlay.get("support", {}).items()}
         overlay["rules"] = {rule: rule_forms(entry) for rule, entry in overlay.get("rules", {}).items()}
-    return content, problems
-
-
-def rule_forms(entry: Any) -> list[dict[str, Any]]:
-    """Return a rule's forms (one per stretch of levels) from any of its spellings."""
-    forms = entry if isinstance(entry, list) else [entry]
-    return [{"require": form} if isinstance(form, str) else form for form in forms]
+    return content
 
 
 def _cell(cell: dict[str, Any], type_sets: dict[str, list[str]]) -> dict[str, Any]:

@@ -56,17 +56,17 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
                 if not verdict.accepted:
                     found = ", ".join(f.id for f in verdict.findings or verdict.undecided)
                     yield f"examples.{name} is {verdict.word} at {level}: {found}"
-        except Error as error:
+        except (Error, LookupError) as error:
             yield f"examples.{name}: {error}"
     entries = [(n, e, spec.name) for n, e in spec.raw.get("counterexamples", {}).items()]
     tensor = spec.dialect.raw.get("tensor", {}).get("counterexamples", {})
-    entries += [(n, e, "tensor") for n, e in tensor.items() if e["operator"] == spec.name]
+    entries += [(n, e, "tensor") for n, e in tensor.items() if e.get("operator") == spec.name]
     for name, entry, owner in entries:
         wanted = f"{spec.dialect.name}/{owner}/{name}"
         try:
             data, level = counterexample(spec, entry)
             verdict = check_at(read_dict(data, spec.dialect.name), level, "documented")
-        except (Error, LookupError, ValueError) as error:
+        except (Error, LookupError, ValueError, TypeError, AttributeError) as error:  # a path that leads nowhere
             yield f"counterexamples.{name}: {error}"
             continue
         found_ids = sorted({f.id for f in verdict.findings})

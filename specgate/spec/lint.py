@@ -1,116 +1,21 @@
-"""Check what the tables say against each other: references, then small named data linters with one line per problem."""
+"""Small named data linters over the tables, with one line per problem."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
-
-from specgate.spec.tables import Dialect, OperatorSpec
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
-__all__ = ["LINTERS", "check_operator", "check_references", "lint_tables"]
+    from specgate.spec.tables import Dialect, OperatorSpec
+
+__all__ = ["LINTERS", "lint_tables"]
 
 _ORDER: Final = (
     "operator", "summary", "source", "unknowns", "fields", "support", "removed", "define", "rules", "execute",
     "tolerance", "examples", "counterexamples", "observed",
 )  # fmt: skip
-
-
-def check_references(tables: dict[str, Any], folder: Path) -> list[str]:
-    """Return one line per name in the tables that refers to nothing: levels, types, fields, expressions."""
-    problems = []
-    dialect = Dialect(tables["dialect"]["dialect"], tables)
-    levels = set(dialect.levels)
-    for name, info in dialect.types.items():
-        if info.get("since") and info["since"] not in levels:
-            problems.append(f"{folder}/types.yaml: types.{name}.since: unknown level {info['since']!r}")
-    for index, entry in enumerate(dialect.environments):
-        if entry["level"] not in levels:
-            problems.append(f"{folder}/environments.yaml: environments.{index}.level: unknown level {entry['level']!r}")
-    try:
-        _ = dialect.tensor_rules
-    except ValueError as error:
-        problems.append(f"{folder}/tensor.yaml: rules: {error}")
-    for name, operator in tables["operators"].items():
-        problems += check_operator(operator, tables, str(folder / tables["files"][name]))
-    return problems
-
-
-def check_operator(raw: dict[str, Any], tables: dict[str, Any], file: str) -> list[str]:
-    """Return what one operator's file refers to in vain."""
-    dialect = Dialect(tables["dialect"]["dialect"], tables)
-    return [f"{file}: {problem}" for problem in _operator_problems(raw, dialect)]
-
-
-def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[str]:
-    bad_levels = [level for level in _levels_of(raw) if level[1] not in dialect.position]
-    yield from (f"{place}: unknown level {level!r}" for place, level in bad_levels)
-    rows = [dialect.position.get(level, -1) for level in raw["support"]]
-    if not rows or rows != sorted(rows):
-        yield "support: expected at least one row, rows in the order of the levels"
-    for level, row in raw["support"].items():
-        for name, cell in row.items():
-            yield from _cell_problems(f"support.{level}.{name}", name, cell, raw, dialect)
-    for index, overlay in enumerate(raw.get("observed", [])):
-        for name, cell in overlay.get("support", {}).items():
-            yield from _cell_problems(f"observed.{index}.{name}", name, cell, raw, dialect)
-        for rule in overlay.get("waives", []):
-            if rule not in raw.get("rules", {}):
-                yield f"observed.{index}.waives: unknown rule {rule!r}"
-    if bad_levels:
-        return
-    spec = OperatorSpec(dialect, raw)
-    try:
-        names = {form.name for form in spec.rule_forms}
-        for level in spec.levels:
-            spec.resolve(level, "observed")
-    except ValueError as error:
-        yield f"rules: {error}"
-        return
-    for form in spec.rule_forms:
-        yield from (f"rules.{form.name}.after: unknown rule {n!r}" for n in form.after if n not in names)
-    yield from _example_problems(raw, names)
-
-
-def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from ((f"support.{level}", level) for level in raw["support"])
-    for key in ("removed",):
-        if raw.get(key):
-            yield key, raw[key]
-    for name, info in raw["fields"].items():
-        yield from ((f"fields.{name}.{key}", info[key]) for key in ("since", "until") if info.get(key))
-    for name, forms in raw.get("rules", {}).items():
-        for form in forms:
-            yield from ((f"rules.{name}.{key}", form[key]) for key in ("since", "until") if form.get(key))
-    for name, example in raw.get("examples", {}).items():
-        if example.get("since"):
-            yield f"examples.{name}.since", example["since"]
-    known = {"kernel", "arrays", "arguments", "outputs"}
-    yield from ((f"execute.{level}", level) for level in raw.get("execute", {}) if level not in known)
-
-
-def _cell_problems(place: str, name: str, cell: dict[str, Any], raw: dict[str, Any], dialect: Dialect) -> Iterator[str]:
-    if name not in raw["fields"]:
-        yield f"{place}: unknown field {name!r}"
-    types = cell.get("types")
-    if types != "any":
-        yield from (f"{place}.types: unknown type {t!r}" for t in types or () if t not in dialect.types)
-
-
-def _example_problems(raw: dict[str, Any], rules: set[str]) -> Iterator[str]:
-    for name, entry in raw.get("counterexamples", {}).items():
-        if entry["of"] not in raw.get("examples", {}):
-            yield f"counterexamples.{name}.of: unknown example {entry['of']!r}"
-        if name not in rules:
-            yield f"counterexamples.{name}: unknown rule {name!r}"
-    fields = {n for n, f in raw["fields"].items() if f.get("type", "tensor").startswith("tensor")}
-    for part in ("arrays", "outputs"):
-        named = raw.get("execute", {}).get(part, [])
-        names = named.values() if isinstance(named, dict) else named
-        yield from (f"execute.{part}: {n!r} is no tensor field" for n in names if n not in fields)
 
 
 def lint_tables(dialect: Dialect) -> list[str]:

@@ -14,17 +14,17 @@ RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
-_RANGE = re.compile(r"^(-?\d+)\.\.(-?\d+)?$")
+_RANGE = re.compile(r"-?[0-9]{1,19}\.\.(-?[0-9]{1,19})?")
 
 
 def _ranks(value: int | str | list[int]) -> int | str | list[int]:
-    if isinstance(value, str) and value != "any" and not _RANGE.match(value):
+    if isinstance(value, str) and value != "any" and not _RANGE.fullmatch(value):
         raise ValueError('expected a rank (4), a range ("1..8", "1.."), a list ([4, 5]) or "any"')
     return value
 
 
 def _range(value: str) -> str:
-    if not _RANGE.match(value):
+    if not _RANGE.fullmatch(value):
         raise ValueError('expected a range such as "0..3" or "1.."')
     return value
 
@@ -66,10 +66,21 @@ class FieldSpec(_File):
 class Cell(_File):
     """What a support row allows for one field."""
 
-    types: list[str] | str | None = Field(default=None, description="type names, a name from type_sets, or any")
+    types: Annotated[list[str], Field(min_length=1)] | str | None = Field(
+        default=None, description="type names, a name from type_sets, or any"
+    )
     ranks: Annotated[int | str | list[int], AfterValidator(_ranks)] | None = None
-    values: list[str | int] | None = None
+    values: Annotated[list[str | int], Field(min_length=1)] | None = None
     range: Annotated[str, AfterValidator(_range)] | None = None
+
+
+class SupportRow(BaseModel):
+    """What one level allows from there on: a cell per field, and the type sets that cells may name."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, Cell] = Field(init=False)
+
+    type_sets: dict[Name, list[str]] = Field(default={}, description="type variable -> types, as in ONNX's schemas")
 
 
 class LongRule(_File):
@@ -139,7 +150,7 @@ class Execute(BaseModel):
     def _behaviour(self) -> Execute:
         for level, row in (self.model_extra or {}).items():
             if not isinstance(row, dict) or not all(_constant(v) for v in row.values()):
-                raise ValueError(f"expected level {level!r} to hold constants, or expression: …, by argument name")
+                raise ValueError(f"expected level {level!r:.40} to hold constants, or expression: …, by argument name")
         return self
 
 
@@ -151,7 +162,7 @@ class OperatorFile(_File):
     source: list[Source]
     unknowns: list[str] = Field(default=[], description="facts that could not be found")
     fields: dict[Name, FieldSpec]
-    support: dict[Level, dict[Name, Any]]
+    support: dict[Level, SupportRow]
     removed: Level | None = None
     define: dict[Name, Expression] = {}
     rules: dict[RuleName, RuleEntry] = {}
@@ -160,14 +171,6 @@ class OperatorFile(_File):
     examples: dict[str, Example] = {}
     counterexamples: dict[RuleName, Counterexample] = {}
     observed: list[Observed] = []
-
-
-class SupportRow(BaseModel):
-    """One support row after its `type_sets` are taken out: a cell per field."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    type_sets: dict[Name, list[str]] = {}
-    cells: dict[Name, Cell] = {}
 
 
 class DialectFile(_File):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ DIALECTS: Final = ("directml", "onnx", "openvino")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _SHIPPED: Final = _PACKAGE / "_specs"
 _CHECKOUT: Final = _PACKAGE.parent / "specs"
-_TOOL_VERSION: Final = 1  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 2  # raise it whenever build.py's output changes shape
 
 
 def spec_folders() -> list[Path]:
@@ -61,7 +62,10 @@ def stamp(folder: Path) -> list[list[Any]]:
         for name in names:
             if name.endswith(".yaml"):
                 path = os.path.join(base, name)  # noqa: PTH118  # 177 files: pathlib costs 1 ms here
-                state = os.stat(path)  # noqa: PTH116
+                try:
+                    state = os.stat(path)  # noqa: PTH116
+                except OSError:  # gone meanwhile, or an editor's dangling lock: the build skips it too
+                    continue
                 found.append([os.path.relpath(path, folder), state.st_size, state.st_mtime_ns])
     return [["tool", _TOOL_VERSION, 0], *sorted(found)]
 
@@ -73,7 +77,7 @@ def _fresh(dialect: str, folder: Path) -> dict[str, Any]:
         kept = _read(path)
         if kept["stamp"] == now:
             return kept["tables"]  # type: ignore[no-any-return]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     from specgate.spec.build import build_dialect  # pydantic and yaml: only when stale
 
@@ -90,7 +94,8 @@ def write_tables(path: Path, content: dict[str, Any]) -> None:
         temporary.write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")
         temporary.replace(path)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _merge(tables: dict[str, Any], folder: Path) -> None:
@@ -98,15 +103,15 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
     if not (folder / "operators").is_dir() or (folder / "levels.yaml").is_file():
         return
     from specgate.spec.build import SpecErrors, load_file, normalise
-    from specgate.spec.lint import check_operator
     from specgate.spec.model import OperatorFile
+    from specgate.spec.references import check_operator
 
     problems: list[str] = []
     for path in sorted((folder / "operators").glob("*.yaml")):
         content, lines, found = load_file(path, OperatorFile)
         if not found:
-            content, found = normalise(content, lines, str(path))
-            found = found or check_operator(content, tables, str(path))
+            content = normalise(content)
+            found = found or check_operator(content, tables, str(path), lines)
             tables["operators"][content["operator"]] = content
             tables["files"][content["operator"]] = str(path)
         problems += found

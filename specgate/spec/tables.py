@@ -345,12 +345,13 @@ class Dialect:
 
     @cached_property
     def tensor_rules(self) -> tuple[RuleForm, ...]:
-        scope = Scope(fields={"tensor": TENSOR}, numbers=self.limit_names, words=self.words)
-        return make_forms(
-            {name: _forms(entry) for name, entry in self.raw.get("tensor", {}).get("rules", {}).items()},
-            scope,
-            kind="tensor",
-        )
+        rules = self.raw.get("tensor", {}).get("rules", {})
+        return make_forms({n: rule_forms(entry) for n, entry in rules.items()}, self.tensor_scope, kind="tensor")
+
+    @property
+    def tensor_scope(self) -> Scope:
+        """The names that the rules of every tensor may use."""
+        return Scope(fields={"tensor": TENSOR}, numbers=self.limit_names, words=self.words)
 
     @property
     def environments(self) -> list[dict[str, Any]]:
@@ -402,7 +403,8 @@ class Dialect:
         return sorted(self.raw["operators"])
 
 
-def _forms(entry: Any) -> list[dict[str, Any]]:
+def rule_forms(entry: Any) -> list[dict[str, Any]]:
+    """Return a rule's forms (one per stretch of levels) from any of its spellings."""
     entries = entry if isinstance(entry, list) else [entry]
     return [{"require": e} if isinstance(e, str) else e for e in entries]
 

@@ -7,23 +7,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from specgate.descriptors.core import shown
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Lines", "load_yaml"]
+__all__ = ["Keys", "Lines", "load_yaml", "placed"]
 
-#: Where each value stands: path of keys and indices -> 1-based line.
-Lines = dict[tuple[str | int, ...], int]
+#: The way to a value: keys and indices.
+Keys = tuple[str | int, ...]
+#: Where each value stands: 1-based lines.
+Lines = dict[Keys, int]
 
 MAX_DEPTH: Final = 64
-MAX_EVENTS: Final = 2_000_000
+MAX_EVENTS: Final = 500_000
 MAX_DIGITS: Final = 400
 
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)\Z")
 _DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z")
 _WORDS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
+
+
+def placed(name: str, lines: Lines, path: Keys, message: str) -> str:
+    """Return ``FILE:LINE: key.key: message`` for the value at `path`, or what encloses it where it has no line."""
+    known = path
+    while known and known not in lines:
+        known = known[:-1]
+    words = (str(part) if str(part).isprintable() and len(str(part)) <= 80 else shown(part) for part in path)
+    return ": ".join(filter(None, (f"{name}:{lines.get(known, 1)}", ".".join(words), message)))
 
 
 def load_yaml(text: str, name: str) -> tuple[Any, Lines]:
@@ -87,7 +99,7 @@ class _Builder:
                 self.path.pop()
 
     def _open(self, event: yaml.CollectionStartEvent) -> None:
-        if event.tag and not event.implicit:
+        if event.tag:
             raise self.fail(f"tags are not allowed, found {event.tag!r:.60}", event)
         if len(self.stack) >= MAX_DEPTH:
             raise self.fail(f"expected at most {MAX_DEPTH} levels of nesting", event)
@@ -102,7 +114,7 @@ class _Builder:
         self.key.append(None)
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        if event.tag and not any(event.implicit):
+        if event.tag:
             raise self.fail(f"tags are not allowed, found {event.tag!r:.60}", event)
         if self.stack and isinstance(self.stack[-1], dict) and self.key[-1] is None:
             self.key[-1] = event.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Symbol, TensorDesc, shown
+from specgate.descriptors.core import TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.rules.explain import explain
 
@@ -91,14 +91,8 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
     dialect = resolved.spec.dialect
     for oddity in descriptor.oddities:
         name = f"{oddity.where}.{oddity.code}" if oddity.where in resolved.fields else oddity.code
-        yield Failure(
-            name,
-            oddity.where,
-            oddity.message,
-            {oddity.where: _plain(oddity.value)},
-            aspect="structure",
-            structural=True,
-        )
+        where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
+        yield Failure(name, where, oddity.message, {where: _found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
@@ -232,16 +226,24 @@ def _spoken(text: str, where: str) -> str:
 
 
 def _place(rule: Rule, values: Mapping[str, Any]) -> str:
-    """The field to point at: an attribute that the rule reads, else the first field that the explanation names."""
-    named = [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
+    """The field to point at: an attribute that is compared itself, else the first field that the explanation names."""
+    named = [name for name in rule.fields if name in values]
+    named = named or [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
     return min(named, key=lambda name: (rule.text.find(name), name), default="")
+
+
+def _found(value: Any) -> Any:
+    """What a descriptor holds where something else belongs: as it is where that is short, else told."""
+    if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < PRINTABLE):
+        return value
+    return value if isinstance(value, str) and len(value) <= 200 else shown(value, 200)
 
 
 def _plain(value: Any) -> Any:
     if value is UNKNOWN:
         return None
-    if isinstance(value, Symbol):
-        return str(value)
+    if isinstance(value, str):
+        return str(value) if len(value) <= 200 else shown(value)
     if isinstance(value, int) and abs(value) >= PRINTABLE:
         return shown(value)
     return [_plain(v) for v in value] if isinstance(value, tuple | list | range) else value

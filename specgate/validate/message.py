@@ -35,7 +35,7 @@ def finding(
     """Return the finding for one failure at `level`; `judged` holds the failures at every level, per side."""
     dialect = spec.dialect
     own = judged[side]
-    levels = LevelSet.of(dialect.levels, [at for at in own if all(f.key != failure.key or f.unknown for f in own[at])])
+    levels = LevelSet.of(dialect.levels, [at for at in own if not any(_repeats(f, failure) for f in own[at])])
     whole = LevelSet.of(
         dialect.levels, [at for at in own if not any(f for s in judged.values() for f in s[at] if not f.unknown)]
     )
@@ -64,6 +64,12 @@ def finding(
         basis=side,
         target=target,
     )
+
+
+def _repeats(other: Failure, failure: Failure) -> bool:
+    """Whether a failure at another level is the same one, or that the field does not even exist there."""
+    same = other.key == failure.key or (other.where == failure.where and other.rule.endswith(".exists"))
+    return same and not other.unknown
 
 
 def _reach(failure: Failure, levels: LevelSet, dialect: Dialect) -> str:

@@ -9,7 +9,6 @@ import re
 import struct
 import subprocess
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -971,9 +970,6 @@ def test_weights_are_neither_read_nor_kept(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 << 20
-    started = time.perf_counter()
-    read_model(path)
-    assert time.perf_counter() - started < 2  # a loaded machine; some 10 ms on an idle one
     assert [tensor.dims for tensor in model.graph.initializers] == [(5_000_000,)] * 60
     assert {tensor.data for tensor in model.graph.initializers} == {None}
     loop = model.graph.nodes[-1]

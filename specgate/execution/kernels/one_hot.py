@@ -70,8 +70,8 @@ def _off_on(
 
 def _depth(depth: NDArray[Any] | int) -> int:
     array = np.asarray(depth)
-    if array.size != 1:
-        raise InputError(f"one_hot: expected one depth, found {array.size}")
+    if array.size != 1 or array.ndim > 1:
+        raise InputError(f"one_hot: expected depth as a scalar or one element, found the shape {list(array.shape)}")
     number = array.reshape(()).item()
     if not -1 < number < 2**63:  # nan is neither; above -1 a float is truncated to 0 or more
         raise InputError(f"one_hot: expected a depth from 0 to 2**63 - 1, found {number}")

@@ -1,0 +1,196 @@
+"""Check what spec files refer to: levels, types, fields, rules, and the expressions that name them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.errors import InputError
+from specgate.rules.parse import TRUTH, RuleError, parse
+from specgate.spec.tables import Dialect, OperatorSpec, rule_forms
+from specgate.spec.yamlio import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from specgate.rules.parse import Rule, Scope
+    from specgate.spec.yamlio import Keys, Lines
+
+    Problem = tuple[Keys, str]
+
+__all__ = ["check_operator", "check_references"]
+
+_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "outputs"})
+
+
+def check_references(tables: dict[str, Any], folder: Path, lines: Mapping[str, Lines] | None = None) -> list[str]:
+    """Return one line per name in the tables that refers to nothing: levels, types, fields, expressions.
+
+    lines: where each file's values stand, by the file's name inside `folder`.
+    """
+    dialect = Dialect(tables["dialect"]["dialect"], tables)
+    found = [(f"{part}.yaml", *problem) for part, check in _PARTS.items() for problem in check(dialect)]
+    for name, operator in tables["operators"].items():
+        found += [(tables["files"][name], *problem) for problem in _operator_problems(operator, dialect)]
+    known = lines or {}
+    return [placed(str(folder / file), known.get(file, {}), path, text) for file, path, text in found]
+
+
+def check_operator(raw: dict[str, Any], tables: dict[str, Any], file: str, lines: Lines | None = None) -> list[str]:
+    """Return what one operator's file refers to in vain."""
+    dialect = Dialect(tables["dialect"]["dialect"], tables)
+    return [placed(file, lines or {}, path, text) for path, text in _operator_problems(raw, dialect)]
+
+
+def _levels_problems(dialect: Dialect) -> Iterator[Problem]:
+    """A limit that one level has and another has not would be a word there, not a number."""
+    for level in dialect.levels:
+        missing = sorted(dialect.limit_names - set(dialect.limits(level)))
+        if missing:
+            yield ("levels", level, "limits"), f"expected {', '.join(missing)}, as at other levels"
+
+
+def _types_problems(dialect: Dialect) -> Iterator[Problem]:
+    for name, info in dialect.types.items():
+        if info.get("since"):
+            yield from _level_problem(("types", name, "since"), info["since"], dialect)
+
+
+def _environments_problems(dialect: Dialect) -> Iterator[Problem]:
+    for index, entry in enumerate(dialect.environments):
+        yield from _level_problem(("environments", index, "level"), entry["level"], dialect)
+
+
+def _tensor_problems(dialect: Dialect) -> Iterator[Problem]:
+    raw = dialect.raw.get("tensor", {})
+    forms = {name: rule_forms(entry) for name, entry in raw.get("rules", {}).items()}
+    yield from _rule_problems(("rules",), forms, dialect.tensor_scope, set(forms), dialect)
+    for name, entry in raw.get("counterexamples", {}).items():
+        place = ("counterexamples", name)
+        if name not in forms:
+            yield place, f"unknown rule {name!r}"
+        operator = dialect.raw["operators"].get(entry.get("operator"))
+        if operator is None:
+            yield (*place, "operator"), f"unknown operator {entry.get('operator')!r:.80}"
+        elif entry["of"] not in operator.get("examples", {}):
+            yield (*place, "of"), f"unknown example {entry['of']!r:.80}"
+
+
+_PARTS: Final[Mapping[str, Callable[[Dialect], Iterator[Problem]]]] = {
+    "levels": _levels_problems,
+    "types": _types_problems,
+    "environments": _environments_problems,
+    "tensor": _tensor_problems,
+}
+
+
+def _level_problem(path: Keys, level: Any, dialect: Dialect) -> Iterator[Problem]:
+    if level not in dialect.position:
+        yield path, f"unknown level {level!r:.40}"
+
+
+def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
+    for path, level in _levels_of(raw):
+        yield from _level_problem(path, level, dialect)
+    rows = [dialect.position[level] for level in raw["support"] if level in dialect.position]
+    if not raw["support"] or rows != sorted(rows):
+        yield ("support",), "expected at least one row, rows in the order of the levels"
+    for level, row in raw["support"].items():
+        for name, cell in row.items():
+            yield from _cell_problems(("support", level, name), name, cell, raw, dialect)
+    spec = OperatorSpec(dialect, raw)
+    defines: dict[str, Rule] = {}
+    for name, text in raw.get("define", {}).items():
+        try:
+            defines[name] = spec.parse_define(name, text, defines)
+        except RuleError as error:
+            yield ("define", name), error.line
+    scope = spec.scope_with(defines)
+    names = set(raw.get("rules", {}))
+    yield from _rule_problems(("rules",), raw.get("rules", {}), scope, names, dialect)
+    yield from _observed_problems(raw, scope, names, dialect)
+    yield from _execute_problems(raw, scope)
+    for name, entry in raw.get("counterexamples", {}).items():
+        if entry["of"] not in raw.get("examples", {}):
+            yield ("counterexamples", name, "of"), f"unknown example {entry['of']!r:.80}"
+        if name not in names:
+            yield ("counterexamples", name), f"unknown rule {name!r}"
+
+
+def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
+    yield from ((("support", level), level) for level in raw["support"])
+    if raw.get("removed"):
+        yield ("removed",), raw["removed"]
+    for name, info in raw["fields"].items():
+        yield from ((("fields", name, key), info[key]) for key in ("since", "until") if info.get(key))
+    for name, example in raw.get("examples", {}).items():
+        if example.get("since"):
+            yield ("examples", name, "since"), example["since"]
+    for name, entry in raw.get("counterexamples", {}).items():
+        if entry.get("at"):
+            yield ("counterexamples", name, "at"), entry["at"]
+    yield from ((("execute", level), level) for level in raw.get("execute", {}) if level not in _RECIPE)
+
+
+def _cell_problems(
+    path: Keys, name: str, cell: dict[str, Any], raw: dict[str, Any], dialect: Dialect
+) -> Iterator[Problem]:
+    if name not in raw["fields"]:
+        yield path, f"unknown field {name!r}"
+    types = cell.get("types")
+    if types != "any":
+        yield from (((*path, "types"), f"unknown type {t!r:.80}") for t in types or () if t not in dialect.types)
+
+
+def _rule_problems(
+    path: Keys, rules: Mapping[str, list[dict[str, Any]]], scope: Scope, names: set[str], dialect: Dialect
+) -> Iterator[Problem]:
+    for name, forms in rules.items():
+        for index, form in enumerate(forms):
+            place = (*path, name) if len(forms) == 1 else (*path, name, index)
+            for key in ("require", "when"):
+                yield from _expression_problems((*place, key), form.get(key), scope, TRUTH)
+            for key in ("since", "until"):
+                if form.get(key):
+                    yield from _level_problem((*place, key), form[key], dialect)
+            yield from (((*place, "after"), f"unknown rule {n!r:.80}") for n in form.get("after", ()) if n not in names)
+
+
+def _expression_problems(path: Keys, text: str | None, scope: Scope, kind: str | None) -> Iterator[Problem]:
+    if text is None:
+        return
+    try:
+        parse(text, scope, expect=kind)
+    except RuleError as error:
+        yield path, error.line
+
+
+def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], dialect: Dialect) -> Iterator[Problem]:
+    for index, overlay in enumerate(raw.get("observed", [])):
+        path = ("observed", index)
+        try:
+            dialect.level_set(overlay["builds"])
+        except InputError as error:
+            yield (*path, "builds"), error.message
+        for name, cell in overlay.get("support", {}).items():
+            yield from _cell_problems((*path, "support", name), name, cell, raw, dialect)
+        for rule in overlay.get("waives", []):
+            if rule not in names:
+                yield (*path, "waives"), f"unknown rule {rule!r}"
+        own = overlay.get("rules", {})
+        yield from _rule_problems((*path, "rules"), own, scope, names | set(own), dialect)
+
+
+def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
+    recipe = raw.get("execute", {})
+    fields = {n for n, f in raw["fields"].items() if f.get("type", "tensor").startswith("tensor")}
+    for part in ("arrays", "outputs"):
+        named = recipe.get(part, [])
+        names = named.values() if isinstance(named, dict) else named
+        yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in fields)
+    for name, text in recipe.get("arguments", {}).items():
+        yield from _expression_problems(("execute", "arguments", name), text, scope, None)
+    for level in recipe.keys() - _RECIPE:
+        for name, value in recipe[level].items():
+            text = value["expression"] if isinstance(value, dict) else None
+            yield from _expression_problems(("execute", level, name), text, scope, None)

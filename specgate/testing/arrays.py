@@ -1,0 +1,143 @@
+"""Input arrays for executing a descriptor."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from hypothesis import strategies as st
+
+from specgate.descriptors.core import TensorDesc
+from specgate.errors import InputError
+from specgate.execution.types import as_array, numpy_type
+from specgate.testing.domains import element_kind
+from specgate.testing.draft import Key
+from specgate.testing.generate import find_operator, valid_descriptors
+from specgate.testing.questions import constant_question
+from specgate.testing.solve import MAX_STEPS, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import Dialect
+
+__all__ = ["MAX_INPUT", "arrays", "consistent_constants"]
+
+#: Inputs of more elements are refused: a strategy is for small ones.
+MAX_INPUT: Final = 2**20
+_PALETTE: Final = 6
+_FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 3.0, -0.0, 0.5, -1.5, 100.0, float("nan"), float("inf"), float("-inf"), 1e30)
+_TEXTS: Final = ("", "off", "on", "a b", "\u00e9\u4e2d", "\x00")
+
+
+def arrays(descriptor: Descriptor, level: str) -> st.SearchStrategy[dict[str, NDArray[Any]]]:
+    """Return a strategy for the arrays that executing `descriptor` at `level` takes, by input name.
+
+    Any value of the type may come, small integers most: indices may be negative, beyond the end or huge, floats nan,
+    infinite or -0.0. A constant is left out or given as the descriptor has it. An input whose elements a rule reads
+    (a depth, say) gets ones that fit the rest of the descriptor, or break only rules that are not structural; small
+    ones if none fit. At most six different values fill an array.
+
+    Raises InputError for an unknown size or type or an input of more than 2**20 elements, NoKernel for a type that
+    numpy cannot carry.
+    """
+    spec = find_operator(descriptor.dialect, descriptor.operator, descriptor.version or level)
+    plan: dict[str, list[tuple[TensorDesc, np.dtype[Any]]]] = {}
+    for info in spec.inputs:
+        value = descriptor.fields.get(info.name)
+        tensors = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
+        plan[info.name] = [(t, _carrier(spec.dialect, t, info.name)) for t in tensors if t is not None]
+    many = {info.name for info in spec.inputs if info.type == "tensor[]"}
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> dict[str, Any]:
+        fixed = consistent_constants(descriptor, level, lambda low, high: draw(st.integers(low, high)))
+        made: dict[str, Any] = {}
+        for name, tensors in plan.items():
+            if len(tensors) == 1 and tensors[0][0].value is not None and draw(st.booleans()):
+                continue
+            filled = [draw(_filled(spec.dialect, tensor, dtype, fixed.get(name))) for tensor, dtype in tensors]
+            if filled and all(array is not None for array in filled):
+                made[name] = filled if name in many else filled[0]
+        return made
+
+    return drawn()
+
+
+def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any]:
+    if not tensor.concrete or tensor.type not in dialect.types:
+        raise InputError("expected a known type and sizes, to draw arrays for it", place=name)
+    if prod(size for size in tensor.sizes or () if isinstance(size, int) and size) > MAX_INPUT:
+        raise InputError(f"expected at most {MAX_INPUT} elements, to draw arrays for it", place=name)
+    return numpy_type(dialect, tensor.type)
+
+
+def consistent_constants(
+    descriptor: Descriptor, level: str, pick: Callable[[int, int], int]
+) -> Mapping[str, tuple[Any, ...]]:
+    """Return elements for the inputs that rules read the elements of: the descriptor's own, or ones that fit."""
+    own = descriptor.version or level
+    spec = find_operator(descriptor.dialect, descriptor.operator, own)
+    problem = valid_descriptors(spec, own).problem
+    found = {n: t.value for n, t in descriptor.fields.items() if isinstance(t, TensorDesc) and t.value is not None}
+    inputs = [info.name for info in spec.inputs if isinstance(descriptor.fields.get(info.name), TensorDesc)]
+    open_ones = [name for name in inputs if Key(name, "value") in problem.read and name not in found]
+    if not open_ones:
+        return found
+    for attempt in (problem, problem.structural):
+        draft = attempt.draft()
+        draft.fields.update({n: descriptor.fields.get(n, info.default) for n, info in problem.fields.items()})
+        draft.waiting.update(Key(name, "value") for name in open_ones)
+        draft.constants.update(open_ones)
+        solved = Search(attempt, draft, pick).run(MAX_STEPS, [constant_question(name) for name in open_ones])
+        if solved is not None:
+            values = {name: tensor.value for name in open_ones if (tensor := solved.tensor(name)) is not None}
+            return {**found, **{name: value for name, value in values.items() if value is not None}}
+    return {**found, **{name: (pick(0, 9),) * prod(descriptor.fields[name].sizes or ()) for name in open_ones}}
+
+
+@st.composite
+def _filled(
+    draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc, dtype: np.dtype[Any], fixed: tuple[Any, ...] | None
+) -> NDArray[Any] | None:
+    """Draw one array; None for a constant whose elements are none of its type or too many."""
+    import numpy as np
+
+    shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+    if fixed is not None:
+        try:
+            return as_array(list(fixed), dtype, (prod(shape),), "a constant").reshape(shape)
+        except InputError:
+            return None
+    count = prod(shape)
+    result: NDArray[Any] = np.empty(count, dtype)
+    kind, bits = element_kind(dialect, tensor.type)
+    element = _elements(kind, bits)
+    palette = [draw(element) for _ in range(min(count, draw(st.integers(1, _PALETTE))))]
+    with np.errstate(over="ignore"):
+        colours = np.array(palette, dtype=dtype)
+    if count <= _PALETTE:
+        chosen = [draw(st.integers(0, len(palette) - 1)) for _ in range(count)]
+    else:
+        chosen = list(np.random.default_rng(draw(st.integers(0, 2**32 - 1))).integers(0, len(palette), count))
+    result[:] = colours[np.array(chosen, dtype=np.intp)] if count else result
+    return result.reshape(shape)
+
+
+def _elements(kind: str, bits: int) -> st.SearchStrategy[Any]:
+    """Return a strategy for one element: of any value of its type, the small ones most."""
+    if kind in "iu":
+        low, high = (0, 2**bits - 1) if kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        small = st.integers(max(low, -9), min(high, 16))
+        return small | small | st.integers(low, high) | st.sampled_from([high, low, high // 2])
+    if kind == "O":
+        return st.sampled_from(_TEXTS) | st.text(max_size=3)
+    if kind == "b":
+        return st.booleans()
+    width: Literal[16, 32, 64] = 64 if (kind, bits) in {("f", 64), ("c", 128)} else 32 if bits >= 32 else 16
+    numbers = st.sampled_from(_FLOATS) | st.integers(-9, 16).map(float) | st.floats(width=width)
+    return st.builds(complex, numbers, numbers) if kind == "c" else numbers

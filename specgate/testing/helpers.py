@@ -1,0 +1,78 @@
+"""What tests need around the strategies: what to run over, and a line that shows a failure again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.descriptors.read import write_dict
+from specgate.spec.store import DIALECTS
+from specgate.spec.tables import dialect as tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.targets import Target
+
+__all__ = ["Case", "cases", "operators", "reproduce", "reproducing", "targets"]
+
+
+class Case(NamedTuple):
+    """One thing to run a test over."""
+
+    dialect: str
+    operator: str
+    level: str
+
+    @property
+    def target(self) -> str:
+        """The target in words, ``directml:4.1``."""
+        return f"{self.dialect}:{self.level}"
+
+    def __str__(self) -> str:
+        return f"{self.dialect}-{self.operator}-{self.level}"
+
+
+def operators(dialects: Iterable[str] = DIALECTS) -> list[tuple[str, str]]:
+    """Return (dialect, operator) of every table, in order."""
+    return [(name, operator) for name in dialects for operator in tables(name).operators]
+
+
+def targets(dialect: str) -> list[str]:
+    """Return every target of a dialect, oldest first: ``directml:1.0`` and so on."""
+    return [f"{dialect}:{level}" for level in tables(dialect).levels]
+
+
+def cases(dialects: Iterable[str] = DIALECTS) -> list[Case]:
+    """Return every operator at every level at which it differs from the level before, and at its newest one."""
+    found = []
+    for name, operator in operators(dialects):
+        spec = tables(name).operator(operator)
+        before: Any = None
+        levels = list(spec.levels)
+        for level in levels:
+            resolved, built = spec.resolve(level), spec.resolve(level, "observed")
+            now = (resolved and resolved.key, built and built.key, spec.behaviour(level))
+            if now != before or level == levels[-1]:
+                found.append(Case(name, operator, level))
+            before = now
+    return found
+
+
+def reproduce(descriptor: Descriptor, target: str | Target) -> str:
+    """Return the command line that judges `descriptor` for `target` again."""
+    written = json.dumps(write_dict(descriptor), separators=(", ", ": "), default=str)
+    return f"specgate check {shlex.quote(written)} --target {target}"
+
+
+@contextmanager
+def reproducing(descriptor: Descriptor, target: str | Target) -> Iterator[None]:
+    """Within it, an exception gets a note with the line of `reproduce`."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(reproduce(descriptor, target))
+        raise

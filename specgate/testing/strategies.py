@@ -1,0 +1,185 @@
+"""The strategies for descriptors: valid ones, near-valid ones, any at all, and ones with sizes unknown."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from hypothesis import reject
+from hypothesis import strategies as st
+
+from specgate.descriptors.core import Descriptor, Symbol, TensorDesc
+from specgate.errors import InputError
+from specgate.spec.tables import dialect as tables
+from specgate.testing.broken import broken_descriptors
+from specgate.testing.domains import SIZES, WILD, base_type, number_limits
+from specgate.testing.generate import find_operator, valid_descriptors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specgate.spec.tables import FieldInfo, OperatorSpec
+    from specgate.testing.broken import Broken
+    from specgate.verdict import Basis
+
+__all__ = ["any_descriptors", "descriptors", "finding_ids", "near_valid", "with_unknown_sizes"]
+
+_BASES: Final = ("documented", "observed", "both")
+_SYMBOLS: Final = ("N", "batch", "seq_len")
+
+
+def _picks(draw: st.DrawFn) -> Callable[[int, int], int]:
+    return lambda low, high: low if low == high else draw(st.integers(low, high))
+
+
+def descriptors(
+    dialect: str, operator: str, level: str, *, basis: Basis = "documented"
+) -> st.SearchStrategy[Descriptor]:
+    """Return a strategy for descriptors that `operator` accepts at `level`.
+
+    Every type, rank, size, attribute value, memory layout, constant and choice of optional fields that the table
+    allows may come; tensors stay small (at most 256 elements for an input, 4096 for an output). They shrink toward
+    low ranks, sizes of 1 and left out fields. basis: accepted by the page ("documented"), the builds ("observed") or
+    both.
+
+    Raises InputError or NoTable at once for a dialect, operator, level or basis that does not exist; InputError when
+    drawn from, naming the rules that leave no choice, if the table accepts nothing.
+    """
+    spec = find_operator(dialect, operator, level)
+    if basis not in _BASES:
+        raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
+
+    @st.composite
+    def valid(draw: st.DrawFn) -> Descriptor:
+        made = valid_descriptors(spec, level, basis).draw(_picks(draw))
+        return reject() if made is None else made
+
+    return valid()
+
+
+def near_valid(dialect: str, operator: str, level: str, *, breaks: str | None = None) -> st.SearchStrategy[Broken]:
+    """Return a strategy for descriptors with exactly one thing wrong, as the page says what is right.
+
+    breaks: the id of the finding that they shall have, such as ``directml/ONE_HOT/axis-range``,
+    ``directml/tensor/total-size``, ``onnx/OneHot/indices.type``; any that is possible when left out
+    (`finding_ids` lists them).
+
+    Raises InputError or NoTable at once for a dialect, operator or level that does not exist, and for a finding that
+    does not exist there or that nothing has alone at that level.
+    """
+    spec = find_operator(dialect, operator, level)
+    if breaks is not None:
+        _check_breaks(spec, level, breaks)
+
+    @st.composite
+    def broken(draw: st.DrawFn) -> Broken:
+        source = broken_descriptors(spec, level)
+        made = source.draw(breaks or draw(st.sampled_from(source.ids)), _picks(draw))
+        return reject() if made is None else made
+
+    return broken()
+
+
+def finding_ids(dialect: str, operator: str, level: str) -> list[str]:
+    """Return the ids of the findings that `near_valid` can bring about at `level`."""
+    return broken_descriptors(find_operator(dialect, operator, level), level).ids
+
+
+def _check_breaks(spec: OperatorSpec, level: str, breaks: str) -> None:
+    source = broken_descriptors(spec, level)
+    if breaks not in source.aims:
+        near = difflib.get_close_matches(breaks, source.aims, 3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"expected one of {', '.join(source.aims)}"
+        raise InputError(f"{spec.name} has no finding {breaks!r:.80} at {level}; {hint}")
+    if not source.ways(breaks):
+        raise InputError(f"no descriptor of {spec.name} was found at {level} that has {breaks} and nothing else wrong")
+
+
+def any_descriptors(dialect: str, operator: str) -> st.SearchStrategy[Descriptor]:
+    """Return a strategy for any descriptor that the dialect's words can say, almost always a wrong one.
+
+    Raises InputError or NoTable at once for a dialect or operator that does not exist.
+    """
+    spec = tables(dialect).operator(operator)
+    fields = {
+        info.name: st.none() | (st.lists(_value(spec, info), max_size=3) if info.type.endswith("[]") else made)
+        for info in spec.fields.values()
+        for made in [_value(spec, info)]
+    }
+    drawn = st.fixed_dictionaries(fields)
+    return drawn.map(lambda found: Descriptor(dialect, operator, {k: v for k, v in found.items() if v is not None}))
+
+
+def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
+    base = base_type(info)
+    if base == "tensor":
+        return _tensors(spec)
+    if base == "bool":
+        return st.booleans()
+    if base == "float":
+        return st.floats(allow_nan=False)
+    if base in {"uint", "int", "uint64", "int64"}:
+        low, high = number_limits(spec, info.name)
+        return st.integers(max(low, -9), 9) | st.integers(low, high)
+    return st.sampled_from(list(info.words)) | st.text(max_size=5) if info.words else st.text(max_size=5)
+
+
+def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
+    aspects = {key for form in spec.dialect.tensor_rules for key in form.require.needs}
+    numbers = st.sampled_from([0, 1, 2, 3, 4, 16, 48, 2**31, 2**32 - 1])
+
+    def given(path: str, made: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        return st.none() | made if path in aspects else st.none()
+
+    sizes = st.lists(st.sampled_from((*SIZES, *WILD)) | st.sampled_from(SIZES), max_size=9)
+    has_value = any(f"{name}.value" in form.require.needs for form in spec.rule_forms for name in spec.fields)
+    values = st.lists(st.integers(-3, 9) | st.sampled_from([0.5, -1.5]), max_size=2).map(tuple)
+    return st.builds(
+        TensorDesc,
+        st.sampled_from(list(spec.dialect.types)),
+        sizes.map(tuple),
+        given("tensor.strides", st.lists(numbers, max_size=9).map(tuple)),
+        given("tensor.TotalTensorSizeInBytes", numbers),
+        given("tensor.GuaranteedBaseOffsetAlignment", numbers),
+        given("tensor.Flags", numbers),
+        st.none() | values if has_value else st.none(),
+    )
+
+
+def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:
+    """Return a strategy for the same descriptor with sizes unknown or symbolic, or whole shapes unknown.
+
+    At least one tensor changes, if there is one with a dimension. A constant's elements go with its shape: where
+    nobody knows the shape, nobody knows them.
+    """
+    names = [n for n, value in descriptor.fields.items() if isinstance(value, TensorDesc)]
+
+    @st.composite
+    def vague(draw: st.DrawFn) -> Descriptor:
+        chosen = draw(st.lists(st.sampled_from(names), min_size=1, unique=True)) if names else []
+        fields = dict(descriptor.fields)
+        for name in chosen:
+            fields[name] = draw(_vague(fields[name]))
+        return replace(descriptor, fields=fields, plain=False)
+
+    return vague()
+
+
+def _vague(tensor: TensorDesc) -> st.SearchStrategy[TensorDesc]:
+    if tensor.sizes is None:
+        return st.just(tensor)
+    bare = tensor._replace(value=None)
+    whole = st.just(bare._replace(sizes=None))
+    if not tensor.sizes:
+        return whole
+    unknown = st.none() | st.sampled_from(_SYMBOLS).map(Symbol)
+    positions = st.sets(st.integers(0, len(tensor.sizes) - 1), min_size=1)
+
+    @st.composite
+    def some(draw: st.DrawFn) -> TensorDesc:
+        hidden = draw(positions)
+        sizes = tuple(draw(unknown) if d in hidden else size for d, size in enumerate(tensor.sizes or ()))
+        return bare._replace(sizes=sizes)
+
+    return some() | some() | whole

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.spec import tables
+from specgate.spec.tables import Dialect, OperatorSpec, use_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from specgate.spec.tables import Dialect as DialectTables
+
+
+@pytest.fixture
+def make_spec() -> Callable[..., OperatorSpec]:
+    """Makes an operator out of compiled tables in memory: levels 1.0, 2.0 and 3.0, DirectML's types, no files."""
+
+    def make(
+        fields: dict[str, Any],
+        rules: dict[str, Any] | None = None,
+        *,
+        support: dict[str, Any] | None = None,
+        limits: dict[str, int] | None = None,
+        tensor_rules: dict[str, Any] | None = None,
+        unstated_outputs: bool = False,
+        **more: Any,
+    ) -> OperatorSpec:
+        levels = {level: {"limits": dict(limits or {})} for level in ("1.0", "2.0", "3.0")}
+        raw: dict[str, Any] = {
+            "dialect": {"dialect": "scratch", "level": "feature level", "unstated_outputs": unstated_outputs},
+            "levels": {"levels": levels},
+            "types": tables.dialect("directml").raw["types"],
+            "tensor": {"rules": tensor_rules or {}},
+            "operators": {},
+        }
+        forms = {name: tables.rule_forms(entry) for name, entry in (rules or {}).items()}
+        operator = {"operator": "SCRATCH", "fields": fields, "support": support or {"1.0": {}}, "rules": forms, **more}
+        raw["operators"]["SCRATCH"] = operator
+        return Dialect("scratch", raw).operator("SCRATCH")
+
+    return make
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Callable[..., DialectTables]]:
+    """Loads scratch operator files (text by file name) beside the shipped ones, and takes them away afterwards."""
+
+    def load(dialect: str = "directml", **files: str) -> DialectTables:
+        folder = tmp_path / dialect / "operators"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+        use_specs(tmp_path)
+        return tables.dialect(dialect)
+
+    yield load
+    use_specs()
+
+
+@pytest.fixture
+def one_hot() -> dict[str, Any]:
+    """Give a DirectML descriptor that is accepted from 2.0 on."""
+    return copy.deepcopy(tables.dialect("directml").operator("ONE_HOT").raw["examples"]["example-1"]["descriptor"])
+
+
+@pytest.fixture
+def onnx_one_hot() -> dict[str, Any]:
+    """Give an ONNX node that is accepted from 9 on."""
+    return copy.deepcopy(tables.dialect("onnx").operator("OneHot").raw["examples"]["example-own-off-on"]["descriptor"])
+
+
+@pytest.fixture
+def openvino_one_hot() -> dict[str, Any]:
+    """Give an OpenVINO layer of opset1."""
+    spec = tables.dialect("openvino").operator("OneHot")
+    return copy.deepcopy(spec.raw["examples"]["one-hot-1-example-1"]["descriptor"])

@@ -1,0 +1,133 @@
+"""Descriptors, tensors, and how any value is shown in a message."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specgate.descriptors.core import Descriptor, Oddity, Symbol, TensorDesc, shown, tensor
+
+
+def test_tensor() -> None:
+    made = tensor("INT8", [2, "N", None], strides=[3, 1, 0], size_in_bytes=8, alignment=16, flags=1, value=[1, 2])
+    assert made == TensorDesc("INT8", (2, Symbol("N"), None), (3, 1, 0), 8, 16, 1, (1, 2))
+    assert isinstance(made.sizes[1], Symbol)  # type: ignore[index]
+    assert tensor("INT8", None).sizes is None
+    assert tensor("INT8", []).sizes == ()
+
+
+CONCRETE = {
+    "numbers": (tensor("INT8", [2, 3]), True),
+    "scalar": (tensor("INT8", []), True),
+    "symbol": (tensor("INT8", [2, "N"]), False),
+    "unknown size": (tensor("INT8", [2, None]), False),
+    "unknown rank": (tensor("INT8", None), False),
+    "unknown type": (tensor(None, [2]), False),
+}
+
+
+@pytest.mark.parametrize(("made", "concrete"), CONCRETE.values(), ids=CONCRETE.keys())
+def test_concrete(made: TensorDesc, concrete: bool) -> None:
+    assert made.concrete is concrete
+    assert Descriptor("directml", "X", {"A": made}).plain is concrete
+    assert Descriptor("directml", "X", {"A": [tensor("INT8", [1]), made]}).plain is concrete
+
+
+PLAIN = {
+    "attributes": ({"Axis": 3, "Mode": "linear", "Order": [1, 2]}, True),
+    "null": ({"Axis": None}, False),
+    "null in a list": ({"Order": [1, None]}, False),
+    "nothing": ({}, True),
+}
+
+
+@pytest.mark.parametrize(("fields", "plain"), PLAIN.values(), ids=PLAIN.keys())
+def test_plain(fields: dict[str, Any], plain: bool) -> None:
+    assert Descriptor("directml", "X", fields).plain is plain
+
+
+def test_an_oddity_is_not_plain() -> None:
+    assert Descriptor("onnx", "X", {}, oddities=(Oddity("unknown-attribute", "a", "message"),)).plain is False
+
+
+def test_symbols() -> None:
+    assert Symbol("N") == "N"
+    assert repr(Symbol("N")) == "'N'"
+    assert copy.deepcopy(Symbol("N")) == Symbol("N")
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def endless() -> list[Any]:
+    value: list[Any] = [1]
+    value.append(value)
+    return value
+
+
+SHOWN: dict[str, tuple[Any, str]] = {
+    "word": ("INT8", "'INT8'"),
+    "number": (3, "3"),
+    "none": (None, "None"),
+    "truth": (True, "True"),
+    "float": (1.5, "1.5"),
+    "nan": (float("nan"), "nan"),
+    "list": ([1, "a", None], "[1, 'a', None]"),
+    "tuple": ((1,), "(1,)"),
+    "pair": ((1, 2), "(1, 2)"),
+    "mapping": ({"a": [1], 2: {}}, "{'a': [1], 2: {}}"),
+    "bytes": (b"\x00a", r"b'\x00a'"),
+    "line break": ("a\nb", r"'a\nb'"),
+    "escape": ("\x1b[0m", r"'\x1b[0m'"),
+    "surrogate": ("\ud800", r"'\ud800'"),
+    "long word": ("x" * 10**6, "'" + "x" * 58 + "…"),
+    "long number": (10**5000, "an integer of 16610 bits"),
+    "long negative number": (-(10**5000), "an integer of 16610 bits"),
+    "long number inside": ([10**5000], "[an integer of 16610 bits]"),
+    "deep list": (nested(10_000), "[[[…]]]"),
+    "endless list": (endless(), "[1, [1, [1, …]]]"),
+    "object": (object(), "an object of type object"),
+    "set": ({1}, "an object of type set"),
+    "class": (int, "an object of type type"),
+}
+
+
+@pytest.mark.parametrize(("value", "text"), SHOWN.values(), ids=SHOWN.keys())
+def test_shown(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+class Rude:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+def test_shown_does_not_ask_strangers() -> None:
+    assert shown([Rude()]) == "[an object of type Rude]"
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.complex_numbers(),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=30,
+)
+
+
+@given(ANY, st.integers(20, 200))
+def test_shown_is_one_short_line(value: Any, limit: int) -> None:
+    text = shown(value, limit)
+    assert text.isprintable()
+    assert 1 <= len(text) <= limit
+
+
+@given(st.lists(st.integers(-99, 99), max_size=6) | st.text("abc 'é", max_size=20))
+def test_shown_is_as_python_writes_what_is_short(value: Any) -> None:
+    assert shown(value) == repr(value)

@@ -1,0 +1,366 @@
+"""DirectML's dicts: DxDispatch's forms and abbreviations, typical mistakes in words, and back again."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, tensor
+from specgate.descriptors.directml import is_descriptor, read, read_tensor, write, write_tensor
+from specgate.descriptors.read import read_dict
+from specgate.errors import InputError, NoTable
+
+PLAIN: dict[str, Any] = {
+    "type": "DML_OPERATOR_ONE_HOT",
+    "desc": {
+        "IndicesTensor": {"DataType": "INT32", "Sizes": [1, 1, 3, 1]},
+        "ValuesTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]},
+        "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]},
+        "Axis": 3,
+    },
+}
+FIELDS = {
+    "IndicesTensor": tensor("INT32", [1, 1, 3, 1]),
+    "ValuesTensor": tensor("FLOAT32", [1, 1, 1, 2]),
+    "OutputTensor": tensor("FLOAT32", [1, 1, 3, 4]),
+    "Axis": 3,
+}
+
+
+def with_tensor(raw: Any) -> dict[str, Any]:
+    data = copy.deepcopy(PLAIN)
+    data["desc"]["OutputTensor"] = raw
+    return data
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "as in the guide": PLAIN,
+    "capitals": {"Type": PLAIN["type"], "Desc": PLAIN["desc"]},
+    "short operator": {"type": "ONE_HOT", "desc": PLAIN["desc"]},
+    "fields inline": {"type": PLAIN["type"], **PLAIN["desc"]},
+    "fields inline, capitals": {"Type": PLAIN["type"], **PLAIN["desc"]},
+    "beside what DxDispatch needs": {**PLAIN, "dmlCompileType": "DmlCompileGraph", "executionFlags": "NONE"},
+    "inline beside what DxDispatch needs": {
+        "type": PLAIN["type"],
+        "dmlCompileType": "DmlCompileOp",
+        "bindings": {"ValuesTensor": "values"},
+        **PLAIN["desc"],
+    },
+    "full type": with_tensor({"DataType": "DML_TENSOR_DATA_TYPE_FLOAT32", "Sizes": [1, 1, 3, 4]}),
+    "tensor type": with_tensor({"Type": "BUFFER", "DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]}),
+    "full tensor type": with_tensor({"Type": "DML_TENSOR_TYPE_BUFFER", "DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]}),
+    "nested tensor": with_tensor({"Type": "BUFFER", "Desc": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]}}),
+    "nested tensor without type": with_tensor({"Desc": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]}}),
+    "count of dimensions": with_tensor({"DataType": "FLOAT32", "DimensionCount": 4, "Sizes": [1, 1, 3, 4]}),
+    "nulls": with_tensor(
+        {
+            "DataType": "FLOAT32",
+            "Sizes": [1, 1, 3, 4],
+            "Strides": None,
+            "TotalTensorSizeInBytes": None,
+            "GuaranteedBaseOffsetAlignment": None,
+            "Flags": None,
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
+def test_forms(data: dict[str, Any]) -> None:
+    assert is_descriptor(data)
+    assert read_dict(data) == read(data) == Descriptor("directml", "ONE_HOT", FIELDS)
+    assert read(data).plain
+
+
+def test_the_guides_fully_defined_tensor() -> None:
+    raw = {
+        "Type": "DML_TENSOR_TYPE_BUFFER",
+        "Desc": {
+            "DataType": "DML_TENSOR_DATA_TYPE_FLOAT32",
+            "Flags": "DML_TENSOR_FLAG_NONE",
+            "DimensionCount": 4,
+            "Sizes": [1, 1, 2, 3],
+            "Strides": [6, 6, 3, 1],
+            "TotalTensorSizeInBytes": 24,
+            "GuaranteedBaseOffsetAlignment": 0,
+        },
+    }
+    assert read_tensor(raw, "T") == TensorDesc("FLOAT32", (1, 1, 2, 3), (6, 6, 3, 1), 24, 0, 0)
+
+
+FLAGS: dict[str, tuple[Any, int | None]] = {
+    "short": ("OWNED_BY_DML", 1),
+    "full": ("DML_TENSOR_FLAG_OWNED_BY_DML", 1),
+    "none": ("NONE", 0),
+    "list": (["DML_TENSOR_FLAG_NONE", "OWNED_BY_DML"], 1),
+    "empty list": ([], 0),
+    "joined": ("NONE | OWNED_BY_DML", 1),
+    "number": (1, 1),
+    "unknown number": (6, 6),
+    "null": (None, None),
+}
+
+
+@pytest.mark.parametrize(("written", "flags"), FLAGS.values(), ids=FLAGS.keys())
+def test_flags(written: Any, flags: int | None) -> None:
+    assert read_tensor({"DataType": "INT8", "Sizes": [1], "Flags": written}, "T").flags == flags
+
+
+def test_sizes_that_only_specgate_takes() -> None:
+    made = read_tensor({"DataType": "INT8", "Sizes": [None, "N", 3]}, "T")
+    assert made.sizes == (None, Symbol("N"), 3)
+    assert not read(with_tensor({"DataType": "INT8", "Sizes": ["N"]})).plain
+
+
+def test_missing_and_null_fields_are_left_to_the_rules() -> None:
+    desc = {key: value for key, value in PLAIN["desc"].items() if key != "Axis"}
+    assert "Axis" not in read({**PLAIN, "desc": desc}).fields
+    assert "Axis" not in read({**PLAIN, "desc": {**desc, "Axis": None}}).fields
+
+
+def tensor_without(*names: str, **more: Any) -> dict[str, Any]:
+    raw = {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4], **more}
+    return with_tensor({key: value for key, value in raw.items() if key not in names})
+
+
+OUT = "OutputTensor"
+U32 = "expected an integer from 0 to 4294967295, found"
+MISTAKES: dict[str, tuple[Any, str]] = {
+    "no type": ({"desc": {}}, 'expected "type": "DML_OPERATOR_…", found None'),
+    "type of a wrong kind": ({"type": 3, "desc": {}}, 'expected "type": "DML_OPERATOR_…", found 3'),
+    "desc of a wrong kind": ({**PLAIN, "desc": [1]}, "desc: expected an object with the operator's fields, found [1]"),
+    "misspelt field": (
+        {**PLAIN, "desc": {**PLAIN["desc"], "Axes": 3}},
+        "'Axes' is not a field of ONE_HOT; did you mean Axis?",
+    ),
+    "strange field": (
+        {**PLAIN, "desc": {**PLAIN["desc"], "Foo": 3}},
+        "'Foo' is not a field of ONE_HOT; expected IndicesTensor, ValuesTensor, OutputTensor, Axis",
+    ),
+    "misspelt inline field": (
+        {"type": "DML_OPERATOR_ONE_HOT", **PLAIN["desc"], "axis": 3},
+        "'axis' is not a field of ONE_HOT; did you mean Axis?",
+    ),
+    "field that is no word": (
+        {**PLAIN, "desc": {**PLAIN["desc"], 7: 3}},
+        "7 is not a field of ONE_HOT; expected IndicesTensor, ValuesTensor, OutputTensor, Axis",
+    ),
+    "tensor of a wrong kind": (with_tensor([1]), f"{OUT}: expected a tensor description, found [1]"),
+    "tensor without type": (tensor_without("DataType"), f"{OUT}: expected the field DataType"),
+    "tensor without sizes": (tensor_without("Sizes"), f"{OUT}: expected the field Sizes"),
+    "misspelt type": (
+        tensor_without(DataType="FLOAT_32"),
+        f"{OUT}.DataType: 'FLOAT_32' is not a DML_TENSOR_DATA_TYPE; did you mean FLOAT32?",
+    ),
+    "type in small letters": (
+        tensor_without(DataType="float"),
+        (
+            f"{OUT}.DataType: 'float' is not a DML_TENSOR_DATA_TYPE; expected one of FLOAT32, FLOAT16, UINT32, UINT16, UINT8, "
+            "INT32, INT16, INT8, FLOAT64, UINT64, INT64, UINT4, INT4, UNKNOWN"
+        ),
+    ),
+    "type by number": (
+        tensor_without(DataType=1),
+        f"{OUT}.DataType: 1 is not a DML_TENSOR_DATA_TYPE; expected one of FLOAT32",
+    ),
+    "type in a list": (
+        tensor_without(DataType=["INT8"]),
+        f"{OUT}.DataType: ['INT8'] is not a DML_TENSOR_DATA_TYPE; expected",
+    ),
+    "sizes of a wrong kind": (tensor_without(Sizes="1,1"), f"{OUT}.Sizes: expected a list of sizes, found '1,1'"),
+    "negative size": (tensor_without(Sizes=[1, -1]), f"{OUT}.Sizes[1]: {U32} -1"),
+    "size too large": (tensor_without(Sizes=[2**32]), f"{OUT}.Sizes[0]: {U32} 4294967296"),
+    "broken size": (tensor_without(Sizes=[1.5]), f"{OUT}.Sizes[0]: {U32} 1.5"),
+    "whole size as a float": (tensor_without(Sizes=[2.0]), f"{OUT}.Sizes[0]: {U32} 2.0"),
+    "truth as a size": (tensor_without(Sizes=[True]), f"{OUT}.Sizes[0]: {U32} True"),
+    "size in quotes": (tensor_without(Sizes=["3"]), f"{OUT}.Sizes[0]: {U32} '3'"),
+    "nested sizes": (tensor_without(Sizes=[[1]]), f"{OUT}.Sizes[0]: {U32} [1]"),
+    "many sizes": (tensor_without(Sizes=[1] * 65), f"{OUT}.Sizes: expected at most 64 sizes, found 65"),
+    "count of dimensions": (
+        tensor_without(DimensionCount=3),
+        f"{OUT}: DimensionCount is 3, but Sizes has 4 elements",
+    ),
+    "count of a wrong kind": (
+        tensor_without(DimensionCount=[4]),
+        f"{OUT}: DimensionCount is [4], but Sizes has 4 elements",
+    ),
+    "strides of a wrong kind": (tensor_without(Strides=4), f"{OUT}.Strides: expected a list of strides, found 4"),
+    "negative stride": (tensor_without(Strides=[-1]), f"{OUT}.Strides[0]: {U32} -1"),
+    "unknown stride": (tensor_without(Strides=[None]), f"{OUT}.Strides[0]: {U32} None"),
+    "size in bytes": (
+        tensor_without(TotalTensorSizeInBytes=-4),
+        f"{OUT}.TotalTensorSizeInBytes: expected an integer from 0 to 18446744073709551615, found -4",
+    ),
+    "alignment": (
+        tensor_without(GuaranteedBaseOffsetAlignment="16"),
+        f"{OUT}.GuaranteedBaseOffsetAlignment: {U32} '16'",
+    ),
+    "flag": (tensor_without(Flags="OWNED"), f"{OUT}.Flags: expected flags among NONE, OWNED_BY_DML, found 'OWNED'"),
+    "flag of a wrong kind": (
+        tensor_without(Flags=1.5),
+        f"{OUT}.Flags: expected flags among NONE, OWNED_BY_DML, found 1.5",
+    ),
+    "flags in a nested list": (
+        tensor_without(Flags=[["NONE"]]),
+        f"{OUT}.Flags: expected flags among NONE, OWNED_BY_DML, found [['NONE']]",
+    ),
+    "flags too large": (tensor_without(Flags=2**32), f"{OUT}.Flags: {U32} 4294967296"),
+    "truth as flags": (tensor_without(Flags=True), f"{OUT}.Flags: expected flags among NONE, OWNED_BY_DML, found True"),
+    "tensor type": (tensor_without(Type="TEXTURE"), f"{OUT}: expected the tensor type BUFFER, found 'TEXTURE'"),
+    "tensor type in a list": (
+        tensor_without(Type=["BUFFER"]),
+        f"{OUT}: expected the tensor type BUFFER, found ['BUFFER']",
+    ),
+    "nested tensor type in a list": (
+        with_tensor({"Type": [], "Desc": {"DataType": "INT8", "Sizes": [1]}}),
+        f"{OUT}: expected the tensor type BUFFER, found []",
+    ),
+    "tensor nested twice": (
+        with_tensor({"Desc": {"Desc": {"DataType": "INT8", "Sizes": [1]}}}),
+        f"{OUT}: expected the tensor's own fields inside Desc, found another Desc",
+    ),
+    "nested tensor of a wrong kind": (with_tensor({"Desc": 3}), f"{OUT}: expected a tensor description, found 3"),
+    "field beside Desc": (
+        with_tensor({"Desc": {"DataType": "INT8", "Sizes": [1]}, "Sizes": [1]}),
+        f"{OUT}: 'Sizes' is not a field of DML_TENSOR_DESC; ",
+    ),
+    "misspelt field of a tensor": (
+        tensor_without(Stride=[1]),
+        f"{OUT}: 'Stride' is not a field of DML_BUFFER_TENSOR_DESC; did you mean Strides?",
+    ),
+    "axis of a wrong kind": ({**PLAIN, "desc": {**PLAIN["desc"], "Axis": "3"}}, f"Axis: {U32} '3'"),
+    "negative axis": ({**PLAIN, "desc": {**PLAIN["desc"], "Axis": -1}}, f"Axis: {U32} -1"),
+    "truth for an axis": ({**PLAIN, "desc": {**PLAIN["desc"], "Axis": True}}, f"Axis: {U32} True"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_mistakes(data: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_dict(data, "directml")
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value)) < 250
+
+
+def test_place_in_a_file() -> None:
+    with pytest.raises(InputError, match=r"^dispatchables/a\.OutputTensor\.Sizes\[1\]: expected an integer") as caught:
+        read(tensor_without(Sizes=[1, -1]), "dispatchables/a")
+    assert caught.value.place == "dispatchables/a.OutputTensor.Sizes[1]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("DML_OPERATOR_ONEHOT", "directml has no table for 'ONEHOT'; did you mean ONE_HOT?"),
+        ("DML_OPERATOR_\n" + "X" * 500, "directml has no table for '\\nXXXX"),
+        ("", "directml has no table for ''"),
+    ],
+)
+def test_no_table(kind: str, message: str) -> None:
+    with pytest.raises(NoTable) as caught:
+        read({**PLAIN, "type": kind})
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value)) < 200
+
+
+KINDS = """\
+operator: KINDS
+summary: Has a field of every kind.
+source: [{page: own}]
+fields:
+  Inputs: {kind: input, type: "tensor[]", optional: true}
+  Unsigned: {kind: attribute, type: uint, optional: true}
+  Signed: {kind: attribute, type: int, optional: true}
+  Long: {kind: attribute, type: uint64, optional: true}
+  Offset: {kind: attribute, type: int64, optional: true}
+  Ratio: {kind: attribute, type: float, optional: true}
+  Switch: {kind: attribute, type: bool, optional: true}
+  Function: {kind: attribute, type: "enum:REDUCE_FUNCTION", optional: true}
+  Windows: {kind: attribute, type: "uint[]", optional: true}
+  Scales: {kind: attribute, type: "float[]", optional: true}
+support: {"1.0": {}}
+"""
+VALUES: dict[str, tuple[str, Any, Any]] = {
+    "unsigned": ("Unsigned", 4294967295, 4294967295),
+    "signed": ("Signed", -2147483648, -2147483648),
+    "long": ("Long", 2**64 - 1, 2**64 - 1),
+    "offset": ("Offset", -(2**63), -(2**63)),
+    "float": ("Ratio", 0.5, 0.5),
+    "whole float": ("Ratio", 2, 2.0),
+    "infinity": ("Ratio", "inf", float("inf")),
+    "infinity in capitals": ("Ratio", "-Inf", float("-inf")),
+    "true": ("Switch", True, True),
+    "one": ("Switch", 1, True),
+    "zero": ("Switch", 0, False),
+    "enum": ("Function", "SUM", "SUM"),
+    "full enum": ("Function", "DML_REDUCE_FUNCTION_SUM", "SUM"),
+    "list": ("Windows", [1, 2], [1, 2]),
+    "empty list": ("Windows", [], []),
+    "floats": ("Scales", [1, 0.5, "inf"], [1.0, 0.5, float("inf")]),
+    "tensors": ("Inputs", [{"DataType": "INT8", "Sizes": [1]}], [tensor("INT8", [1])]),
+    "no tensors": ("Inputs", [], []),
+}
+
+
+@pytest.mark.parametrize(("field", "raw", "value"), VALUES.values(), ids=VALUES.keys())
+def test_values_of_every_kind(scratch, field: str, raw: Any, value: Any) -> None:
+    scratch(kinds=KINDS)
+    made = read({"type": "KINDS", "desc": {field: raw}})
+    assert made.fields == {field: value}
+    assert repr(made.fields[field]) == repr(value)
+    assert read(write(made)) == made
+
+
+def test_not_a_number_survives(scratch) -> None:
+    scratch(kinds=KINDS)
+    made = read({"type": "KINDS", "desc": {"Ratio": "NaN", "Scales": [float("nan")]}})
+    assert write(made)["desc"] == {"Ratio": "nan", "Scales": ["nan"]}
+
+
+BAD: dict[str, tuple[str, Any, str]] = {
+    "negative": ("Unsigned", -1, "Unsigned: expected an integer from 0 to 4294967295, found -1"),
+    "signed": ("Signed", 2**31, "Signed: expected an integer from -2147483648 to 2147483647, found 2147483648"),
+    "long": ("Long", -1, "Long: expected an integer from 0 to 18446744073709551615, found -1"),
+    "float": ("Ratio", "half", "Ratio: expected a number, found 'half'"),
+    "float list": ("Ratio", [0.5], "Ratio: expected a number, found [0.5]"),
+    "float of a truth": ("Ratio", True, "Ratio: expected a number, found True"),
+    "huge float": ("Ratio", 10**400, "Ratio: expected a number, found an integer of 1329 bits"),
+    "truth": ("Switch", "true", "Switch: expected true or false, found 'true'"),
+    "truth of two": ("Switch", 2, "Switch: expected true or false, found 2"),
+    "truth list": ("Switch", [True], "Switch: expected true or false, found [True]"),
+    "truth of a float": ("Switch", 1.0, "Switch: expected true or false, found 1.0"),
+    "enum": ("Function", 3, "Function: expected a word for Function, found 3"),
+    "list": ("Windows", 3, "Windows: expected a list, found 3"),
+    "list of words": ("Windows", [1, "2"], "Windows[1]: expected an integer from 0 to 4294967295, found '2'"),
+    "tensors": ("Inputs", {"DataType": "INT8", "Sizes": [1]}, "Inputs: expected a list, found {'DataType': 'INT8', 'Sizes': [1]}"),
+    "no tensor": ("Inputs", [None], "Inputs[0]: expected a tensor description, found None"),
+    "bad tensor": ("Inputs", [{"DataType": "INT8", "Sizes": [-1]}], "Inputs[0].Sizes[0]: expected an integer from 0 to 4294967295, found -1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "raw", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_values_of_every_kind(scratch, field: str, raw: Any, message: str) -> None:
+    scratch(kinds=KINDS)
+    with pytest.raises(InputError) as caught:
+        read({"type": "KINDS", "desc": {field: raw}})
+    assert str(caught.value) == message
+
+
+def test_written_short() -> None:
+    assert write(read(FORMS["full type"])) == PLAIN
+
+
+def test_round_trip_of_everything_a_tensor_has() -> None:
+    made = TensorDesc("INT8", (1, None, Symbol("N")), (3, 2, 1), 64, 16, 1)
+    assert read_tensor(write_tensor(made), "T") == made
+    assert write_tensor(TensorDesc("INT8", (2,))) == {"DataType": "INT8", "Sizes": [2]}
+    assert write_tensor(TensorDesc("INT8", (2,), flags=0)) == {"DataType": "INT8", "Sizes": [2], "Flags": 0}
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"type": "OneHot", "data": {}}, {"op_type": "OneHot"}, {"type": ["x"], "desc": {}}, {"desc": {}}]
+)
+def test_what_is_none(data: dict[str, Any]) -> None:
+    assert not is_descriptor(data)

@@ -1,0 +1,215 @@
+"""OpenVINO layers as dicts, in the words of an IR layer: forms, mistakes in words, and back again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import specgate
+from specgate.descriptors.core import Oddity, Symbol, TensorDesc
+from specgate.descriptors.openvino import is_descriptor, read, write
+from specgate.descriptors.read import read_dict
+from specgate.errors import InputError, NoTable
+
+I64 = {"element_type": "i64", "shape": [3, -1]}
+DEPTH = {"element_type": "i64", "shape": [], "value": 4}
+F32 = {"element_type": "f32", "shape": []}
+LAYER: dict[str, Any] = {
+    "type": "OneHot",
+    "version": "opset1",
+    "inputs": [I64, DEPTH, F32, F32],
+    "outputs": [],
+    "data": {"axis": -1},
+}
+
+
+def test_reading() -> None:
+    made = read_dict(LAYER)
+    assert (made.dialect, made.operator, made.version, made.oddities) == ("openvino", "OneHot", "opset1", ())
+    assert made.fields == {
+        "indices": TensorDesc("i64", (3, None)),
+        "depth": TensorDesc("i64", (), value=(4,)),
+        "on_value": TensorDesc("f32", ()),
+        "off_value": TensorDesc("f32", ()),
+        "axis": -1,
+    }
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "with an id": {**LAYER, "id": "7"},
+    "null for an unknown size": {**LAYER, "inputs": [{"element_type": "i64", "shape": [3, None]}, DEPTH, F32, F32]},
+    "attributes as text": {**LAYER, "data": {"axis": "-1"}},
+    "attributes as text with spaces": {**LAYER, "data": {"axis": " -1 "}},
+    "no outputs": {key: value for key, value in LAYER.items() if key != "outputs"},
+}
+
+
+@pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
+def test_forms(data: dict[str, Any]) -> None:
+    assert read(data) == read(LAYER)
+
+
+def test_without_a_version() -> None:
+    assert read({key: value for key, value in LAYER.items() if key != "version"}).version is None
+
+
+def test_symbols_and_unknown_ranks() -> None:
+    made = read({**LAYER, "inputs": [{"element_type": "i64", "shape": ["N", 2]}, {"shape": None}]})
+    assert made.fields["indices"].sizes == (Symbol("N"), 2)
+    assert made.fields["depth"] == TensorDesc(None, None)
+
+
+def test_oddities() -> None:
+    made = read({**LAYER, "inputs": [I64] * 5, "data": {"axis": "--1", "depth": "3"}})
+    assert made.oddities == (
+        Oddity("too-many-inputs", "inputs", "5 inputs are given, at most 4 are defined"),
+        Oddity("wrong-kind", "axis", "axis is '--1', but a 64-bit integer is expected", "--1"),
+        Oddity(
+            "unknown-attribute",
+            "depth",
+            "OneHot defines no attribute 'depth' (it has: axis, negative_indices_mode)",
+            "3",
+        ),
+    )
+
+
+def with_indices(**raw: Any) -> dict[str, Any]:
+    return {**LAYER, "inputs": [{**I64, **raw}]}
+
+
+SIZE = "expected a size from 0 to 2**63 - 1, a name or null, found"
+MISTAKES: dict[str, tuple[Any, str]] = {
+    "misspelt key": ({**LAYER, "verson": "opset1"}, "'verson' is not a field of a layer; did you mean version?"),
+    "strange key": ({**LAYER, "x": 1}, "'x' is not a field of a layer; expected type, version, name, id, inputs, outputs, data"),
+    "key that is no word": ({**LAYER, None: 1}, "None is not a field of a layer; expected type"),
+    "type": ({**LAYER, "type": 3}, "expected type and version as strings, found 3 and 'opset1'"),
+    "version": ({**LAYER, "version": 1}, "expected type and version as strings, found 'OneHot' and 1"),
+    "name": ({**LAYER, "name": 3}, "name: expected a name, found 3"),
+    "inputs": ({**LAYER, "inputs": {"a": 1}}, "inputs: expected a list of ports, found {'a': 1}"),
+    "input": ({**LAYER, "inputs": [3]}, "inputs[0]: expected an object with element_type and shape, or null, found 3"),
+    "outputs": ({**LAYER, "outputs": 3}, "outputs: expected a list of ports, found 3"),
+    "key of a port": (with_indices(precision="I64"), "inputs[0]: 'precision' is not a field of a port; expected element_type, shape, value"),
+    "misspelt type": (with_indices(element_type="i46"), "inputs[0].element_type: 'i46' is not an element type; did you mean i4?"),
+    "precision of a port": (with_indices(element_type="FP32"), "inputs[0].element_type: 'FP32' is not an element type; expected one of f64, f32"),
+    "type in a list": (with_indices(element_type=["i64"]), "inputs[0].element_type: ['i64'] is not an element type; expected one of f64"),
+    "type as an object": (with_indices(element_type={}), "inputs[0].element_type: {} is not an element type; expected one of f64"),
+    "shape": (with_indices(shape=3), "inputs[0].shape: expected a list of at most 256 sizes or null, found 3"),
+    "negative size": (with_indices(shape=[-2]), f"inputs[0].shape[0]: {SIZE} -2"),
+    "range of sizes": (with_indices(shape=[[1, 3]]), f"inputs[0].shape[0]: {SIZE} [1, 3]"),
+    "constant": (with_indices(value=[{}]), "inputs[0].value: expected numbers of at most 64 bits, found {}"),
+    "data": ({**LAYER, "data": "axis"}, "data: expected an object of attributes by name"),
+    "attribute that has no name": ({**LAYER, "data": {(1, 2): 1}}, "expected attributes by name, found the key (1, 2)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_mistakes(data: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(data)
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value)) < 400
+
+
+def test_place_in_a_file() -> None:
+    with pytest.raises(InputError, match=r"^layers\[2\]\.inputs\[0\]\.shape\[0\]: expected a size"):
+        read(with_indices(shape=[-2]), "layers[2]")
+
+
+def test_no_table() -> None:
+    with pytest.raises(NoTable, match="openvino has no table for 'ONEHOT'"):
+        read({**LAYER, "type": "ONEHOT"})
+
+
+ATTRIBUTES = """\
+operator: Kinds
+summary: Has an attribute of every kind.
+source: [{page: own}]
+fields:
+  whole: {kind: attribute, type: int, optional: true}
+  half: {kind: attribute, type: float, optional: true}
+  switch: {kind: attribute, type: bool, optional: true}
+  word: {kind: attribute, type: string, optional: true}
+  axes: {kind: attribute, type: "int[]", optional: true}
+support: {"opset1": {}}
+"""
+GOOD: dict[str, tuple[str, Any, Any]] = {
+    "int": ("whole", 3, 3),
+    "int as text": ("whole", "-9223372036854775808", -(2**63)),
+    "float": ("half", 0.5, 0.5),
+    "float as text": ("half", "1e-05", 1e-05),
+    "infinite float as text": ("half", "inf", float("inf")),
+    "whole float": ("half", 2, 2.0),
+    "true": ("switch", True, True),
+    "true as text": ("switch", "true", True),
+    "false as text": ("switch", "false", False),
+    "one as text": ("switch", "1", True),
+    "zero": ("switch", 0, False),
+    "string": ("word", "left", "left"),
+    "ints": ("axes", [1, 2], [1, 2]),
+    "ints as text": ("axes", "1, 2,-3", [1, 2, -3]),
+}
+BAD: dict[str, tuple[str, Any, str]] = {
+    "int": ("whole", "1.5", "whole is '1.5', but a 64-bit integer is expected"),
+    "two signs": ("whole", "--5", "whole is '--5', but a 64-bit integer is expected"),
+    "empty int": ("whole", "", "whole is '', but a 64-bit integer is expected"),
+    "long int": ("whole", "9" * 5000, f"whole is '{'9' * 58}…, but a 64-bit integer is expected"),
+    "large int": ("whole", "9223372036854775808", "whole is '9223372036854775808', but a 64-bit integer is expected"),
+    "float": ("half", "half", "half is 'half', but a number is expected"),
+    "long float": ("half", "x" * 10**5, f"half is '{'x' * 58}…, but a number is expected"),
+    "huge float": ("half", 10**400, "half is an integer of 1329 bits, but a number is expected"),
+    "truth as a float": ("half", True, "half is True, but a number is expected"),
+    "list as a float": ("half", [1], "half is [1], but a number is expected"),
+    "truth": ("switch", "yes", "switch is 'yes', but true or false is expected"),
+    "list as a truth": ("switch", [True], "switch is [True], but true or false is expected"),
+    "two as a truth": ("switch", 2, "switch is 2, but true or false is expected"),
+    "string": ("word", 3, "word is 3, but a string is expected"),
+    "ints": ("axes", "1;2", "axes is '1;2', but a 64-bit integer is expected"),
+    "int as ints": ("axes", 3, "axes is 3, but int[] is expected"),
+}
+
+
+@pytest.mark.parametrize(("name", "raw", "value"), GOOD.values(), ids=GOOD.keys())
+def test_attributes(scratch, name: str, raw: Any, value: Any) -> None:
+    scratch("openvino", kinds=ATTRIBUTES)
+    made = read({"type": "Kinds", "version": "opset1", "data": {name: raw}})
+    assert made.fields == {name: value}
+    assert repr(made.fields[name]) == repr(value)
+    assert read(write(made)) == made
+
+
+@pytest.mark.parametrize(("name", "raw", "message"), BAD.values(), ids=BAD.keys())
+def test_attributes_of_wrong_kinds(scratch, name: str, raw: Any, message: str) -> None:
+    scratch("openvino", kinds=ATTRIBUTES)
+    made = read({"type": "Kinds", "version": "opset1", "data": {name: raw}})
+    assert [(o.code, o.where, o.message) for o in made.oddities] == [("wrong-kind", name, message)]
+    assert specgate.check(made, "openvino:opset13").findings[0].message.startswith(message)
+
+
+def test_written() -> None:
+    assert write(read(LAYER)) == {**LAYER, "inputs": [I64, {**DEPTH, "value": [4]}, F32, F32]}
+
+
+def test_written_with_what_is_odd_and_what_is_left_out() -> None:
+    made = read(
+        {
+            **LAYER,
+            "name": "oh",
+            "inputs": [None, {"element_type": "i64", "shape": None}],
+            "data": {"axis": [], "x": "y"},
+        }
+    )
+    assert write(made) == {
+        "type": "OneHot",
+        "version": "opset1",
+        "name": "oh",
+        "inputs": [None, {"element_type": "i64", "shape": None}],
+        "outputs": [],
+        "data": {"axis": [], "x": "y"},
+    }
+    assert read(write(made)) == made
+
+
+@pytest.mark.parametrize("data", [{}, {"type": "OneHot"}, {"type": "OneHot", "version": 1}, {"op_type": "OneHot"}])
+def test_what_is_none(data: dict[str, Any]) -> None:
+    assert not is_descriptor(data)

@@ -1,0 +1,63 @@
+"""The compiled checker and the explaining path give one answer, whatever the descriptor and the basis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from specgate.rules.compile import compile_resolved
+from specgate.testing import Case, any_descriptors, cases, descriptors, near_valid, reproducing, with_unknown_sizes
+from specgate.validate.check import check_at
+from specgate.validate.explain import explain_at
+from tests.properties.support import resolved_of
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import Side
+    from specgate.verdict import Basis
+
+SIDES: dict[Basis, list[Side]] = {
+    "documented": ["documented"],
+    "observed": ["observed"],
+    "both": ["documented", "observed"],
+}
+
+
+def agree(descriptor: Descriptor, case: Case) -> None:
+    failures = {side: explain_at(descriptor, resolved_of(case, side)) for side in SIDES["both"]}
+    for side, found in failures.items():
+        if descriptor.plain:
+            fast = compile_resolved(resolved_of(case, side))
+            assert fast(descriptor.fields) is (not found), side
+    for basis, sides in SIDES.items():
+        found = [failure for side in sides for failure in failures[side]]
+        expected = False if any(not f.unknown for f in found) else None if found else True
+        verdict = check_at(descriptor, case.level, basis)
+        assert verdict.accepted is expected, basis
+        assert bool(verdict.findings) is (expected is False)
+        certain = {f.key for f in found if not f.unknown}
+        assert {f.id.rpartition("/")[2] for f in verdict.findings} == {rule for _, rule, _ in certain}
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+@given(data=st.data())
+def test_on_valid_and_near_valid_descriptors(case: Case, data: st.DataObject) -> None:
+    near = near_valid(*case).map(lambda broken: broken.descriptor)
+    descriptor = data.draw(descriptors(*case) | near | descriptors(*case, basis="observed"))
+    if data.draw(st.booleans()):
+        descriptor = data.draw(st.just(descriptor) | with_unknown_sizes(descriptor))
+    with reproducing(descriptor, case.target):
+        note(str(descriptor))
+        agree(descriptor, case)
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+@given(data=st.data())
+def test_on_anything(case: Case, data: st.DataObject) -> None:
+    descriptor = data.draw(any_descriptors(case.dialect, case.operator))
+    with reproducing(descriptor, case.target):
+        note(str(descriptor))
+        agree(descriptor, case)

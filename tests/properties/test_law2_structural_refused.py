@@ -1,0 +1,73 @@
+"""Rejected by a structural rule means that the executor refuses it too, without having asked the validator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given, note
+from hypothesis import strategies as st
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.engine import execute_at
+from specgate.testing import Case, any_descriptors, arrays, cases, finding_ids, near_valid, reproducing
+from specgate.validate import check, explain
+from specgate.validate.explain import explain_at
+from tests.properties.support import MAX_BYTES, carried, resolved_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.descriptors.core import Descriptor
+
+
+def structural_ids(case: Case) -> list[str]:
+    """Return the findings that near-valid descriptors of a case can have and that only a structural failure gives."""
+    resolved = resolved_of(case)
+    loose = {form.name for form in (*resolved.rules, *resolved.tensor_rules) if not form.structural}
+    cells = ("type", "rank", "value")
+    found = finding_ids(*case)
+    return [i for i in found if i.split("/")[-1] not in loose and i.rpartition(".")[2] not in cells]
+
+
+def structurally_wrong(descriptor: Descriptor, case: Case) -> bool:
+    return any(f.structural and not f.unknown for f in explain_at(descriptor, resolved_of(case)))
+
+
+def refused_alone(descriptor: Descriptor, given_arrays: Mapping[str, Any], level: str) -> None:
+    """Assert that execution refuses the descriptor, while every way to the validator is closed."""
+
+    def closed(*_args: Any, **_kwargs: Any) -> None:
+        raise AssertionError("the executor asked the validator")
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, names in ((check, ("check_at", "accepts", "judge_levels")), (explain, ("explain_at",))):
+            for name in names:
+                patch.setattr(module, name, closed)
+        with pytest.raises(InputError):
+            execute_at(descriptor, given_arrays, level, max_bytes=MAX_BYTES)
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+@given(data=st.data())
+def test_near_valid_and_structurally_wrong_is_refused(case: Case, data: st.DataObject) -> None:
+    broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(structural_ids(case)))))
+    note(broken.how)
+    assume(carried(broken.descriptor))
+    with reproducing(broken.descriptor, case.target):
+        assert structurally_wrong(broken.descriptor, case)
+        refused_alone(broken.descriptor, data.draw(arrays(broken.descriptor, case.level)), case.level)
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+@given(data=st.data())
+def test_anything_structurally_wrong_is_refused(case: Case, data: st.DataObject) -> None:
+    descriptor = data.draw(any_descriptors(case.dialect, case.operator))
+    if not structurally_wrong(descriptor, case):
+        return
+    with reproducing(descriptor, case.target):
+        try:
+            strategy = arrays(descriptor, case.level)
+        except (InputError, NoKernel):  # too large, or of a type that numpy lacks
+            return
+        refused_alone(descriptor, data.draw(strategy), case.level)

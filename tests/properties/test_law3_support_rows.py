@@ -1,0 +1,70 @@
+"""Rejected only by a support row: a later level accepts it or none has the row, and the finding says which do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from specgate.testing import Case, cases, finding_ids, near_valid, reproducing
+from specgate.validate.check import check_at
+from tests.properties.support import spec_of
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Finding
+
+CELLS = ("type", "rank", "value")
+
+
+def cell_ids(case: Case) -> list[str]:
+    return [found for found in finding_ids(*case) if found.rpartition(".")[2] in CELLS]
+
+
+def ids_at(descriptor: Descriptor, level: str) -> set[tuple[str, str]]:
+    return {(f.id, f.where) for f in check_at(descriptor, level, "documented").findings}
+
+
+def refuses(descriptor: Descriptor, level: str, finding: Finding) -> bool:
+    """Whether the level refuses the same thing, or does not even have the field."""
+    at_field = [name for name, where in ids_at(descriptor, level) if where == finding.where]
+    return any(name == finding.id or name.endswith(".exists") for name in at_field)
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if cell_ids(case)], ids=str)
+@given(data=st.data())
+def test_the_finding_names_exactly_the_levels_that_take_it(case: Case, data: st.DataObject) -> None:
+    broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(cell_ids(case)))))
+    note(broken.how)
+    descriptor = broken.descriptor
+    spec = spec_of(case)
+    with reproducing(descriptor, case.target):
+        verdict = check_at(descriptor, case.level, "documented")
+        assert verdict.accepted is False
+        assert broken.breaks in {f.id for f in verdict.findings}
+        accepting = {level for level in spec.levels if check_at(descriptor, level, "documented").accepted}
+        for finding in verdict.findings:
+            takes = [level for level in spec.levels if not refuses(descriptor, level, finding)]
+            assert list(finding.levels) == takes
+            assert finding.first_level == (takes[0] if takes else None)
+            assert accepting <= set(finding.levels)
+            if takes:
+                assert f"accepted by {spec.dialect.level_set(takes)}" in finding.message
+            else:
+                assert f"no {spec.dialect.level_word} takes it" in finding.message
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if cell_ids(case)], ids=str)
+@given(data=st.data())
+def test_some_level_accepts_it_or_no_level_has_the_row(case: Case, data: st.DataObject) -> None:
+    broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(cell_ids(case)))))
+    note(broken.how)
+    spec = spec_of(case)
+    with reproducing(broken.descriptor, case.target):
+        verdict = check_at(broken.descriptor, case.level, "documented")
+        common = set.intersection(*(set(finding.levels) for finding in verdict.findings))
+        accepting = {level for level in spec.levels if check_at(broken.descriptor, level, "documented").accepted}
+        # Where every row-bound finding is lifted, nothing else may stand in the way.
+        assert common == accepting

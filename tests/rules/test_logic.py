@@ -1,0 +1,117 @@
+"""Every engine answers specs/logic.yaml alike: the evaluator, the explaining path, and the compiled checkers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.descriptors.core import Descriptor, tensor
+from specgate.rules.compile import compile_resolved
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.spec.build import dialect_files
+from specgate.spec.yamlio import load_yaml
+from specgate.validate.explain import explain_at
+from tests.paths import SPECS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specgate.spec.tables import OperatorSpec
+
+LOGIC = load_yaml((SPECS / "logic.yaml").read_text(encoding="utf-8"), "logic.yaml")[0]
+CASES = [pytest.param(case, id=f"{case['in']}: {case['expression']}") for case in LOGIC["cases"]]
+ANSWERS = {True: True, False: False, "unknown": UNKNOWN, "broken": Broken, "not-applicable": None}
+
+
+def read_context(context: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the field specs and the descriptor's values that a context describes."""
+    specs: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for name, raw in context["fields"].items():
+        specs[name] = {
+            "kind": "input" if "attribute" not in raw else "attribute",
+            "type": raw.get("attribute", "tensor"),
+        }
+        specs[name].update({key: raw[key] for key in ("optional", "default") if key in raw})
+        if not raw.get("given", True):
+            continue
+        if "attribute" in raw:
+            values[name] = raw["value"]
+            continue
+        value = raw.get("value")
+        values[name] = tensor(
+            raw["type"],
+            raw["sizes"],
+            strides=raw.get("strides"),
+            size_in_bytes=raw.get("size"),
+            alignment=raw.get("alignment"),
+            flags=raw.get("flags"),
+            value=value if value is None or isinstance(value, list) else [value],
+        )
+    return specs, values
+
+
+@pytest.fixture
+def case_spec(make_spec: Callable[..., OperatorSpec]) -> Callable[[dict[str, Any]], tuple[OperatorSpec, Descriptor]]:
+    def make(case: dict[str, Any]) -> tuple[OperatorSpec, Descriptor]:
+        context = LOGIC["contexts"][case["in"]]
+        fields, values = read_context(context)
+        spec = make_spec(fields, {"case": case["expression"]}, limits=context["limits"], define=context["define"])
+        return spec, Descriptor("scratch", "SCRATCH", values)
+
+    return make
+
+
+def judge(spec: OperatorSpec, descriptor: Descriptor) -> Any:
+    """Answer as the file does: None where the rule does not apply, Broken where it has no value."""
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
+    context = Context(fields, spec.dialect.limits("3.0"), spec.dialect.bits, spec.scope.defines)
+    rule = spec.rule_forms[0].require
+    if any(context.absent(path) for path in rule.needs):
+        return None
+    try:
+        return evaluate(rule, context)
+    except Broken:
+        return Broken
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_evaluator_answers_as_the_file(case, case_spec) -> None:
+    assert judge(*case_spec(case)) is ANSWERS[case["answer"]]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_explaining_path_agrees_with_the_file(case, case_spec) -> None:
+    spec, descriptor = case_spec(case)
+    resolved = spec.resolve("3.0")
+    assert resolved is not None
+    failures = explain_at(descriptor, resolved)
+    wanted = {True: [], "not-applicable": [], False: [False], "broken": [False], "unknown": [True]}
+    assert [failure.unknown for failure in failures] == wanted[case["answer"]]
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.values[0]["in"] == "known"])  # type: ignore[index]
+def test_compiled_path_agrees_with_the_file(case, case_spec) -> None:
+    spec, descriptor = case_spec(case)
+    assert descriptor.plain
+    resolved = spec.resolve("3.0")
+    assert resolved is not None
+    assert compile_resolved(resolved)(descriptor.fields) is (case["answer"] in {True, "not-applicable"})
+
+
+def test_file_says_each_thing_once_and_enough_of_each() -> None:
+    keys = Counter((case["in"], case["expression"]) for case in LOGIC["cases"])
+    assert [key for key, count in keys.items() if count > 1] == []
+    assert all({"in", "expression", "answer"} == set(case) for case in LOGIC["cases"])
+    answers = Counter(str(case["answer"]) for case in LOGIC["cases"])
+    assert set(answers) == {"True", "False", "unknown", "broken", "not-applicable"}
+    assert min(answers.values()) >= 8
+    assert sum(answers.values()) >= 80
+
+
+def test_file_is_not_taken_for_a_dialects() -> None:
+    assert not any(
+        path.name == "logic.yaml" for d in ("directml", "onnx", "openvino") for path in dialect_files(SPECS / d)
+    )

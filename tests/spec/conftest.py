@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.spec.build import SpecErrors, build_dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+BASE = {
+    "dialect.yaml": "dialect: scratch\ntitle: Scratch\nlevel: level\nunstated_outputs: false\n",
+    "levels.yaml": """\
+dialect: scratch
+what: level
+sources: [{name: own}]
+levels:
+  "1.0": {limits: {max_dimensions: 5}}
+  "2.0": {limits: {max_dimensions: 5}}
+  "3.0": {limits: {max_dimensions: 8}}
+""",
+    "types.yaml": """\
+dialect: scratch
+sources: [{name: own}]
+types:
+  INT8: {bits: 8, numpy: int8}
+  INT16: {bits: 16, numpy: int16, since: "2.0"}
+""",
+}
+OPERATOR = """\
+operator: COPY
+summary: Copies.
+source:
+  - page: own
+fields:
+  Input: {kind: input}
+  Output: {kind: output}
+  Axis: {kind: attribute, type: uint, optional: true}
+support:
+  "1.0":
+    Input: {ranks: 4, types: [INT8]}
+    Output: {ranks: 4, types: [INT8]}
+  "2.0":
+    Input: {ranks: 1..8, types: [INT8, INT16]}
+    Output: {ranks: 1..8, types: [INT8, INT16]}
+define:
+  dimensions: rank(Input)
+rules:
+  same-rank:
+    require: dimensions == rank(Output)
+    because: both have as many dimensions
+  axis-range: Axis < dimensions
+execute:
+  kernel: one_hot
+  arrays: {indices: Input}
+  arguments: {axis: Axis}
+  outputs: [Output]
+  "2.0": {index_axis: kept}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[..., Path]:
+    """Lays out a dialect's folder: a sound one, with some files replaced, added, or (None) left out."""
+
+    def lay_out(**changed: str | None) -> Path:
+        files: dict[str, str | None] = {**BASE, "operators/copy.yaml": OPERATOR}
+        files.update({name.replace("__", "/").replace("_yaml", ".yaml"): text for name, text in changed.items()})
+        for name, text in files.items():
+            path = tmp_path / "scratch" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if text is not None:
+                path.write_text(text, encoding="utf-8")
+        return tmp_path / "scratch"
+
+    return lay_out
+
+
+@pytest.fixture
+def problems(folder) -> Callable[..., list[str]]:
+    """Builds such a folder and returns what is wrong with it, by the names of its files."""
+
+    def build(**changed: str | None) -> list[str]:
+        root = folder(**changed)
+        try:
+            build_dialect(root)
+        except SpecErrors as error:
+            assert str(error) == "\n".join(error.problems)
+            assert all(problem.isprintable() for problem in error.problems)
+            return [problem.removeprefix(f"{root}/") for problem in error.problems]
+        return []
+
+    return build
+
+
+@pytest.fixture
+def operator_problems(problems) -> Callable[[str, str], list[str]]:
+    """Replaces one text of the sound operator file by another and returns what is wrong then."""
+
+    def build(old: str, new: str) -> list[str]:
+        assert OPERATOR.count(old) == 1
+        return problems(operators__copy_yaml=OPERATOR.replace(old, new))  # type: ignore[no-any-return]
+
+    return build

@@ -1,0 +1,232 @@
+"""Spec files are built whole or refused with one line for each mistake: file, line, key, what was expected, what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.spec.build import MAX_PROBLEMS, SpecErrors, build_dialect, dialect_files
+from specgate.spec.tables import Dialect
+from tests.spec.conftest import BASE, OPERATOR
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_sound_files(folder) -> None:
+    tables = build_dialect(folder())
+    spec = Dialect("scratch", tables).operator("COPY")
+    resolved = spec.resolve("2.0")
+    assert resolved is not None
+    assert str(resolved.cells["Input"].ranks) == "1 to 8"
+    assert [form.require.text for form in resolved.rules] == ["dimensions == rank(Output)", "Axis < dimensions"]
+    assert tables["files"] == {"COPY": "operators/copy.yaml"}
+
+
+def test_keys_keep_the_order_of_the_file(folder) -> None:
+    text = OPERATOR.replace("summary: Copies.\n", "") + "summary: Copies.\n"
+    assert list(build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"])[-1] == "summary"
+
+
+SHAPES = {
+    "one rank": ("4", [4, 4]),
+    "range": ("1..8", [1, 8]),
+    "open range": ("2..", [2, None]),
+    "list": ("[5, 4]", {"only": [4, 5]}),
+    "any": ("any", None),
+}
+
+
+@pytest.mark.parametrize(("written", "compiled"), SHAPES.values(), ids=SHAPES.keys())
+def test_ranks(folder, written: str, compiled: object) -> None:
+    text = OPERATOR.replace("Input: {ranks: 4, types: [INT8]}", f"Input: {{ranks: {written}}}")
+    assert build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["support"]["1.0"]["Input"] == {
+        "ranks": compiled
+    }
+
+
+def test_type_sets_are_per_row(folder) -> None:
+    text = OPERATOR.replace(
+        '  "2.0":\n    Input: {ranks: 1..8, types: [INT8, INT16]}',
+        '  "2.0":\n    type_sets: {T: [INT16]}\n    Input: {types: T}',
+    )
+    row = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["support"]["2.0"]
+    assert row["Input"] == {"types": ["INT16"]}
+    assert "type_sets" not in row
+
+
+MISTAKES = {
+    "misspelt key": ("summary:", "sumary:", ["1: summary: expected this key", "2: sumary: unknown key"]),
+    "missing key": ("summary: Copies.\n", "", ["1: summary: expected this key"]),
+    "empty key": ("summary: Copies.", "summary:", ["2: summary: expected a string, found None"]),
+    "number for a level": (
+        "axis-range: Axis < dimensions",
+        "axis-range: {require: Axis < dimensions, since: 2.0}",
+        ["22: rules.axis-range.since: expected a string, found 2.0"],
+    ),
+    "kind": (
+        "Input: {kind: input}",
+        "Input: {kind: inptu}",
+        ["6: fields.Input.kind: Input should be 'input', 'output' or 'attribute', found 'inptu'"],
+    ),
+    "truth": (
+        "optional: true",
+        "optional: yes",
+        ["8: fields.Axis.optional: expected true or false, found 'yes'"],
+    ),
+    "field name": (
+        "Axis: {kind: attribute",
+        "Axis-1: {kind: attribute",
+        ["8: fields.Axis-1: String should match pattern '^[A-Za-z_][A-Za-z0-9_]*$', found 'Axis-1'"],
+    ),
+    "rule name": (
+        "axis-range:",
+        "AxisRange:",
+        ["22: rules.AxisRange: String should match pattern '^[a-z][a-z0-9]*(-[a-z0-9]+)*$', found 'AxisRange'"],
+    ),
+    "rank": (
+        "Input: {ranks: 4,",
+        "Input: {ranks: 4-5,",
+        ['11: support.1.0.Input.ranks: expected a rank (4), a range ("1..8", "1.."), a list ([4, 5]) or "any", found \'4-5\''],
+    ),
+    "number for a rule": (
+        "axis-range: Axis < dimensions",
+        "axis-range: 4",
+        ["22: rules.axis-range: expected a string or a mapping or a list, found 4"],
+    ),
+    "word among numbers": (
+        "Input: {ranks: 4, types: [INT8]}",
+        "Input: {values: [1, 2.5]}",
+        ["11: support.1.0.Input.values.1: expected a string or an integer, found 2.5"],
+    ),
+    "cell": (
+        "Input: {ranks: 4, types: [INT8]}",
+        "Input: {rank: 4, types: [INT8]}",
+        ["11: support.1.0.Input.rank: unknown key"],
+    ),
+    "no types": (
+        "Input: {ranks: 4, types: [INT8]}",
+        "Input: {ranks: 4, types: []}",
+        ["11: support.1.0.Input.types: List should have at least 1 item after validation, not 0, found []"],
+    ),
+    "type set": (
+        '  "1.0":\n',
+        '  "1.0":\n    type_sets: {T: INT8}\n',
+        ["11: support.1.0.type_sets.T: expected a list, found 'INT8'"],
+    ),
+    "key of a rule": (
+        "because: both",
+        "becuase: both",
+        ["21: rules.same-rank.becuase: unknown key"],
+    ),
+    "rule without its expression": (
+        "require: dimensions == rank(Output)\n    ",
+        "",
+        ["20: rules.same-rank.require: expected this key"],
+    ),
+    "hides": (
+        "because: both have as many dimensions",
+        "hides: [rank]",
+        ["21: rules.same-rank.hides.0: Input should be 'ranks' or 'types', found 'rank'"],
+    ),
+    "constants": (
+        '"2.0": {index_axis: kept}',
+        '"2.0": {index_axis: [kept]}',
+        ["24: execute: expected level '2.0' to hold constants, or expression: …, by argument name, found {'kernel': 'one_hot', 'arrays': {'indices': 'Input'}, 'argu…"],
+    ),
+    "list for a mapping": ("  same-rank:\n    require", "  - same-rank:\n    require", None),
+    "duplicate rule": ("  axis-range: Axis", "  same-rank: Axis", ["line 22: the key 'same-rank' stands here twice"]),
+    "not YAML": ("summary: Copies.", "summary: 'Copies.", None),
+    "control character": ("Copies.", "Copies\x07.", None),
+    "key with a line break": ("summary:", '"sum\\nmary": 1\nsummary:', ["2: 'sum\\nmary': unknown key"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "lines"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_mistakes(operator_problems, old: str, new: str, lines: list[str] | None) -> None:
+    found = operator_problems(old, new)
+    assert all(problem.startswith("operators/copy.yaml:") for problem in found)
+    if lines is None:
+        assert len(found) == 1
+    else:
+        assert [problem.removeprefix("operators/copy.yaml:").strip() for problem in found] == lines
+
+
+def test_five_mistakes_make_five_lines(problems) -> None:
+    text = (
+        OPERATOR.replace("summary: Copies.", "summary: 3")
+        .replace("Input: {kind: input}", "Input: {kind: inptu}")
+        .replace("because: both", "becuase: both")
+        .replace("axis-range: Axis < dimensions", "axis-range: 4")
+        .replace("kernel: one_hot", "kernel: one-hot")
+    )
+    found = problems(operators__copy_yaml=text)
+    assert [problem.split(": ")[:2] for problem in found] == [
+        ["operators/copy.yaml:2", "summary"],
+        ["operators/copy.yaml:6", "fields.Input.kind"],
+        ["operators/copy.yaml:21", "rules.same-rank.becuase"],
+        ["operators/copy.yaml:22", "rules.axis-range"],
+        ["operators/copy.yaml:24", "execute.kernel"],
+    ]
+
+
+def test_mistakes_of_all_files_at_once(problems) -> None:
+    found = problems(
+        operators__copy_yaml=OPERATOR.replace("Axis < dimensions", "Axs < dimensions"),
+        operators__two_yaml=OPERATOR.replace("COPY", "TWO").replace("summary", "sumary"),
+        operators__three_yaml="- 3\n",
+        notes_yaml="a: 1\n",
+        environments_yaml="dialect: scratch\nsources: []\nenvironments: [{name: w, title: W, kind: windows, level: '9', via: null, source: x}]\n",
+    )
+    assert sorted(problem.partition(": ")[0] for problem in found) == [
+        "environments.yaml:3",
+        "notes.yaml",
+        "operators/copy.yaml:22",
+        "operators/three.yaml:1",
+        "operators/two.yaml:1",
+        "operators/two.yaml:2",
+    ]
+
+
+def test_the_same_operator_in_two_files(problems) -> None:
+    assert problems(operators__again_yaml=OPERATOR) == [
+        "operators/copy.yaml:1: operator: 'COPY' stands in operators/again.yaml too"
+    ]
+
+
+@pytest.mark.parametrize("name", BASE)
+def test_missing_files(problems, name: str) -> None:
+    assert problems(**{name.replace(".", "_"): None}) == [f"{name}: missing"]
+
+
+@pytest.mark.parametrize("name", BASE)
+def test_broken_base_files(problems, name: str) -> None:
+    line = len(BASE[name].splitlines()) + 1
+    assert problems(**{name.replace(".", "_"): BASE[name] + "more: 1\n"}) == [f"{name}:{line}: more: unknown key"]
+
+
+def test_strange_files(problems) -> None:
+    known = "expected codes.yaml, dialect.yaml, levels.yaml, types.yaml, environments.yaml, tensor.yaml or operators/NAME.yaml"
+    assert problems(operator__x_yaml=OPERATOR) == [f"operator/x.yaml: not a spec file; {known}"]
+
+
+def test_files_that_are_no_text(folder) -> None:
+    root: Path = folder()
+    (root / "operators" / "copy.yaml").write_bytes(b"operator: \xff\xfe")
+    with pytest.raises(SpecErrors, match=r"copy\.yaml: cannot be read: expected UTF-8 text$"):
+        build_dialect(root)
+
+
+def test_many_mistakes_are_counted(problems) -> None:
+    found = problems(operators__copy_yaml=OPERATOR + "".join(f"key{i}: 1\n" for i in range(1000)))
+    assert len(found) == MAX_PROBLEMS + 1
+    assert found[-1] == "operators/copy.yaml: … and more problems"
+
+
+def test_folders_and_links_named_like_files(folder) -> None:
+    root: Path = folder()
+    (root / "operators" / "folder.yaml").mkdir()
+    (root / "operators" / ".#copy.yaml").symlink_to("nobody@nowhere.123")
+    assert [path.name for path in dialect_files(root)] == ["dialect.yaml", "levels.yaml", "copy.yaml", "types.yaml"]
+    assert list(build_dialect(root)["operators"]) == ["COPY"]

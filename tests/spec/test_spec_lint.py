@@ -1,0 +1,149 @@
+"""Every data linter has a file that it accepts and one that it complains about."""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.spec.lint import LINTERS, lint_tables
+from specgate.spec.tables import Dialect, dialect
+
+SOUND = """\
+operator: COPY
+summary: Copies.
+source:
+  - page: own
+fields:
+  InputTensor: {kind: input}
+  OutputTensor: {kind: output}
+support:
+  "1.0":
+    InputTensor: {ranks: 4, types: [FLOAT32]}
+    OutputTensor: {ranks: 4, types: [FLOAT32]}
+  "3.0":
+    InputTensor: {ranks: 1..8, types: [FLOAT32]}
+    OutputTensor: {ranks: 1..8, types: [FLOAT32]}
+rules:
+  same-rank: rank(InputTensor) == rank(OutputTensor)
+examples:
+  one:
+    source: own
+    descriptor:
+      type: COPY
+      desc:
+        InputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}
+        OutputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}
+counterexamples:
+  same-rank: {of: one, set: {desc.OutputTensor.Sizes: [1, 2, 3]}}
+"""
+FAILING = {
+    "canonical-order": [
+        (
+            "summary: Copies.\n",
+            "",
+            "expected the keys in the order operator, summary, source, fields, support, rules, examples, counterexamples",
+        ),
+        (
+            "InputTensor: {ranks: 4, types: [FLOAT32]}\n    OutputTensor: {ranks: 4, types: [FLOAT32]}",
+            "OutputTensor: {ranks: 4, types: [FLOAT32]}\n    InputTensor: {ranks: 4, types: [FLOAT32]}",
+            "support.1.0: expected the fields in the order of `fields`",
+        ),
+    ],
+    "repeated-row": [("ranks: 1..8", "ranks: 4", "support.3.0 repeats 1.0")],
+    "unbroken-rule": [
+        (
+            "rules:\n",
+            "rules:\n  same-type: type(InputTensor) == type(OutputTensor)\n",
+            "rules.same-type has no counterexample",
+        )
+    ],
+    "no-example": [(SOUND[SOUND.index("examples:") :], "", "expected at least one example")],
+    "no-source": [("page: own", "note: from memory", "expected a source with a page, a path or a package")],
+    "forgotten-cell": [
+        ('  "3.0":\n    InputTensor: {ranks: 1..8, types: [FLOAT32]}\n', '  "3.0":\n', "InputTensor has no cell in 3.0")
+    ],
+    "examples-hold": [
+        (
+            "InputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}",
+            "InputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3]}",
+            "examples.one is rejected at 1.0: directml/COPY/InputTensor.rank, directml/COPY/same-rank",
+        ),
+        (
+            "DataType: FLOAT32",
+            "DataType: FLOAT",
+            "examples.one: InputTensor.DataType: 'FLOAT' is not a DML_TENSOR_DATA_TYPE",
+        ),
+        (
+            "{desc.OutputTensor.Sizes: [1, 2, 3]}",
+            "{desc.OutputTensor.Sizes: [4, 3, 2, 1]}",
+            "counterexamples.same-rank: expected directml/COPY/same-rank alone at 6.4, found nothing",
+        ),
+        (
+            "{desc.OutputTensor.Sizes: [1, 2, 3]}",
+            "{desc.OutputTensor.Sizes: [0, 2, 3]}",
+            (
+                "counterexamples.same-rank: expected directml/COPY/same-rank alone at 6.4, "
+                "found directml/COPY/same-rank, directml/tensor/sizes-not-zero"
+            ),
+        ),
+        ("desc.OutputTensor.Sizes: [1, 2, 3]", "desc.OutputTensor.Size: [1]", "counterexamples.same-rank: "),
+        ("desc.OutputTensor.Sizes: [1, 2, 3]", "desc.OutputTensor.Sizes.x: 1", "counterexamples.same-rank: "),
+        ("desc.OutputTensor.Sizes: [1, 2, 3]", "desc.OutputTensor.Sizes.9: 1", "counterexamples.same-rank: "),
+        ("desc.OutputTensor.Sizes: [1, 2, 3]", "desc.OutputTensor.DataType.x: 1", "counterexamples.same-rank: "),
+        ("desc.OutputTensor.Sizes: [1, 2, 3]", "type.a.b: 1", "counterexamples.same-rank: "),
+    ],
+}
+CASES = [
+    pytest.param(linter, *case, id=f"{linter} {index}")
+    for linter, cases in FAILING.items()
+    for index, case in enumerate(cases)
+]
+
+
+def complaints(table: Dialect, operator: str = "COPY") -> dict[str, list[str]]:
+    return {name: list(linter(table.operator(operator))) for name, linter in LINTERS.items()}
+
+
+def test_every_linter_is_tested() -> None:
+    assert list(FAILING) == list(LINTERS)
+
+
+def test_sound_file(scratch) -> None:
+    assert complaints(scratch(copy=SOUND)) == {name: [] for name in LINTERS}
+
+
+@pytest.mark.parametrize(("linter", "old", "new", "complaint"), CASES)
+def test_complaints(scratch, linter: str, old: str, new: str, complaint: str) -> None:
+    text = SOUND.replace(old, new)
+    assert text != SOUND
+    if linter == "canonical-order" and not new:
+        text += old
+    first, *_ = complaints(scratch(copy=text))[linter]
+    assert first.startswith(complaint)
+
+
+def test_lines_name_file_and_linter(scratch) -> None:
+    table = scratch(copy=SOUND.replace("page: own", "note: from memory"))
+    (line,) = lint_tables(table)
+    assert line.endswith("/directml/operators/copy.yaml: no-source: expected a source with a page, a path or a package")
+
+
+def test_an_example_written_for_a_level_that_is_none(scratch) -> None:
+    text = """\
+operator: Copy
+summary: Copies.
+source: [{page: own}]
+fields:
+  x: {kind: input}
+support:
+  "1": {}
+examples:
+  one: {source: own, descriptor: {op_type: Copy, opset: 999, inputs: [{elem_type: FLOAT, shape: [1]}]}}
+"""
+    found = complaints(scratch("onnx", copy=text), "Copy")["examples-hold"]
+    assert len(found) == 1
+    assert found[0].startswith("examples.one: ")
+
+
+@pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
+def test_shipped_tables_are_clean(name: str) -> None:
+    assert lint_tables(dialect(name)) == []

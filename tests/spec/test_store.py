@@ -1,0 +1,203 @@
+"""Compiled tables are used while they match the YAML, made anew when they do not, and never left half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specgate.errors import InputError
+from specgate.spec import build, store, tables
+from tests.paths import ROOT
+
+
+@pytest.fixture
+def checkout(folder, monkeypatch) -> Path:
+    """Give a checkout of its own: a folder of specs with one dialect, and the place of its compiled table."""
+    laid_out: Path = folder()
+    specs = laid_out.parent / "checkout" / "specs"
+    specs.mkdir(parents=True)
+    laid_out.rename(specs / "scratch")
+    (specs.parent / "pyproject.toml").touch()
+    monkeypatch.setattr(store, "_CHECKOUT", specs)
+    monkeypatch.setattr(store, "_SHIPPED", specs.parent / "compiled")
+    return specs / "scratch"
+
+
+@pytest.fixture
+def builds(monkeypatch) -> list[Path]:
+    """Count how often tables are built."""
+    built: list[Path] = []
+    original = build.build_dialect
+
+    def counted(folder: Path) -> dict[str, object]:
+        built.append(folder)
+        return original(folder)
+
+    monkeypatch.setattr(build, "build_dialect", counted)
+    return built
+
+
+def compiled(checkout: Path) -> Path:
+    return checkout.parent.parent / "compiled" / "scratch.json"
+
+
+def test_built_once_then_read(checkout, builds) -> None:
+    first = store.compiled_tables("scratch")
+    assert store.compiled_tables("scratch") == first
+    assert len(builds) == 1
+    assert json.loads(compiled(checkout).read_text(encoding="utf-8"))["tables"] == first
+    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.json"]
+
+
+CHANGES = {
+    "content": lambda root: (root / "operators" / "copy.yaml").write_text(
+        (root / "operators" / "copy.yaml").read_text(encoding="utf-8") + "# more\n", encoding="utf-8"
+    ),
+    "time": lambda root: os.utime(root / "types.yaml", ns=(1, 1)),
+    "new file": lambda root: (root / "operators" / "two.yaml").write_text(
+        (root / "operators" / "copy.yaml").read_text(encoding="utf-8").replace("COPY", "TWO"), encoding="utf-8"
+    ),
+    "lost file": lambda root: (root / "operators" / "copy.yaml").unlink(),
+    "renamed file": lambda root: (root / "operators" / "copy.yaml").rename(root / "operators" / "copied.yaml"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_built_anew_when_a_file_changed(checkout, builds, change) -> None:
+    store.compiled_tables("scratch")
+    change(checkout)
+    found = store.compiled_tables("scratch")
+    assert len(builds) == 2
+    assert sorted(found["operators"]) == sorted(build.build_dialect(checkout)["operators"])
+    assert store.compiled_tables("scratch") == found
+    assert len(builds) == 3
+
+
+@pytest.mark.parametrize("name", ["README.md", "operators/.copy.yaml.swp", "notes.yml"])
+def test_other_files_do_not_matter(checkout, builds, name: str) -> None:
+    store.compiled_tables("scratch")
+    (checkout / name).write_text("x", encoding="utf-8")
+    store.compiled_tables("scratch")
+    assert len(builds) == 1
+
+
+def test_an_editors_lock_does_not_matter(checkout, builds) -> None:
+    """Emacs leaves a dangling link of this name while a file is edited."""
+    store.compiled_tables("scratch")
+    (checkout / "operators" / ".#copy.yaml").symlink_to("nobody@nowhere.123")
+    store.compiled_tables("scratch")
+    assert len(builds) == 1
+
+
+CORRUPT = {
+    "empty": b"",
+    "cut off": b'{"stamp": [["tool", 1',
+    "no JSON": b"\xff\xfe\x00",
+    "a list": b"[]",
+    "null": b"null",
+    "another stamp": b'{"stamp": null, "tables": {}}',
+    "no stamp": b'{"tables": {}}',
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", CORRUPT.values(), ids=CORRUPT.keys())
+def test_corrupt_tables_are_built_anew(checkout, builds, content: bytes) -> None:
+    compiled(checkout).parent.mkdir()
+    compiled(checkout).write_bytes(content)
+    assert "COPY" in store.compiled_tables("scratch")["operators"]
+    assert json.loads(compiled(checkout).read_text(encoding="utf-8"))["stamp"] == store.stamp(checkout)
+    assert len(builds) == 1
+
+
+def test_tables_of_an_older_tool_are_built_anew(checkout, builds, monkeypatch) -> None:
+    store.compiled_tables("scratch")
+    monkeypatch.setattr(store, "_TOOL_VERSION", store._TOOL_VERSION + 1)
+    store.compiled_tables("scratch")
+    assert len(builds) == 2
+
+
+def test_a_wrong_file_leaves_the_compiled_table_alone(checkout) -> None:
+    store.compiled_tables("scratch")
+    before = compiled(checkout).read_bytes()
+    (checkout / "operators" / "copy.yaml").write_text("operator: 3\n", encoding="utf-8")
+    with pytest.raises(InputError):
+        store.compiled_tables("scratch")
+    assert compiled(checkout).read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written(checkout) -> None:
+    """A file stands where the folder should be: nothing can be made below it, not even removed."""
+    compiled(checkout).parent.write_text("in the way", encoding="utf-8")
+    assert "COPY" in store.compiled_tables("scratch")["operators"]
+    assert compiled(checkout).parent.read_text(encoding="utf-8") == "in the way"
+
+
+FAILURES = ["write_text", "replace", "mkdir"]
+
+
+@pytest.mark.parametrize("step", FAILURES)
+def test_nothing_is_left_half_written(checkout, monkeypatch, step: str) -> None:
+    store.compiled_tables("scratch")
+    before = compiled(checkout).read_bytes()
+    os.utime(checkout / "types.yaml", ns=(1, 1))
+    written = Path.write_text
+
+    def fail(path: Path, *arguments: object, **_: object) -> None:
+        if step == "write_text":
+            written(path, "half", encoding="utf-8")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, step, fail)
+    assert "COPY" in store.compiled_tables("scratch")["operators"]
+    assert compiled(checkout).read_bytes() == before
+    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.json"]
+
+
+def test_a_file_system_that_is_read_only(checkout, monkeypatch) -> None:
+    """There even unlinking what is not there is refused, and not with a word that it is not there."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    for step in ("mkdir", "write_text", "unlink"):
+        monkeypatch.setattr(Path, step, refuse)
+    assert "COPY" in store.compiled_tables("scratch")["operators"]
+
+
+def test_a_wheel_reads_what_it_ships(checkout, builds) -> None:
+    shipped = store.compiled_tables("scratch")
+    (checkout.parent.parent / "pyproject.toml").unlink()
+    (checkout / "operators" / "copy.yaml").unlink()
+    assert store.compiled_tables("scratch") == shipped
+    assert len(builds) == 1
+
+
+def test_an_own_dialect_from_an_extra_folder(folder, tmp_path) -> None:
+    folder()
+    assert "COPY" in store.compiled_tables("scratch", (tmp_path,))["operators"]
+
+
+@pytest.mark.parametrize("name", ["nothing", "", "../specs", "direct\x00ml"])
+def test_unknown_dialects(name: str) -> None:
+    with pytest.raises(InputError, match=r"unknown dialect .*; expected one of directml, onnx, openvino"):
+        tables.dialect(name)
+
+
+def test_folders_of_the_environment(monkeypatch) -> None:
+    monkeypatch.setenv("SPECGATE_SPECS", os.pathsep.join(["/a", "", "/b"]))
+    assert store.spec_folders() == [Path("/a"), Path("/b")]
+    monkeypatch.delenv("SPECGATE_SPECS")
+    assert store.spec_folders() == []
+
+
+def test_reading_fresh_tables_needs_no_yaml() -> None:
+    code = "import sys; from specgate.spec.tables import dialect; dialect('onnx').operator('OneHot').rule_forms; print('yaml' in sys.modules, 'pydantic' in sys.modules)"
+    store.compiled_tables("onnx")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

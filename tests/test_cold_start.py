@@ -1,0 +1,68 @@
+"""A check starts quickly because it imports little: no YAML, no pydantic, no numpy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from specgate.spec.store import compiled_tables
+from tests.paths import ROOT
+
+HEAVY = (
+    "numpy", "pydantic", "yaml", "rich", "jinja2", "pathspec", "platformdirs", "onnx", "openvino", "hypothesis",
+    "importlib.metadata", "onnxruntime", "unittest", "asyncio", "argparse", "http", "email", "xml",
+)  # fmt: skip
+#: Modules that `import specgate` may add to what Python itself starts with; 82 today with Python 3.11.
+MOST_MODULES = 100
+IMPORT = "import specgate\n"
+CHECK = """
+import json, sys
+descriptor = json.loads(sys.argv[1])
+for level in ("4.1", "2.1", "1.0"):
+    specgate.check(descriptor, "directml:" + level)
+"""
+REJECTED = CHECK + "descriptor['desc']['Axis'] = 9\nassert not specgate.check(descriptor, 'directml:4.1').accepted\n"
+FROM_FILE = "import sys\nassert specgate.check(sys.argv[2], 'directml:4.1').accepted\n"
+LOWEST = CHECK + "assert specgate.minimum(descriptor) == '2.0'\n"
+
+
+def modules_after(code: str, *arguments: str) -> set[str]:
+    """Run code in a fresh Python and return the modules that it has added to those of the start."""
+    script = f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before), sep='\\n')"
+    command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{script}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return set(done.stdout.split())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _fresh_tables() -> None:
+    """Where a YAML file was just changed the first check builds the tables; that is not what is measured here."""
+    compiled_tables("directml")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [IMPORT, IMPORT + CHECK, IMPORT + REJECTED, IMPORT + LOWEST, IMPORT + FROM_FILE],
+    ids=["import", "check", "rejection", "lowest level", "file"],
+)
+def test_nothing_heavy_is_imported(code: str, one_hot: dict[str, Any], tmp_path) -> None:
+    path = tmp_path / "one_hot.json"
+    path.write_text(json.dumps(one_hot), encoding="utf-8")
+    found = modules_after(code, json.dumps(one_hot), str(path))
+    assert "specgate.api" in found
+    heavy = sorted(name for name in found if name in HEAVY or name.partition(".")[0] in HEAVY)
+    assert heavy == []
+
+
+def test_few_modules_are_imported(record_property) -> None:
+    found = modules_after(IMPORT)
+    own = sorted(name for name in found if name.partition(".")[0] == "specgate")
+    record_property("modules of import specgate", len(found))
+    record_property("own modules of import specgate", own)
+    assert len(found) <= MOST_MODULES, f"{len(found)} modules: {sorted(found)}"
+    assert len(own) <= 25, own

@@ -1,0 +1,60 @@
+"""The lowest level that accepts, and what blocks each level below it."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+from specgate.spec.tables import dialect
+
+
+def test_behaves_like_the_level_itself(one_hot) -> None:
+    found = specgate.minimum(one_hot)
+    assert found == "2.0"
+    assert found != "3.0"
+    assert bool(found)
+    assert str(found) == "2.0"
+    assert hash(found) == hash("2.0")
+    assert found == specgate.minimum(specgate.descriptor(one_hot))
+    assert str(found.levels) == "2.0..6.4"
+    assert str(found.undecided) == "none"
+
+
+def test_blockers_stand_for_every_level_below(one_hot) -> None:
+    one_hot["desc"]["IndicesTensor"]["DataType"] = "INT64"
+    found = specgate.minimum(one_hot)
+    assert found == "3.0"
+    assert {level: [f.id for f in blocked] for level, blocked in found.blockers.items()} == {
+        "1.0": ["directml/ONE_HOT/level"],
+        "2.0": ["directml/ONE_HOT/IndicesTensor.type"],
+        "2.1": ["directml/ONE_HOT/IndicesTensor.type"],
+    }
+
+
+def test_no_level(one_hot) -> None:
+    one_hot["desc"]["Axis"] = 9
+    found = specgate.minimum(one_hot)
+    assert not found
+    assert found == None  # noqa: E711  # it compares as the level
+    assert str(found) == "none"
+    assert list(found.blockers) == list(dialect("directml").levels)
+    assert all(found.blockers.values())
+
+
+def test_two_answers_compare_by_all_they_say(one_hot) -> None:
+    first = specgate.minimum(one_hot)
+    one_hot["desc"]["Axis"] = 9
+    assert first != specgate.minimum(one_hot)
+    assert specgate.minimum(one_hot) == specgate.minimum(one_hot)
+
+
+@pytest.mark.parametrize(("name", "level"), [("onnx", "9"), ("openvino", "opset1")])
+def test_other_dialects(name: str, level: str, onnx_one_hot, openvino_one_hot) -> None:
+    data = {"onnx": onnx_one_hot, "openvino": openvino_one_hot}[name]
+    assert specgate.minimum(data) == level
+    assert specgate.minimum(data, name) == level
+
+
+def test_no_table() -> None:
+    with pytest.raises(specgate.NoTable):
+        specgate.minimum({"op_type": "NoSuchOp"})

@@ -1,0 +1,422 @@
+"""Findings: ids, places, values, fixes and levels; all that fails at once, and no echoes of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import specgate
+from specgate.spec.tables import dialect
+
+
+def changed(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Set fields of a DirectML descriptor: TENSOR__MEMBER or FIELD; None takes one away."""
+    for path, value in changes.items():
+        *way, last = path.split("__")
+        at = data["desc"]
+        for key in way:
+            at = at[key]
+        if value is None:
+            del at[last]
+        else:
+            at[last] = value
+    return data
+
+
+def facts(verdict: specgate.Verdict) -> list[tuple[str, str]]:
+    return [(finding.id.partition("/")[2], finding.where) for finding in verdict.findings]
+
+
+def test_accepted(one_hot) -> None:
+    verdict = specgate.check(one_hot, "directml:4.1")
+    assert verdict == specgate.Verdict(True, "directml:4.1", "ONE_HOT", "both")
+    assert verdict.word == "accepted"
+
+
+def test_a_rule(one_hot) -> None:
+    verdict = specgate.check(changed(one_hot, Axis=4), "directml:4.1")
+    assert verdict.word == "rejected"
+    assert verdict.findings == (
+        specgate.Finding(
+            id="directml/ONE_HOT/axis-range",
+            severity="error",
+            message="Axis < rank(IndicesTensor), but Axis is 4 and rank(IndicesTensor) is 4",
+            where="Axis",
+            values={"Axis": 4, "rank(IndicesTensor)": 4},
+            target="directml:4.1",
+        ),
+    )
+
+
+def test_a_type_that_comes_later(one_hot) -> None:
+    verdict = specgate.check(changed(one_hot, IndicesTensor__DataType="INT64"), "directml:2.1")
+    assert verdict.findings == (
+        specgate.Finding(
+            id="directml/ONE_HOT/IndicesTensor.type",
+            severity="error",
+            message="IndicesTensor is INT64, which is not taken at feature level 2.1 (UINT32); accepted by 3.0..6.4",
+            where="IndicesTensor",
+            values={"type(IndicesTensor)": "INT64"},
+            first_level="3.0",
+            levels=tuple(level for level in dialect("directml").levels if level >= "3.0"),
+            fix="cast IndicesTensor to UINT32 or use feature level 3.0",
+            target="directml:2.1",
+        ),
+    )
+
+
+def test_a_type_that_never_comes(one_hot) -> None:
+    (found,) = specgate.check(changed(one_hot, IndicesTensor__DataType="FLOAT32"), "directml:2.1").findings
+    assert (
+        found.message
+        == "IndicesTensor is FLOAT32, which is not taken at feature level 2.1 (UINT32); no feature level takes it"
+    )
+    assert (found.first_level, found.levels, found.fix) == (None, (), None)
+
+
+def test_ranks_that_come_later(one_hot) -> None:
+    data = changed(
+        one_hot, IndicesTensor__Sizes=[1, 3, 1], ValuesTensor__Sizes=[1, 1, 2], OutputTensor__Sizes=[1, 3, 4], Axis=2
+    )
+    verdict = specgate.check(data, "directml:2.1")
+    tensors = ["IndicesTensor", "ValuesTensor", "OutputTensor"]
+    assert facts(verdict) == [(f"ONE_HOT/{name}.rank", name) for name in tensors]
+    assert {f.message for f in verdict.findings} == {
+        f"{name} has rank 3, which is not taken at feature level 2.1 (4); accepted by 3.0..6.4" for name in tensors
+    }
+    assert {f.fix for f in verdict.findings} == {"use feature level 3.0"}
+
+
+def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
+    """FLOAT64 values need 4.1, so the indices' finding must not propose 3.0."""
+    data = changed(
+        one_hot, IndicesTensor__DataType="INT64", ValuesTensor__DataType="FLOAT64", OutputTensor__DataType="FLOAT64"
+    )
+    verdict = specgate.check(data, "directml:2.1")
+    assert [(f.where, f.first_level, f.fix) for f in verdict.findings] == [
+        ("IndicesTensor", "3.0", "cast IndicesTensor to UINT32 or use feature level 4.1"),
+        ("ValuesTensor", "4.1", "cast ValuesTensor to FLOAT32 or use feature level 4.1"),
+        ("OutputTensor", "4.1", "cast OutputTensor to FLOAT32 or use feature level 4.1"),
+    ]
+
+
+def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
+    data = changed(one_hot, IndicesTensor__DataType="INT64", Axis=7)
+    assert [(f.where, f.fix) for f in specgate.check(data, "directml:2.1").findings] == [
+        ("IndicesTensor", "cast IndicesTensor to UINT32"),
+        ("Axis", None),
+    ]
+
+
+def test_a_tables_own_fix(one_hot) -> None:
+    (found,) = specgate.check(changed(one_hot, ValuesTensor__Sizes=[1, 2]), "directml:4.1").findings
+    assert found.id == "directml/ONE_HOT/values-rank"
+    assert found.fix == "give ValuesTensor leading dimensions of size 1"
+
+
+def test_rules_of_every_tensor(one_hot) -> None:
+    data = changed(
+        one_hot,
+        OutputTensor__Flags=2,
+        OutputTensor__GuaranteedBaseOffsetAlignment=3,
+        ValuesTensor__TotalTensorSizeInBytes=7,
+    )
+    verdict = specgate.check(data, "directml:4.1")
+    assert facts(verdict) == [
+        ("tensor/total-size", "ValuesTensor"),
+        ("tensor/alignment", "OutputTensor"),
+        ("tensor/flags", "OutputTensor"),
+    ]
+    assert [f.message for f in verdict.findings] == [
+        (
+            "ValuesTensor.TotalTensorSizeInBytes >= minimum_size(ValuesTensor), "
+            "but ValuesTensor.TotalTensorSizeInBytes is 7 and minimum_size(ValuesTensor) is 8"
+        ),
+        (
+            "OutputTensor.GuaranteedBaseOffsetAlignment == 0 or power_of_two(OutputTensor.GuaranteedBaseOffsetAlignment) and "
+            "OutputTensor.GuaranteedBaseOffsetAlignment * 8 >= bits(OutputTensor), "
+            "but OutputTensor.GuaranteedBaseOffsetAlignment is 3 and power_of_two(OutputTensor.GuaranteedBaseOffsetAlignment) "
+            "is False and OutputTensor.GuaranteedBaseOffsetAlignment * 8 is 24 and bits(OutputTensor) is 32"
+        ),
+        "OutputTensor.Flags in (0, 1), but OutputTensor.Flags is 2",
+    ]
+    assert verdict.findings[2].values == {"OutputTensor.Flags": 2}
+    assert verdict.findings[0].fix == "leave TotalTensorSizeInBytes out or raise it to the minimum"
+
+
+def test_the_same_rule_on_two_tensors_is_two_findings(one_hot) -> None:
+    data = changed(one_hot, OutputTensor__Flags=2, IndicesTensor__Flags=9)
+    assert facts(specgate.check(data, "directml:4.1")) == [
+        ("tensor/flags", "IndicesTensor"),
+        ("tensor/flags", "OutputTensor"),
+    ]
+
+
+def test_all_that_fails_at_once(one_hot) -> None:
+    data = changed(
+        one_hot,
+        IndicesTensor__DataType="INT8",
+        IndicesTensor__Sizes=[1, 1, 3, 2],
+        ValuesTensor__Sizes=[1, 1, 1, 1],
+        OutputTensor__DataType="INT32",
+        OutputTensor__Flags=7,
+    )
+    assert facts(specgate.check(data, "directml:4.1")) == [
+        ("ONE_HOT/IndicesTensor.type", "IndicesTensor"),
+        ("tensor/flags", "OutputTensor"),
+        ("ONE_HOT/same-type", "ValuesTensor"),
+        ("ONE_HOT/axis-size-one", "IndicesTensor"),
+        ("ONE_HOT/two-values", "ValuesTensor"),
+    ]
+
+
+ECHOES = {
+    "sizes[Axis] with Axis out of range": ({"Axis": 9}, ["ONE_HOT/axis-range"]),
+    "minimum size without strides": (
+        {"OutputTensor__Strides": [1, 2], "OutputTensor__TotalTensorSizeInBytes": 4},
+        ["tensor/stride-count"],
+    ),
+    "row of ranks beside the limit of dimensions": (
+        {"IndicesTensor__Sizes": [1] * 9, "ValuesTensor__Sizes": [1] * 8 + [2], "OutputTensor__Sizes": [1] * 9},
+        ["tensor/dimension-count"],
+    ),
+    "rules about a field that is missing": ({"Axis": None}, ["ONE_HOT/Axis.required"]),
+    "rules about a tensor that is missing": ({"IndicesTensor": None}, ["ONE_HOT/IndicesTensor.required"]),
+    "several missing fields": (
+        {"IndicesTensor": None, "OutputTensor": None, "Axis": None},
+        ["ONE_HOT/Axis.required", "ONE_HOT/IndicesTensor.required", "ONE_HOT/OutputTensor.required"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "ids"), ECHOES.values(), ids=ECHOES.keys())
+def test_causes_without_echoes(one_hot, changes: dict[str, Any], ids: list[str]) -> None:
+    verdict = specgate.check(changed(one_hot, **changes), "directml:4.1")
+    assert sorted({name for name, _ in facts(verdict)}) == ids
+    assert verdict.undecided == ()
+
+
+def test_required(one_hot) -> None:
+    (found,) = specgate.check(changed(one_hot, Axis=None), "directml:4.1").findings
+    assert found.message == "Axis is required, but the descriptor does not give it; no feature level takes it"
+    assert (found.id, found.where, found.fix) == ("directml/ONE_HOT/Axis.required", "Axis", None)
+
+
+def test_the_operator_itself(one_hot) -> None:
+    verdict = specgate.check(one_hot, "directml:1.0")
+    (found,) = verdict.findings
+    assert found.id == "directml/ONE_HOT/level"
+    assert found.message == "ONE_HOT does not exist at feature level 1.0; it exists from 2.0 on"
+    assert (found.where, found.first_level, found.fix) == ("", "2.0", "use feature level 2.0")
+    assert found.values == {"level": "1.0", "operator": "ONE_HOT"}
+    assert found.levels == dialect("directml").levels[1:]
+
+
+def test_device_capabilities_are_notes_and_no_findings(one_hot) -> None:
+    data = changed(one_hot, ValuesTensor__DataType="FLOAT16", OutputTensor__DataType="FLOAT16")
+    verdict = specgate.check(data, "directml:4.1")
+    assert verdict.accepted is True
+    assert verdict.notes[0].startswith("ValuesTensor is FLOAT16, which needs a device that reports ")
+
+
+MANY = """\
+operator: SCRATCH
+summary: Many fields.
+source: [{page: own}]
+fields:
+  InputTensors: {kind: input, type: "tensor[]"}
+  OutputTensor: {kind: output}
+  Count: {kind: attribute, type: uint}
+  Scales: {kind: attribute, type: "float[]", optional: true}
+  Mode: {kind: attribute, type: "enum:SCRATCH_MODE", optional: true, default: SUM}
+  Name: {kind: attribute, type: string, optional: true, words: [left, right]}
+  Fused: {kind: attribute, type: bool, optional: true, since: "3.0", until: "5.0"}
+support:
+  "2.0":
+    InputTensors: {ranks: 4, types: [FLOAT32]}
+    OutputTensor: {ranks: [4, 5], types: [FLOAT32]}
+    Count: {range: 1..4}
+    Mode: {values: [SUM]}
+  "4.0":
+    InputTensors: {ranks: 4, types: [FLOAT32, FLOAT16]}
+    OutputTensor: {ranks: any, types: any}
+    Count: {range: "1.."}
+    Mode: {values: [SUM, MEAN]}
+removed: "6.0"
+rules:
+  fused-pair:
+    - {require: Count == 1, when: Fused, until: "4.0"}
+    - {require: Count < 100, since: "4.0", fix: use fewer}
+"""
+
+
+def many(**changes: Any) -> dict[str, Any]:
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 2, 3, 4]}
+    desc = {"InputTensors": [dict(tensor), dict(tensor)], "OutputTensor": tensor, "Count": 2}
+    return changed({"type": "SCRATCH", "desc": desc}, **changes)
+
+
+def test_an_array_of_tensors(scratch) -> None:
+    scratch(many=MANY)
+    bad = {"DataType": "FLOAT16", "Sizes": [1, 2, 3], "Flags": 4}
+    data = many()
+    data["desc"]["InputTensors"].append(bad)
+    verdict = specgate.check(data, "directml:2.0")
+    assert facts(verdict) == [
+        ("SCRATCH/InputTensors.type", "InputTensors[2]"),
+        ("SCRATCH/InputTensors.rank", "InputTensors[2]"),
+        ("tensor/flags", "InputTensors[2]"),
+    ]
+    assert verdict.findings[0].message == (
+        "InputTensors[2] is FLOAT16, which is not taken at feature level 2.0 (FLOAT32); accepted by 4.0..5.2"
+    )
+
+
+def test_values_and_ranges(scratch) -> None:
+    scratch(many=MANY)
+    data = many(Count=5, Mode="MEAN", Name="up")
+    verdict = specgate.check(data, "directml:3.0")
+    assert [(f.id.rpartition("/")[2], f.first_level, f.message) for f in verdict.findings] == [
+        ("Count.value", "4.0", "Count is 5, which is not taken at feature level 3.0 (1 to 4); accepted by 4.0..5.2"),
+        ("Mode.value", "4.0", "Mode is 'MEAN', which is not taken at feature level 3.0 (SUM); accepted by 4.0..5.2"),
+        (
+            "Name.value",
+            None,
+            "Name is 'up', which is not taken at feature level 3.0 (left, right); no feature level takes it",
+        ),
+    ]
+
+
+def test_a_field_of_other_levels(scratch) -> None:
+    scratch(many=MANY)
+    for level in ("2.0", "5.0"):
+        (found,) = specgate.check(many(Fused=True, Count=1), f"directml:{level}").findings
+        assert found.id == "directml/SCRATCH/Fused.exists"
+        assert found.message == f"Fused is not a field of SCRATCH at {level}; accepted by 3.0..4.1"
+        assert found.levels == ("3.0", "3.1", "4.0", "4.1")
+    assert specgate.check(many(Fused=True, Count=1), "directml:3.1").accepted is True
+
+
+def test_a_value_is_not_taken_where_its_field_does_not_exist(scratch) -> None:
+    words = MANY.replace('until: "5.0"', 'words: ["x"]').replace("type: bool", "type: string")
+    scratch(many=words.replace("when: Fused", "when: Fused == 'x'"))
+    (found,) = specgate.check(many(Fused="y"), "directml:3.0").findings
+    assert (found.id, found.first_level, found.levels) == ("directml/SCRATCH/Fused.value", None, ())
+
+
+def test_forms_of_a_rule(scratch) -> None:
+    scratch(many=MANY)
+    (early,) = specgate.check(many(Fused=True), "directml:3.0").findings
+    assert early.message == "Count == 1, but Count is 2; accepted by 2.0..2.1, 4.0..5.2"
+    assert (early.id, early.fix) == ("directml/SCRATCH/fused-pair", "use feature level 4.0")
+    (late,) = specgate.check(many(Count=100), "directml:4.0").findings
+    assert late.message.startswith("Count < 100, but Count is 100; accepted by 2.0..3.1")
+    assert (late.id, late.fix) == ("directml/SCRATCH/fused-pair", "use fewer")
+
+
+def test_a_removed_operator(scratch) -> None:
+    scratch(many=MANY)
+    (found,) = specgate.check(many(), "directml:6.1").findings
+    assert found.message == "SCRATCH does not exist at feature level 6.1; it was removed at 6.0"
+    assert (found.first_level, found.levels[-1], found.fix) == ("2.0", "5.2", None)
+
+
+def test_many_types_are_counted(scratch) -> None:
+    scratch(many=MANY)
+    (found,) = specgate.check(many(OutputTensor__DataType="UNKNOWN"), "directml:4.0").findings
+    assert found.message == (
+        "OutputTensor is UNKNOWN, which is not taken at feature level 4.0 (FLOAT32, FLOAT16, UINT32, UINT16, UINT8, INT32, "
+        "INT16, INT8, FLOAT64, UINT64, INT64, 2 more); no feature level takes it"
+    )
+
+
+NODE: dict[str, Any] = {
+    "op_type": "OneHot",
+    "inputs": [
+        {"elem_type": "INT64", "shape": [3]},
+        {"elem_type": "INT64", "shape": [], "value": 4},
+        {"elem_type": "FLOAT", "shape": [2]},
+    ],
+}
+STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
+    "unknown attribute": (
+        {**NODE, "attributes": {"axes": 1}},
+        [("unknown-attribute", "axes", "OneHot defines no attribute 'axes' (it has: axis); no opset takes it")],
+    ),
+    "attribute of a wrong kind": (
+        {**NODE, "attributes": {"axis": 1.5}},
+        [("axis.wrong-kind", "axis", "axis is 1.5, but a 64-bit integer is expected; no opset takes it")],
+    ),
+    "too many inputs": (
+        {**NODE, "inputs": NODE["inputs"] * 2},
+        [("too-many-inputs", "inputs", "6 inputs are given, at most 3 are defined; no opset takes it")],
+    ),
+    "too many outputs": (
+        {**NODE, "outputs": [{"elem_type": "FLOAT", "shape": [3, 4]}] * 2},
+        [("too-many-outputs", "outputs", "2 outputs are given, at most 1 are defined; no opset takes it")],
+    ),
+    "missing inputs": (
+        {**NODE, "inputs": NODE["inputs"][:1]},
+        [
+            ("depth.required", "depth", "depth is required, but the descriptor does not give it; no opset takes it"),
+            ("values.required", "values", "values is required, but the descriptor does not give it; no opset takes it"),
+        ],
+    ),
+    "an input left out": (
+        {**NODE, "inputs": [None, *NODE["inputs"][1:]]},
+        [
+            (
+                "indices.required",
+                "indices",
+                "indices is required, but the descriptor does not give it; no opset takes it",
+            )
+        ],
+    ),
+    "several": (
+        {**NODE, "attributes": {"axis": "last", "zero": 0}},
+        [
+            ("axis.wrong-kind", "axis", "axis is 'last', but a 64-bit integer is expected; no opset takes it"),
+            ("unknown-attribute", "zero", "OneHot defines no attribute 'zero' (it has: axis); no opset takes it"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "found"), STRUCTURE.values(), ids=STRUCTURE.keys())
+def test_structure(data: dict[str, Any], found: list[tuple[str, str, str]]) -> None:
+    verdict = specgate.check(data, "onnx:17")
+    assert [(f.id.removeprefix("onnx/OneHot/"), f.where, f.message) for f in verdict.findings] == found
+    assert verdict.accepted is False
+    assert verdict.undecided == ()
+
+
+def test_a_required_attribute_of_a_wrong_kind_is_said_once(openvino_one_hot) -> None:
+    verdict = specgate.check({**openvino_one_hot, "data": {"axis": "first"}}, "openvino:opset13")
+    assert facts(verdict) == [("OneHot/axis.wrong-kind", "axis")]
+
+
+HOSTILE = {
+    "control characters": "\x1b[31m\n\x00",
+    "long": "x" * 100_000,
+    "lone surrogate": "\ud800",
+    "right to left": "\u202eevil",
+}
+
+
+@pytest.mark.parametrize("key", HOSTILE.values(), ids=HOSTILE.keys())
+def test_names_and_values_from_files_are_tamed(key: str) -> None:
+    verdict = specgate.check({**NODE, "attributes": {key: key, "axis": key}}, "onnx:17")
+    assert sorted(f.id for f in verdict.findings) == ["onnx/OneHot/axis.wrong-kind", "onnx/OneHot/unknown-attribute"]
+    for found in verdict.findings:
+        assert found.message.isprintable()
+        assert found.where.isprintable()
+        assert len(found.message) < 300
+        assert len(str(found.values)) < 600
+
+
+def test_numbers_too_long_to_print() -> None:
+    verdict = specgate.check({**NODE, "attributes": {"axis": 10**5000, "other": [10**5000]}}, "onnx:17")
+    assert "an integer of 16610 bits" in verdict.findings[0].message
+    assert json.dumps([dict(found.values) for found in verdict.findings])

@@ -1,0 +1,190 @@
+"""What builds do instead of what the page says: each side alone, both together, and what a finding rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import specgate
+
+GATE = """\
+operator: GATE
+summary: Has a page and builds that differ from it.
+source: [{page: own}]
+fields:
+  InputTensor: {kind: input}
+  OutputTensor: {kind: output}
+  Axis: {kind: attribute, type: uint, optional: true}
+support:
+  "1.0":
+    InputTensor: {ranks: 4, types: [FLOAT32]}
+    OutputTensor: {ranks: 4, types: [FLOAT32]}
+  "3.0":
+    InputTensor: {ranks: 1..8, types: [FLOAT32, INT8]}
+    OutputTensor: {ranks: 1..8, types: [FLOAT32]}
+rules:
+  same-rank: rank(InputTensor) == rank(OutputTensor)
+  small: {require: elements(InputTensor) <= 100, since: "3.0"}
+observed:
+  - builds: ["2.1"]
+    support: {InputTensor: {types: [FLOAT32, INT8]}}
+    evidence: measured
+  - builds: "3.0..6.4"
+    waives: [same-rank]
+    rules:
+      no-overlap: {require: not overlapping(OutputTensor), fix: leave Strides out}
+    evidence: measured
+  - builds: "5.0.."
+    support: {InputTensor: {ranks: 4}}
+    rules:
+      small: elements(InputTensor) <= 10
+    waives: [small]
+    evidence: measured
+"""
+
+
+@pytest.fixture
+def gate(scratch):
+    scratch(gate=GATE)
+
+    def make(
+        sizes: list[int], *, kind: str = "FLOAT32", output: list[int] | None = None, strides: list[int] | None = None
+    ):
+        desc: dict[str, Any] = {
+            "InputTensor": {"DataType": kind, "Sizes": sizes},
+            "OutputTensor": {"DataType": "FLOAT32", "Sizes": output or sizes},
+        }
+        if strides is not None:
+            desc["OutputTensor"]["Strides"] = strides
+        return {"type": "GATE", "desc": desc}
+
+    return make
+
+
+def judged(data: dict[str, Any], level: str) -> dict[str, bool | None]:
+    return {
+        basis: specgate.check(data, f"directml:{level}", basis).accepted for basis in ("documented", "observed", "both")
+    }
+
+
+def test_a_type_that_builds_take_and_the_page_does_not(gate) -> None:
+    data = gate([1, 2, 3, 4], kind="INT8")
+    assert judged(data, "2.1") == {"documented": False, "observed": True, "both": False}
+    alone = specgate.check(data, "directml:2.1", "documented").findings[0]
+    both = specgate.check(data, "directml:2.1").findings[0]
+    assert (
+        alone.message == "InputTensor is INT8, which is not taken at feature level 2.1 (FLOAT32); accepted by 3.0..6.4"
+    )
+    assert both.message == f"{alone.message} (undocumented, but builds at this level accept it)"
+    assert both.basis == alone.basis == "documented"
+
+
+def test_a_level_without_a_build_is_judged_by_the_page(gate) -> None:
+    data = gate([1, 2, 3, 4], kind="INT8")
+    assert judged(data, "2.0") == {"documented": False, "observed": False, "both": False}
+    (found,) = specgate.check(data, "directml:2.0").findings
+    assert "undocumented" not in found.message
+
+
+def test_the_other_cells_of_a_row_stay(gate) -> None:
+    (found,) = specgate.check(gate([2, 3, 4], kind="INT8", output=[1, 2, 3, 4]), "directml:2.1", "observed").findings[
+        :1
+    ]
+    assert found.id == "directml/GATE/InputTensor.rank"
+
+
+def test_a_rule_that_builds_waive(gate) -> None:
+    data = gate([2, 3], output=[2, 3, 1])
+    assert judged(data, "3.0") == {"documented": False, "observed": True, "both": False}
+    (found,) = specgate.check(data, "directml:3.0").findings
+    assert found.id == "directml/GATE/same-rank"
+    assert found.message == (
+        "rank(InputTensor) == rank(OutputTensor), but rank(InputTensor) is 2 and rank(OutputTensor) is 3 "
+        "(undocumented, but builds at this level accept it)"
+    )
+
+
+def test_a_rule_that_only_builds_hold(gate) -> None:
+    data = gate([1, 2, 3, 4], strides=[0, 0, 0, 1])
+    assert judged(data, "3.0") == {"documented": True, "observed": False, "both": False}
+    (found,) = specgate.check(data, "directml:3.0").findings
+    assert found.id == "directml/GATE/no-overlap"
+    assert found.basis == "observed"
+    assert found.message == (
+        "not overlapping(OutputTensor), but overlapping(OutputTensor) is True; accepted by 1.0..2.1 "
+        "(documented, but builds refuse it)"
+    )
+    assert (found.first_level, found.levels, found.fix) == ("1.0", ("1.0", "2.0", "2.1"), "leave Strides out")
+    (alone,) = specgate.check(data, "directml:3.0", "observed").findings
+    assert alone.message.endswith("accepted by 1.0..2.1")
+
+
+def test_what_both_refuse_is_said_once_and_without_words(gate) -> None:
+    verdict = specgate.check(gate([1, 2, 3, 50]), "directml:3.0")
+    (found,) = verdict.findings
+    assert found.id == "directml/GATE/small"
+    assert found.basis == "documented"
+    assert "build" not in found.message
+
+
+def test_overlays_add_up(gate) -> None:
+    """At 5.0 two overlays hold: ranks of the later, and the waived rule and the added one of the earlier."""
+    data = gate([2, 3], strides=[0, 0])
+    assert [f.id for f in specgate.check(data, "directml:5.0", "observed").findings] == [
+        "directml/GATE/InputTensor.rank",
+        "directml/GATE/no-overlap",
+    ]
+    assert judged(data, "4.1")["documented"] is True
+
+
+def test_a_rule_of_the_same_name_in_another_wording(gate) -> None:
+    data = gate([1, 2, 3, 4])
+    assert judged(data, "5.0") == {"documented": True, "observed": False, "both": False}
+    (found,) = specgate.check(data, "directml:5.0").findings
+    assert (found.id, found.basis) == ("directml/GATE/small", "observed")
+
+
+def test_an_open_rule_of_the_page_does_not_hide_the_failing_one_of_builds(scratch) -> None:
+    scratch(
+        gate="""\
+operator: GATE
+summary: Has a rule of which page and builds have different ideas.
+source: [{page: own}]
+fields: {InputTensor: {kind: input}}
+support: {"1.0": {}}
+rules: {small: "InputTensor.sizes[0] <= 100"}
+observed:
+  - {builds: "1.0..", waives: [small], rules: {small: "InputTensor.sizes[1] <= 1"}, evidence: measured}
+"""
+    )
+    data = {"type": "GATE", "desc": {"InputTensor": {"DataType": "INT8", "Sizes": ["N", 2]}}}
+    verdict = specgate.check(data, "directml:5.0")
+    assert verdict.accepted is False
+    assert [(f.id, f.basis) for f in verdict.findings] == [("directml/GATE/small", "observed")]
+
+
+def test_lowest_levels_by_side(gate) -> None:
+    data = gate([1, 2, 3, 4], kind="INT8")
+    assert specgate.minimum(data, basis="documented") == "3.0"
+    assert specgate.minimum(data, basis="observed") == "2.1"
+    assert specgate.minimum(data, basis="both") == "3.0"
+    assert str(specgate.minimum(data, basis="observed").levels) == "2.1..4.1"
+    assert str(specgate.minimum(data, basis="both").levels) == "3.0..4.1"
+
+
+@pytest.mark.parametrize("basis", ["page", "", None, 3])
+def test_other_bases(one_hot, basis: Any) -> None:
+    with pytest.raises(specgate.InputError, match="expected the basis documented, observed or both, found"):
+        specgate.check(one_hot, "directml:4.1", basis)
+
+
+def test_the_default_accepts_only_what_both_take(openvino_one_hot) -> None:
+    """The builds of OpenVINO take indices and depth of different types; its page does not."""
+    openvino_one_hot["inputs"][1]["element_type"] = "i32"
+    found = {
+        basis: specgate.check(openvino_one_hot, "openvino:opset13", basis)
+        for basis in ("documented", "observed", "both")
+    }
+    assert [verdict.accepted for verdict in found.values()] == [False, True, False]
+    assert found["both"].findings[0].message.endswith("(undocumented, but builds at this level accept it)")

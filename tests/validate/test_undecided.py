@@ -1,0 +1,149 @@
+"""Unknown and symbolic sizes leave rules open: neither accepted nor rejected, and the size to pin is named."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import specgate
+from specgate.spec.tables import dialect
+
+
+def test_a_symbolic_size_is_named(one_hot) -> None:
+    one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, "N", 1]
+    verdict = specgate.check(one_hot, "directml:4.1")
+    assert (verdict.accepted, verdict.word, verdict.findings) == (None, "undecided", ())
+    (found,) = [f for f in verdict.undecided if f.id == "directml/ONE_HOT/same-sizes"]
+    assert found.message.endswith("but for d = 2: IndicesTensor.sizes[d] is N and OutputTensor.sizes[d] is 3")
+    assert found.values == {"IndicesTensor.sizes[d]": "N", "OutputTensor.sizes[d]": 3}
+    assert (found.severity, found.first_level, found.levels, found.fix) == ("note", None, (), None)
+
+
+def test_the_same_symbol_on_both_sides_decides(one_hot) -> None:
+    one_hot["desc"]["IndicesTensor"]["Sizes"][2] = one_hot["desc"]["OutputTensor"]["Sizes"][2] = "N"
+    verdict = specgate.check(one_hot, "directml:4.1")
+    assert "directml/ONE_HOT/same-sizes" not in {f.id for f in verdict.undecided}
+    assert {f.id.partition("/")[2] for f in verdict.undecided} == {"tensor/sizes-not-zero", "tensor/element-count"}
+
+
+def test_two_symbols_may_be_equal(one_hot) -> None:
+    one_hot["desc"]["IndicesTensor"]["Sizes"][2] = "N"
+    one_hot["desc"]["OutputTensor"]["Sizes"][2] = "M"
+    (found,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("same-sizes")]
+    assert found.message.endswith("IndicesTensor.sizes[d] is N and OutputTensor.sizes[d] is M")
+
+
+def test_an_unknown_size(one_hot) -> None:
+    one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, 3, None]
+    (found,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("axis-size-one")]
+    assert found.message == "IndicesTensor.sizes[Axis] == 1, but IndicesTensor.sizes[Axis] is unknown"
+    assert found.values == {"IndicesTensor.sizes[Axis]": None}
+
+
+def test_what_fails_anyway_is_rejected(one_hot) -> None:
+    one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 2, "N", 1]
+    verdict = specgate.check(one_hot, "directml:4.1")
+    assert verdict.accepted is False
+    assert [f.id for f in verdict.findings] == ["directml/ONE_HOT/same-sizes"]
+    assert verdict.undecided
+
+
+def test_a_size_that_nothing_asks_for_decides_nothing(onnx_one_hot) -> None:
+    """ONNX has no rule about the sizes of indices when the output is left to inference."""
+    onnx_one_hot.update({"outputs": []})
+    onnx_one_hot["inputs"][0]["shape"] = ["batch", None]
+    assert specgate.check(onnx_one_hot, "onnx:17").accepted is True
+
+
+def test_an_unknown_rank(onnx_one_hot) -> None:
+    onnx_one_hot["outputs"] = []
+    onnx_one_hot["inputs"][0]["shape"] = None
+    verdict = specgate.check(onnx_one_hot, "onnx:17")
+    assert [(f.id, f.where) for f in verdict.undecided] == [("onnx/OneHot/axis-range", "axis")]
+    assert "rank(indices) is unknown" in verdict.undecided[0].message
+
+
+def test_an_unknown_type(onnx_one_hot) -> None:
+    del onnx_one_hot["inputs"][0]["elem_type"]
+    verdict = specgate.check(onnx_one_hot, "onnx:17")
+    assert [(f.id, f.where) for f in verdict.undecided] == [("onnx/OneHot/indices.type", "indices")]
+    assert verdict.undecided[0].message.startswith("indices has an unknown type, which is not decided (UINT8, UINT16, ")
+
+
+def test_a_condition_that_is_open(scratch) -> None:
+    scratch(
+        when="""\
+operator: WHEN
+summary: Has a rule that applies sometimes.
+source: [{page: own}]
+fields: {InputTensor: {kind: input}, Count: {kind: attribute, type: uint}}
+support: {"1.0": {}}
+rules:
+  pair: {require: Count == 2, when: "InputTensor.sizes[0] == 1"}
+  index: {require: "InputTensor.sizes[Count] == 1", when: "InputTensor.sizes[0] == 1"}
+"""
+    )
+    desc = {"InputTensor": {"DataType": "INT8", "Sizes": ["N", 1, 1]}, "Count": 2}
+    ids = {f.id for f in specgate.check({"type": "WHEN", "desc": desc}, "directml:4.1").undecided}
+    assert "directml/WHEN/pair" not in ids  # it holds, whether it applies or not
+    desc["Count"] = 3
+    verdict = specgate.check({"type": "WHEN", "desc": desc}, "directml:4.1")
+    assert verdict.accepted is None
+    found = {f.id: f.message for f in verdict.undecided}
+    assert found["directml/WHEN/pair"] == ("Count == 2 where InputTensor.sizes[0] == 1, but InputTensor.sizes[0] is N")
+    assert found["directml/WHEN/index"].startswith("InputTensor.sizes[Count] == 1 where InputTensor.sizes[0] == 1")
+
+
+def test_lowest_levels_that_are_open(one_hot) -> None:
+    one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, "N", 1]
+    found = specgate.minimum(one_hot)
+    assert not found
+    assert found.level is None
+    assert str(found.undecided) == "2.0..6.4"
+    assert found.blockers["2.0"] == ()
+    assert [f.id for f in found.blockers["1.0"]] == ["directml/ONE_HOT/level"]
+
+
+EXAMPLES: list[tuple[str, dict[str, Any]]] = [
+    (name, entry["descriptor"])
+    for name in ("directml", "onnx", "openvino")
+    for operator in dialect(name).operators
+    for entry in dialect(name).operator(operator).raw["examples"].values()
+]
+
+
+@given(st.data())
+@settings(max_examples=80, deadline=None)
+def test_hiding_sizes_never_turns_a_verdict(data: st.DataObject) -> None:
+    """What is said of less must be what is said of more, or open. Equal sizes may hide behind one name."""
+    name, original = data.draw(st.sampled_from(EXAMPLES))
+    key = "Sizes" if name == "directml" else "shape"
+
+    def tensors(descriptor: dict[str, Any]) -> list[dict[str, Any]]:
+        found = descriptor["desc"].values() if name == "directml" else descriptor["inputs"] + descriptor["outputs"]
+        return [tensor for tensor in found if isinstance(tensor, dict)]
+
+    known = copy.deepcopy(original)
+    for tensor in tensors(known):
+        tensor[key] = [data.draw(st.sampled_from([size, size, size, 1, 2])) for size in tensor[key]]
+    hidden = copy.deepcopy(known)
+    for tensor in tensors(hidden):
+        tensor[key] = [data.draw(st.sampled_from([size, size, None, f"s{size}"])) for size in tensor[key]]
+        if name != "directml" and data.draw(st.integers(0, 4)) == 0:
+            tensor[key] = None
+    target = f"{name}:{data.draw(st.sampled_from(list(dialect(name).levels)))}"
+    before = specgate.check(known, target).accepted
+    assert before is not None
+    assert specgate.check(hidden, target).accepted in {before, None}
+
+
+@pytest.mark.parametrize("basis", ["documented", "observed", "both"])
+def test_open_on_every_side(one_hot, basis: Any) -> None:
+    one_hot["desc"]["OutputTensor"]["Sizes"] = [1, 1, "N", 4]
+    verdict = specgate.check(one_hot, "directml:4.1", basis)
+    assert verdict.accepted is None
+    assert len({f.id + f.where for f in verdict.undecided}) == len(verdict.undecided)
