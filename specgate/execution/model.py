@@ -16,7 +16,8 @@ from specgate.execution import memory
 from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, numpy_type
 from specgate.execution.weights import Weights
-from specgate.models.onnx_model import OnnxGraph, OnnxTensor, read_model
+from specgate.models.onnx_model import read_model
+from specgate.models.onnx_structure import OnnxGraph, OnnxTensor
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.models.onnx_model import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.models.onnx_structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
 
 __all__ = ["MAX_BYTES", "run_model"]
 

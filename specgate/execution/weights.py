@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.models.onnx_model import OnnxTensor
+    from specgate.models.onnx_structure import OnnxTensor
 
 __all__ = ["Weights"]
 

@@ -10,14 +10,14 @@ from specgate.descriptors.onnx import attribute_value, operator_name
 from specgate.descriptors.positional import build
 from specgate.errors import InputError, NoTable
 from specgate.linting.nodes import Graph, Unit
-from specgate.models.onnx_model import OnnxGraph, OnnxTensor
+from specgate.models.onnx_structure import OnnxGraph, OnnxTensor
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, MutableMapping
 
-    from specgate.models.onnx_model import OnnxFunction, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.models.onnx_structure import OnnxFunction, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
 
 __all__ = ["onnx_units"]
 

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specgate.errors import InputError
-from specgate.models import onnx_model, wire
-from specgate.models.onnx_model import (
-    MAX_CONSTANT_BYTES,
+from specgate.models import onnx_model, onnx_schema, onnx_structure, wire
+from specgate.models.onnx_model import MAX_CONSTANT_BYTES, read_model, read_model_bytes
+from specgate.models.onnx_structure import (
     OnnxAttribute,
     OnnxFunction,
     OnnxGraph,
@@ -29,8 +29,6 @@ from specgate.models.onnx_model import (
     OnnxTensor,
     OnnxType,
     OnnxValueInfo,
-    read_model,
-    read_model_bytes,
 )
 
 onnx = pytest.importorskip("onnx", reason="the onnx package is the oracle of the ONNX reader")
@@ -454,7 +452,7 @@ def test_any_bits_are_decoded_as_onnx_does(name: str, data: st.DataObject) -> No
     field = helper.tensor_dtype_to_field(number)
     per_item = {"UINT4": 2, "INT4": 2, "UINT2": 4, "INT2": 4}.get(name, 1)
     if data.draw(st.booleans(), "raw"):
-        width = struct.calcsize(onnx_model._CODES[name]) * (2 if "COMPLEX" in name else 1)
+        width = struct.calcsize(onnx_structure.CODES[name]) * (2 if "COMPLEX" in name else 1)
         tensor.raw_data = data.draw(st.binary(max_size=64 // width * width), "bytes")
         tensor.raw_data = tensor.raw_data[: len(tensor.raw_data) // width * width]
         count = len(tensor.raw_data) // width
@@ -636,7 +634,7 @@ SCALARS = {1: "double", 2: "float", 3: "int64", 4: "uint64", 5: "int32", 9: "str
 
 
 def test_field_numbers_are_those_of_the_installed_onnx() -> None:
-    for name, message in onnx_model._PROTO.items():
+    for name, message in onnx_schema.PROTO.items():
         descriptor: Any = onnx
         for part in name.split("."):
             descriptor = getattr(descriptor, part)
@@ -652,13 +650,13 @@ def test_field_numbers_are_those_of_the_installed_onnx() -> None:
 
 
 def test_enums_are_those_of_the_installed_onnx() -> None:
-    assert onnx.TensorProto.DataType.items() == [(name, i) for i, name in enumerate(onnx_model.ELEM_TYPES)]
-    kinds = {name: i for i, name in enumerate(onnx_model.ATTRIBUTE_TYPES)}
+    assert onnx.TensorProto.DataType.items() == [(name, i) for i, name in enumerate(onnx_schema.ELEM_TYPES)]
+    kinds = {name: i for i, name in enumerate(onnx_schema.ATTRIBUTE_TYPES)}
     assert dict(onnx.AttributeProto.AttributeType.items()) == kinds
-    assert onnx_model.ATTRIBUTE_FIELDS == FIELD_OF
+    assert onnx_schema.ATTRIBUTE_FIELDS == FIELD_OF
     for name, number in onnx.TensorProto.DataType.items():
         if number:
-            assert onnx_model._STORED[name] == helper.tensor_dtype_to_field(number)
+            assert onnx_schema.STORED[name] == helper.tensor_dtype_to_field(number)
 
 
 # --- any model, any bytes ---
