@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
-from specgate.targets import parse_target
+from specgate.targets import Target, parse_target
 from specgate.validate.check import check_at
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.lowest import Minimum
-    from specgate.targets import Target
     from specgate.verdict import Basis, Report, Verdict
 
 __all__ = ["check", "descriptor", "execute", "lint", "minimum", "support"]
@@ -33,7 +32,7 @@ def check(descriptor: Any, target: str | Target, basis: Basis = "both") -> Verdi
     ``onnx:17``, ``openvino:2024.0``. basis: accept what the page takes ("documented"), what builds take ("observed"),
     or only what both take. Raises InputError, NoTable.
     """
-    goal = parse_target(target) if isinstance(target, str) else target
+    goal = target if isinstance(target, Target) else parse_target(target)
     if descriptor.__class__ is not Descriptor:
         descriptor = _descriptor(descriptor, goal.dialect)
     if descriptor.dialect != goal.dialect:
@@ -84,7 +83,7 @@ def execute(descriptor: Any, arrays: Mapping[str, Any], target: str | Target | N
         from specgate.execution.model import run_model
 
         return run_model(os.fspath(descriptor), arrays)
-    goal = parse_target(target) if isinstance(target, str) else target
+    goal = target if target is None or isinstance(target, Target) else parse_target(target)
     made = _descriptor(descriptor, goal.dialect if goal else None)
     if goal is not None and made.dialect != goal.dialect:
         raise InputError(f"a descriptor of {made.dialect} cannot be executed for {goal}")
@@ -113,5 +112,5 @@ def lint(model: Any, targets: Sequence[str | Target], basis: Basis = "both") -> 
     """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``."""
     from specgate.linting.model import lint_model
 
-    goals = [parse_target(t) if isinstance(t, str) else t for t in targets]
+    goals = [t if isinstance(t, Target) else parse_target(t) for t in targets]
     return lint_model(model, goals, basis)

@@ -116,3 +116,9 @@ def test_execute_finds_the_newest_level(one_hot) -> None:
     arrays = {"IndicesTensor": [[[[0], [3], [2]]]], "ValuesTensor": [[[[0, 1]]]]}
     output = specgate.execute(one_hot, arrays)["OutputTensor"]
     assert output.tolist() == [[[[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]]]
+
+
+@pytest.mark.parametrize("target", [3, None, ["onnx:17"], b"onnx:17"])
+def test_a_target_of_another_kind_is_unusable_input(onnx_one_hot, target) -> None:
+    with pytest.raises(specgate.InputError, match="expected a target"):
+        specgate.check(onnx_one_hot, target)

@@ -170,6 +170,16 @@ def _specs(commands: Any) -> None:
         default="operator",
         choices=SPEC_KINDS,
     )
+    oracle = commands.add_parser(
+        "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts."
+    )
+    actions = oracle.add_subparsers(metavar="COMMAND", required=True)
+    listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
+    listed.set_defaults(function="listed")
+    install = _command(actions, "install", "oracle", "fetch builds into the cache and build the host that asks them")
+    install.add_argument("dialect", choices=("directml",))
+    install.add_argument("--levels", default="6.2", help="6.2 (default), several separated by commas, or all")
+    install.add_argument("--system", choices=("linux", "windows"), help="only builds of this system")
     bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
     bench.add_argument(
         "what", nargs="*", choices=("check", "execute", "cold", []), help="check, execute, cold (default: all)"

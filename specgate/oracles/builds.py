@@ -1,0 +1,151 @@
+"""The DirectML builds that can be asked: which public wheel holds each, its hash, and the library file in it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from specgate.descriptors.core import shown
+from specgate.errors import InputError
+
+__all__ = ["BUILDS", "D3D12_FILES", "D3D12_WHEEL", "Build", "System", "Wheel", "find_builds", "levels"]
+
+System = Literal["linux", "windows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """One wheel as pip finds it: package, version, the Python it is for, its platform, and the file's sha256."""
+
+    package: str
+    version: str
+    python: str
+    platforms: tuple[str, ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One DirectML build.
+
+    library: the file's path in the wheel as a glob. reports: the level that the device confirms, where it is another.
+    """
+
+    level: str
+    system: System
+    wheel: Wheel
+    library: str
+    reports: str
+
+    @property
+    def title(self) -> str:
+        """The build for messages: ``6.2 linux (torch-directml 0.2.5.dev240914)``."""
+        return f"{self.level} {self.system} ({self.wheel.package} {self.wheel.version})"
+
+
+_NATIVE: Final[System] = "linux" if sys.platform.startswith("linux") else "windows"
+_LINUX: Final = ("manylinux2010_x86_64", "manylinux1_x86_64")
+_WINDOWS: Final = ("win_amd64",)
+
+
+def _linux(level: str, package: str, version: str, python: str, sha256: str, *, reports: str = "") -> Build:
+    wheel = Wheel(package, version, python, _LINUX, sha256)
+    return Build(level, "linux", wheel, "*/libdirectml*.so*", reports or level)
+
+
+def _windows(level: str, package: str, version: str, python: str, sha256: str) -> Build:
+    wheel = Wheel(package, version, python, _WINDOWS, sha256)
+    return Build(level, "windows", wheel, "*/DirectML*.dll", level)
+
+
+_TENSORFLOW: Final = "tensorflow-directml"
+_TORCH: Final = "torch-directml"
+_ORT: Final = "onnxruntime-directml"
+
+#: Every known build, by level.
+BUILDS: Final[tuple[Build, ...]] = (
+    _linux(
+        "2.1", _TENSORFLOW, "1.15.3.dev200619", "3.7",
+        "976888e35e9d2a2b8b731ac4b9cf6c4012c3767198a03cd6f44888fa0c787072",
+    ),
+    _windows(
+        "2.1", _TENSORFLOW, "1.15.3.dev200619", "3.7",
+        "e05e8037a063b4c902c7562b3413d62a47a617ad0ab97b9b89b6840ca8e72193",
+    ),
+    _linux(
+        "3.0", _TENSORFLOW, "1.15.4.dev201216", "3.7",
+        "37427203ec378c31f2ddc8dfa42d246ff3ee44c2ca5244c67eefda55068cc413",
+    ),
+    _linux(
+        "3.1", _TENSORFLOW, "1.15.5.dev210422", "3.7",
+        "55e6cd2c9df84a5c6c9fcf894ec16a3ed483da045f3151567f78aa0eb514fbc6",
+    ),
+    _windows(
+        "3.1", _ORT, "1.9.0", "3.7",
+        "b344ebd04d1113755168cdd603dacdaac5d93e58ff76d6613aa3218a768f38b8",
+    ),
+    _linux(
+        "4.1", _TENSORFLOW, "1.15.5", "3.7",
+        "44225671d496b4d03ac3b9e88fb3769b0058fccde2140ffa0c49d5985c1f4cbd",
+    ),
+    _linux(
+        "5.0", _TENSORFLOW, "1.15.6", "3.7",
+        "ed5e9abd5aa6c1b96b7b9483e7d54bbe20cf62d3c949747984a2081b58c10c10",
+    ),
+    _windows(
+        "5.0", _ORT, "1.12.1", "3.7",
+        "e308aacb630e91bf4b867a35a63a0dbc19326bffd2cd9642cebb55c4f579b839",
+    ),
+    _linux(  # has the operators of 5.1, but says 5.0
+        "5.1", _TENSORFLOW, "1.15.8", "3.7",
+        "6a3eb3727fa24dfb3220072f230e86bed6a15d103d853aac11a5971cdccd7baa", reports="5.0",
+    ),
+    _linux(
+        "5.2", _TORCH, "0.2.0.dev230426", "3.8",
+        "7e9fba00a680bfdefd062a12a6bacfb896862543b0c91606143dfb9d0259c5af",
+    ),
+    _windows(
+        "5.2", _ORT, "1.14.1", "3.7",
+        "a4fdbc24ec46133e9d63200d22953374177e140d8bbee403d560b51dd0736db4",
+    ),
+    _windows(
+        "6.1", _ORT, "1.16.3", "3.11",
+        "62ff6a437fb9ade5179fb7a65414daa5a6872551d1e9ea35e37a412481725931",
+    ),
+    _linux(
+        "6.2", _TORCH, "0.2.5.dev240914", "3.11",
+        "6afb675585d30018c813e5ba203a3437073748919af8ab3e910092a0e0ec531f",
+    ),
+    _windows(
+        "6.2", _ORT, "1.17.3", "3.11",
+        "667a3ac9901554aa9bd89a58e05b4be5010eaccbdde93ef99640ccfa9f4ebfa1",
+    ),
+    _windows(
+        "6.3", _ORT, "1.18.1", "3.11",
+        "2275d4b65530c623a06696d884eea5c32805ad492d40cd700bc05abf9569c665",
+    ),
+    _windows(
+        "6.4", _ORT, "1.24.4", "3.12",
+        "f2ecb68b7b7b259d2ef3112ae760149f9b5a1e7c0fbb73d539da6250a648a614",
+    ),
+)  # fmt: skip
+
+#: The wheel whose D3D12 loader libraries every Linux build is run with, and those files.
+D3D12_WHEEL: Final[Wheel] = next(b.wheel for b in BUILDS if (b.level, b.system) == ("6.2", "linux"))
+D3D12_FILES: Final = ("libd3d12.so", "libd3d12core.so")
+
+
+def levels() -> list[str]:
+    """Return the levels that have a build, in order."""
+    return list(dict.fromkeys(build.level for build in BUILDS))
+
+
+def find_builds(level: str, system: System | None = None) -> list[Build]:
+    """Return a level's builds, the one that needs no Wine here first; raise InputError that names what there is."""
+    found = [b for b in BUILDS if b.level == level and system in {None, b.system}]
+    if not found:
+        known = ", ".join(levels() if system is None else [b.level for b in BUILDS if b.system == system])
+        what = "build" if system is None else f"{system} build"
+        raise InputError(f"no {what} of DirectML at feature level {shown(level)}; there are {known}")
+    return sorted(found, key=lambda build: build.system != _NATIVE)

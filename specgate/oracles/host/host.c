@@ -1,0 +1,269 @@
+/* Asks a DirectML build whether IDMLDevice::CreateOperator takes an operator description.
+ *
+ *   host LIBRARY [NAME=NUMBER ...]        numbers switch what the stub device reports; see `capability`
+ *
+ * The device behind it is a stub: CreateOperator only validates, so nothing is ever compiled or executed.
+ * Linux builds are loaded with dlopen, Windows builds with LoadLibrary (on Windows or under Wine); the protocol is
+ * the same, all numbers little-endian:
+ *
+ *   hello     "SGDM", protocol version, HRESULT of creating the device, feature level that the device confirms
+ *   question  sequence number, image size, number of pointers, offset of the DML_OPERATOR_DESC,
+ *             the pointers' offsets, the image. Each pointer holds the offset in the image that it points to.
+ *   answer    the question's sequence number, the HRESULT
+ *
+ * All fields are 32 bits wide. The host ends when its input ends.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#include <windows.h>
+#define dup _dup
+#define dup2 _dup2
+#define write _write
+#else
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
+#define PROTOCOL 1u
+#define OK 0
+#define NOT_IMPLEMENTED ((int32_t)0x80004001)
+#define INVALID ((int32_t)0x80070057)
+#define NOT_LOADED ((int32_t)0x8007007E)
+
+enum { MAX_IMAGE = 1 << 24, MAX_POINTERS = 1 << 20, ZEROS_BEHIND = 4096, SLOTS = 128 };
+
+typedef void (*function)(void);
+typedef struct { function *slots; } object;
+typedef struct { uint32_t a; uint16_t b, c; uint8_t d[8]; } guid;
+
+static const guid IID_DEVICE = {0x6dbd6437, 0x96fd, 0x423f, {0xa9, 0x8c, 0xae, 0x5e, 0x7c, 0x2a, 0x57, 0x3f}};
+static const guid IID_OPERATOR = {0x26caae7a, 0x3081, 0x4633, {0x95, 0x81, 0x22, 0x6f, 0xbe, 0x57, 0x69, 0x5d}};
+
+/* What the device reports; each is an argument NAME=NUMBER. */
+static struct { const char *name; uint32_t value; } capability[] = {
+    {"double", 1},
+    {"native16", 1},
+    {"int64", 1},
+    {"typed_uav_load", 1},
+    {"min_precision", 0},
+    {"wave_ops", 1},
+    {"shader_model", 0x65},
+    {"feature_level", 0xc100},
+};
+enum { HAS_DOUBLE, HAS_16BIT, HAS_INT64, HAS_TYPED_LOAD, HAS_MIN_PRECISION, HAS_WAVES, SHADER_MODEL, FEATURE_LEVEL, CAPABILITIES };
+
+/* ---- the stub ID3D12Device, all versions ---- */
+
+static int32_t query_interface(object *self, const guid *iid, void **out) {
+    (void)iid;
+    if (!out) return INVALID;
+    *out = self;
+    return OK;
+}
+static uint32_t one(void) { return 1; }
+static int32_t fine(void) { return OK; }
+static int32_t not_implemented(void) { return NOT_IMPLEMENTED; }
+
+static int32_t check_feature_support(object *self, uint32_t feature, void *data, uint32_t size) {
+    uint32_t *words = data;
+    (void)self;
+    switch (feature) {
+    case 0: /* D3D12_OPTIONS */
+        memset(data, 0, size);
+        words[0] = capability[HAS_DOUBLE].value;
+        words[2] = capability[HAS_MIN_PRECISION].value;
+        words[4] = 3; /* resource binding tier */
+        words[6] = capability[HAS_TYPED_LOAD].value;
+        words[9] = 40; /* address bits of a resource */
+        words[14] = 2; /* resource heap tier */
+        return OK;
+    case 2: /* FEATURE_LEVELS: a count, a pointer, and the answer */
+        words[4] = capability[FEATURE_LEVEL].value;
+        return OK;
+    case 7: /* SHADER_MODEL: the caller asks with the highest that it knows */
+        if (words[0] > capability[SHADER_MODEL].value) words[0] = capability[SHADER_MODEL].value;
+        return OK;
+    case 8: /* D3D12_OPTIONS1 */
+        memset(data, 0, size);
+        words[0] = capability[HAS_WAVES].value;
+        words[1] = words[2] = 32; /* lanes of a wave */
+        words[3] = 1024;
+        words[5] = capability[HAS_INT64].value;
+        return OK;
+    case 23: /* D3D12_OPTIONS4 */
+        memset(data, 0, size);
+        words[2] = capability[HAS_16BIT].value;
+        return OK;
+    default:
+        return NOT_IMPLEMENTED;
+    }
+}
+
+/* A structure comes back through a hidden pointer on Windows, in a register elsewhere. */
+#ifdef _WIN32
+static void *adapter_luid(object *self, uint64_t *out) {
+    (void)self;
+    *out = 1;
+    return out;
+}
+#else
+static uint64_t adapter_luid(object *self) {
+    (void)self;
+    return 1;
+}
+#endif
+
+static int32_t enumerate_meta_commands(object *self, uint32_t *count, void *found) {
+    (void)self;
+    (void)found;
+    if (count) *count = 0;
+    return OK;
+}
+
+static function device_slots[SLOTS];
+static object device = {device_slots};
+
+static void fill_device(void) {
+    for (int i = 0; i < SLOTS; i++) device_slots[i] = (function)not_implemented;
+    device_slots[0] = (function)query_interface;
+    device_slots[1] = device_slots[2] = (function)one; /* AddRef, Release */
+    device_slots[7] = (function)one;                   /* GetNodeCount */
+    device_slots[13] = (function)check_feature_support;
+    device_slots[37] = (function)fine; /* GetDeviceRemovedReason */
+    device_slots[43] = (function)adapter_luid;
+    device_slots[59] = (function)enumerate_meta_commands;
+}
+
+/* ---- the DirectML device ---- */
+
+typedef int32_t (*create_device)(void *, uint32_t, uint32_t, const guid *, void **);
+typedef int32_t (*check_support)(object *, uint32_t, uint32_t, const void *, uint32_t, void *);
+typedef int32_t (*create_operator)(object *, const void *, const guid *, void **);
+typedef uint32_t (*release)(object *);
+
+static create_device load(const char *path) {
+#ifdef _WIN32
+    HMODULE library = LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+    if (!library) fprintf(stderr, "%s: LoadLibrary failed with %lu\n", path, GetLastError());
+    return library ? (create_device)(function)GetProcAddress(library, "DMLCreateDevice1") : NULL;
+#else
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (!library) fprintf(stderr, "%s\n", dlerror());
+    return library ? (create_device)(uintptr_t)dlsym(library, "DMLCreateDevice1") : NULL;
+#endif
+}
+
+/* The highest level that the device confirms, asked one by one: a build may refuse numbers that it does not know. */
+static uint32_t confirmed_level(object *directml) {
+    uint32_t highest = 0;
+    for (uint32_t number = 0x10; number < 0xA0; number++) {
+        uint32_t wanted = number << 8, found = 0;
+        struct { uint32_t count; const uint32_t *levels; } query = {1, &wanted};
+        if (((check_support)directml->slots[7])(directml, 1, sizeof query, &query, sizeof found, &found) == OK &&
+            found == wanted)
+            highest = wanted;
+    }
+    return highest;
+}
+
+/* ---- the pipe ---- */
+
+static int answers = 1;
+
+static void put(const void *data, unsigned size) {
+    if (write(answers, data, size) != (int)size) exit(3);
+}
+
+static void take(void *data, size_t size) {
+    if (fread(data, 1, size, stdin) != size) exit(0);
+}
+
+static void relocate(uint8_t *image, const uint32_t *offsets, uint32_t count, uint32_t size) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t pointer;
+        if (size < 8 || offsets[i] > size - 8) exit(4);
+        memcpy(&pointer, image + offsets[i], 8);
+        pointer += (uintptr_t)image;
+        memcpy(image + offsets[i], &pointer, 8);
+    }
+}
+
+static void serve(object *directml) {
+    uint8_t *image = calloc(1, MAX_IMAGE + ZEROS_BEHIND);
+    uint32_t *offsets = calloc(MAX_POINTERS, sizeof *offsets);
+    if (!image || !offsets) exit(5);
+    for (;;) {
+        uint32_t head[4], answer[2];
+        void *made = NULL;
+        take(head, sizeof head);
+        if (head[1] > MAX_IMAGE || head[2] > MAX_POINTERS || head[3] >= head[1]) exit(4);
+        take(offsets, head[2] * sizeof *offsets);
+        take(image, head[1]);
+        memset(image + head[1], 0, ZEROS_BEHIND); /* what is read beyond the image is the same for every question */
+        relocate(image, offsets, head[2], head[1]);
+        answer[0] = head[0];
+        answer[1] = (uint32_t)((create_operator)directml->slots[8])(directml, image + head[3], &IID_OPERATOR, &made);
+        if (made) ((release)((object *)made)->slots[2])(made);
+        put(answer, sizeof answer);
+    }
+}
+
+/* ---- the process ---- */
+
+#ifdef _WIN32
+static LONG WINAPI die(EXCEPTION_POINTERS *info) {
+    (void)info;
+    TerminateProcess(GetCurrentProcess(), 0xC0000005); /* no debugger, no dialogue */
+    return EXCEPTION_EXECUTE_HANDLER;
+}
+#endif
+
+static void prepare_process(void) {
+#ifdef _WIN32
+    SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
+    SetUnhandledExceptionFilter(die);
+    _setmode(0, _O_BINARY);
+    _setmode(1, _O_BINARY);
+#else
+    struct rlimit no_core = {0, 0}, memory = {4ull << 30, 4ull << 30};
+    setrlimit(RLIMIT_CORE, &no_core);
+    setrlimit(RLIMIT_AS, &memory);
+#endif
+    answers = dup(1); /* what the library prints must not end up among the answers */
+    dup2(2, 1);
+#ifdef _WIN32
+    _setmode(answers, _O_BINARY);
+#endif
+    setvbuf(stdin, NULL, _IOFBF, 1 << 16);
+}
+
+static void read_capabilities(int count, char **arguments) {
+    for (int i = 0; i < count; i++) {
+        size_t length = strcspn(arguments[i], "=");
+        for (int c = 0; c < CAPABILITIES; c++)
+            if (strlen(capability[c].name) == length && !strncmp(capability[c].name, arguments[i], length))
+                capability[c].value = (uint32_t)strtoul(arguments[i] + length + 1, NULL, 0);
+    }
+}
+
+int main(int count, char **arguments) {
+    uint32_t hello[4] = {0x4D444753u, PROTOCOL, (uint32_t)NOT_LOADED, 0};
+    object *directml = NULL;
+    if (count < 2) return 2;
+    prepare_process();
+    read_capabilities(count - 2, arguments + 2);
+    fill_device();
+    create_device create = load(arguments[1]);
+    if (create) hello[2] = (uint32_t)create(&device, 0, 0x1000, &IID_DEVICE, (void **)&directml);
+    if (hello[2] == OK && directml) hello[3] = confirmed_level(directml);
+    put(hello, sizeof hello);
+    if (hello[2] != OK || !directml) return 1;
+    serve(directml);
+}

@@ -1,0 +1,196 @@
+"""Changing any one rule or row in a copy of a table makes a check fail that does not read that rule or row.
+
+What testifies: the vendors' examples and the counterexamples, the executor (laws 1 and 2), the installed ``onnx.defs``,
+and a transcription of the support tables of its own.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.descriptors.read import read_dict
+from specgate.errors import Error, InputError, NoKernel
+from specgate.execution.engine import execute_at
+from specgate.spec import tables
+from specgate.spec.examples import changed, example_problems
+from specgate.testing import operators
+from specgate.testing.arrays import arrays
+from specgate.testing.broken import broken_descriptors
+from specgate.testing.generate import valid_descriptors
+from specgate.validate import check
+from specgate.validate.check import check_at
+from tests.mutation.expected_boundaries import BOUNDARIES
+from tests.mutation.expected_support import EXPECTED
+from tests.mutation.mutants import mutants
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.spec.tables import Dialect, OperatorSpec
+
+#: Mutants that mean the same as the table they came from, each with the reason.
+_D = "depth.sizes[0] == 1"
+EQUIVALENT = {
+    "rule axis-size-one[0] is IndicesTensor.sizes[Axis] <= 1": "a size of 0 is refused by tensor/sizes-not-zero",
+    "rule axis-range[1] since 10": "at 10 the older form holds too, and it is the narrower one",
+    f"rule depth-one-element[0] is rank(depth) <= 0 or (rank(depth) == 1 and {_D})": "no rank is below 0",
+    f"rule depth-one-element[0] is rank(depth) == 0 or (rank(depth) <= 1 and {_D})": "rank 0 is taken before",
+    "rule output-sizes[0] is all((output.sizes[d] == indices.sizes[d if d <= new_axis else d - 1] "
+    "for d in dims(output) if d != new_axis))": "d is never new_axis",
+    "rule alignment[0] is tensor.GuaranteedBaseOffsetAlignment <= 0 or (power_of_two("
+    "tensor.GuaranteedBaseOffsetAlignment) and tensor.GuaranteedBaseOffsetAlignment * 8 >= bits(tensor))": "it is unsigned",
+    "rule alignment[0] is tensor.GuaranteedBaseOffsetAlignment == 0 or (power_of_two("
+    "tensor.GuaranteedBaseOffsetAlignment) and tensor.GuaranteedBaseOffsetAlignment * 9 >= bits(tensor))": "of powers of "
+    "two, 9 times reaches no width that 8 times does not",
+}
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """Puts a mutated dialect in place of the real one."""
+
+    def put(table: Dialect) -> None:
+        monkeypatch.setitem(tables._dialects, table.name, table)
+        check.forget()
+
+    yield put
+    check.forget()
+
+
+def transcription(spec: OperatorSpec) -> str | None:
+    """Hold the support rows against what was typed from the pages, or what onnx.defs says."""
+    expected = EXPECTED.get((spec.dialect.name, spec.name))
+    if expected is None:
+        return onnx_definitions(spec) if spec.dialect.name == "onnx" else None
+    if list(spec.raw["support"]) != list(expected):
+        return "rows"
+    for level, row in expected.items():
+        for name, (ranks, types) in row.items():
+            cell = spec.raw["support"][level].get(name, {})
+            found = cell.get("types")
+            wanted = types.split() if types else None
+            if (sorted(found) if isinstance(found, list) else None) != (sorted(wanted) if wanted else None):
+                return f"{level} {name} types"
+            if cell.get("ranks") != (list(ranks) if ranks else None):
+                return f"{level} {name} ranks"
+    return None
+
+
+def onnx_definitions(spec: OperatorSpec) -> str | None:
+    """Ask the installed onnx package which types each version takes."""
+    onnx = pytest.importorskip(
+        "onnx", reason="THE ONNX ROWS ARE NOT MUTATED: pip install onnx (it is in the test extra)"
+    )
+    spelled = {info["tensor"]: name for name, info in spec.dialect.types.items()}
+    schemas = {
+        str(s.since_version): s
+        for s in onnx.defs.get_all_schemas_with_history()
+        if (s.domain, s.name) == ("", spec.name)
+    }
+    if sorted(schemas, key=int) != list(spec.raw["support"]):
+        return "rows"
+    for level, schema in schemas.items():
+        sets = {t.type_param_str: {spelled[text] for text in t.allowed_type_strs} for t in schema.type_constraints}
+        for formal in (*schema.inputs, *schema.outputs):
+            cell = spec.raw["support"][level].get(formal.name, {})
+            if set(cell.get("types", ())) != sets[formal.type_str]:
+                return f"{level} {formal.name} types"
+    return None
+
+
+def boundaries(spec: OperatorSpec) -> str | None:
+    """Hold the verdicts just inside and outside of each rule against what was worked out by hand."""
+    for owner, example, changes, level, ids in BOUNDARIES:
+        if owner != (spec.dialect.name, spec.name):
+            continue
+        data = changed(
+            spec.raw["examples"][example]["descriptor"], {k: v for k, v in changes.items() if k != "outputs"}
+        )
+        if "outputs" in changes:
+            data["outputs"] = changes["outputs"]
+        verdict = check_at(read_dict(data, spec.dialect.name), level, "documented")
+        found = {finding.id for finding in verdict.findings}
+        if found != ids or (verdict.accepted is True) != (not ids):
+            return f"{changes} at {level}: expected {sorted(ids)}, found {sorted(found)}"
+    return None
+
+
+def laws(spec: OperatorSpec) -> str | None:
+    """Laws 1 and 2 on a few seeded descriptors at each row's first level and at the newest."""
+    for level in dict.fromkeys([*spec.rows, *list(spec.levels)[-1:]]):
+        if level not in spec.levels:
+            continue
+        pick = Random(7).randint
+        valid = valid_descriptors(spec, level)
+        for _ in range(25):
+            made = valid.draw(pick)
+            if made is None or executes(made, level) is not False:
+                continue
+            return f"law 1 at {level}"
+        broken = broken_descriptors(spec, level)
+        structural = {
+            f"{spec.dialect.name}/{'tensor' if f.scope == 'tensor' else spec.name}/{f.name}"
+            for f in (*spec.rule_forms, *spec.dialect.tensor_rules)
+            if f.structural
+        }
+        for breaks in structural & set(broken.aims):
+            for _ in range(4):
+                wrong = broken.draw(breaks, pick)
+                if wrong is not None and executes(wrong.descriptor, level):
+                    return f"law 2 at {level}: {breaks}"
+    return None
+
+
+def executes(descriptor, level: str) -> bool | None:
+    """Whether the executor computes it; None where no array can be had for it."""
+    from hypothesis.errors import NonInteractiveExampleWarning
+
+    try:
+        with pytest.warns(NonInteractiveExampleWarning):
+            given = arrays(descriptor, level).example()
+    except (Error, pytest.fail.Exception):
+        return None
+    try:
+        execute_at(descriptor, given, level, max_bytes=2**24)
+    except InputError:
+        return False
+    except NoKernel:
+        return None
+    return True
+
+
+def killer(spec: OperatorSpec) -> str | None:
+    """Return what notices that the table is wrong, the cheapest first."""
+    try:
+        found = transcription(spec)
+        if found is not None:
+            return f"transcription: {found}"
+        problem = next(example_problems(spec), None)
+        if problem is not None:
+            return f"examples: {problem}"
+        missed = boundaries(spec)
+        return f"boundaries: {missed}" if missed is not None else laws(spec)
+    except (Error, ValueError) as error:  # the table does not even load, or leaves nothing valid
+        return f"tables: {error}"
+
+
+def test_no_equivalent_mutant_is_listed_in_vain() -> None:
+    names = {name for dialect, operator in operators() for name, _ in mutants(tables.dialect(dialect), operator)}
+    assert set(EQUIVALENT) <= names
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("dialect", "operator"), operators(), ids=str)
+def test_no_mutant_survives(dialect: str, operator: str, use) -> None:
+    table = tables.dialect(dialect)
+    assert killer(table.operator(operator)) is None
+    survivors, count = [], 0
+    for name, mutant in mutants(table, operator):
+        count += 1
+        use(mutant)
+        if name not in EQUIVALENT and killer(mutant.operator(operator)) is None:
+            survivors.append(name)
+    assert survivors == [], f"{len(survivors)} of {count} mutants survived"
