@@ -700,7 +700,7 @@ def anything(field: Any, rng: random.Random) -> Any:
 
 
 def random_model(seed: int) -> bytes:
-    model = filled(onnx.ModelProto(), random.Random(seed))  # noqa: S311
+    model = filled(onnx.ModelProto(), random.Random(seed))
     model.graph.SetInParent()
     return bytes(model.SerializeToString())
 
