@@ -109,7 +109,8 @@ class _Builder:
         for name, info in self.resolved.fields.items():
             if info.tensor:
                 for form in self.resolved.tensor_rules:
-                    self._rule(form, {"tensor": name})
+                    if form.applies_to(info):
+                        self._rule(form, {"tensor": name})
         for form in self.resolved.rules:
             self._rule(form, {})
         return [*self.out, answer(value=True)]
@@ -121,7 +122,8 @@ class _Builder:
         outer, self.out = self.out, []
         self._guarded(self._cell_checks(item, element, self.resolved.cells.get(name)), None)
         for form in self.resolved.tensor_rules if element.tensor else ():
-            self._rule(form, {"tensor": item})
+            if form.applies_to(info):
+                self._rule(form, {"tensor": item})
         body, self.out = self.out, outer
         if body:
             elements = ast.IfExp(_is_none(f"t_{name}"), ast.Tuple([], ast.Load()), load(f"t_{name}"))

@@ -93,6 +93,7 @@ class LongRule(_File):
     because: str | None = Field(default=None, description="what the page says, in our words")
     fix: str | None = Field(default=None, description="what to change, in one phrase")
     after: list[str] = Field(default=[], description="rules whose failure makes this one an echo")
+    on: Literal["input", "output"] | None = Field(default=None, description="in a tensor file: only these tensors")
     hides: list[Literal["ranks", "types"]] = Field(
         default=[], description="cell checks that this rule's failure replaces"
     )
@@ -259,6 +260,15 @@ class CodesFile(_File):
     codes: dict[Annotated[str, StringConstraints(pattern=r"^0x[0-9A-F]{8}$")], Code]
 
 
+class ObservedTensors(_File):
+    """Where real builds differ from the page for tensors of any operator."""
+
+    builds: list[Level] | str
+    waives: list[RuleName] = []
+    rules: dict[RuleName, RuleEntry] = {}
+    evidence: str
+
+
 class TensorFile(_File):
     """Rules that every tensor of a dialect obeys; they read it as `tensor`."""
 
@@ -266,3 +276,4 @@ class TensorFile(_File):
     sources: list[Source]
     rules: dict[RuleName, RuleEntry]
     counterexamples: dict[RuleName, Counterexample] = {}
+    observed: list[ObservedTensors] = []

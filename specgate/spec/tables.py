@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -106,6 +106,11 @@ class RuleForm:
     hides: tuple[str, ...] = ()
     structural: bool = True
     scope: str = "operator"
+    on: str | None = None
+
+    def applies_to(self, info: FieldInfo) -> bool:
+        """Whether a tensor rule speaks of this field's tensors."""
+        return self.on is None or self.on == info.kind
 
     @property
     def fields(self) -> frozenset[str]:
@@ -240,7 +245,7 @@ class OperatorSpec:
             fields={n: f for n, f in self.fields.items() if self.dialect.holds(level, f.since, f.until)},
             cells=cells,
             rules=tuple(rules),
-            tensor_rules=tuple(f for f in self.dialect.tensor_rules if self.dialect.holds(level, f.since, f.until)),
+            tensor_rules=self.dialect.tensor_rules_at(level, side),
             numbers=self.dialect.limits(level),
         )
 
@@ -347,6 +352,26 @@ class Dialect:
     def tensor_rules(self) -> tuple[RuleForm, ...]:
         rules = self.raw.get("tensor", {}).get("rules", {})
         return make_forms({n: rule_forms(entry) for n, entry in rules.items()}, self.tensor_scope, kind="tensor")
+
+    def tensor_rules_at(self, level: str, side: Side) -> tuple[RuleForm, ...]:
+        """Return the shared tensor rules that hold at `level`, by the page or as builds enforce them."""
+        forms = [form for form in self.tensor_rules if self.holds(level, form.since, form.until)]
+        for builds, waived, more in self.tensor_overlays if side == "observed" else ():
+            if level in builds:
+                forms = [form for form in forms if form.name not in waived] + list(more)
+        return tuple(forms)
+
+    @cached_property
+    def tensor_overlays(self) -> list[tuple[LevelSet, frozenset[str], tuple[RuleForm, ...]]]:
+        """What builds do instead of the page, for tensors of any operator: where, rules waived, rules added."""
+        found = []
+        for entry in self.raw.get("tensor", {}).get("observed", []):
+            forms = {name: rule_forms(rule) for name, rule in entry.get("rules", {}).items()}
+            made = make_forms(forms, self.tensor_scope, kind="tensor")
+            builds = self.level_set(entry["builds"])
+            made = tuple(replace(form, since=form.since or builds.first) for form in made)  # what a reference shows
+            found.append((builds, frozenset(entry.get("waives", ())), made))
+        return found
 
     @property
     def tensor_scope(self) -> Scope:

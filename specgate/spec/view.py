@@ -176,7 +176,9 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
         raise InputError(f"expected a rule id such as directml/ONE_HOT/axis-range, found {rule_id!r:.100}")
     table = dialect(parts[0])
     if parts[1] == "tensor":
-        return _reference(rule_id, table, table.tensor_rules, parts[2], table.raw["tensor"], list(table.levels))
+        enforced = tuple(form for _, _, forms in table.tensor_overlays for form in forms)
+        every = (*table.tensor_rules, *enforced)
+        return _reference(rule_id, table, every, parts[2], table.raw["tensor"], list(table.levels))
     spec = table.operator(parts[1])
     field, dot, aspect = parts[2].partition(".")
     if dot and field in spec.fields:

@@ -86,7 +86,8 @@ class Problem:
         shared = dict.fromkeys(form for side in self.sides for form in side.tensor_rules)
         for slot in self.slots():
             for form in shared:
-                yield from self._rule(form, slot)
+                if form.applies_to(self.fields[slot.partition("[")[0]]):
+                    yield from self._rule(form, slot)
             if self.goal is None or not self.goal.wild:
                 yield Budget(slot, MAX_ELEMENTS[self.fields[slot.partition("[")[0]].kind])
 

@@ -57,7 +57,9 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
     hidden: set[tuple[str, str]] = set()
     for name, tensor in _tensors(fields):
         inner = Context({"tensor": tensor}, resolved.numbers, context.bits)
-        for failure, form in _rules(resolved.tensor_rules, inner, name, broken, frozenset()):
+        info = resolved.fields[name.partition("[")[0]]
+        forms = tuple(form for form in resolved.tensor_rules if form.applies_to(info))
+        for failure, form in _rules(forms, inner, name, broken, frozenset()):
             tensor_failures.append(failure)
             if not failure.unknown:
                 hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)

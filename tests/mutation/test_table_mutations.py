@@ -131,9 +131,11 @@ def laws(spec: OperatorSpec) -> str | None:
                 continue
             return f"law 1 at {level}"
         broken = broken_descriptors(spec, level)
+        resolved = spec.resolve(level)
+        assert resolved is not None
         structural = {
             f"{spec.dialect.name}/{'tensor' if f.scope == 'tensor' else spec.name}/{f.name}"
-            for f in (*spec.rule_forms, *spec.dialect.tensor_rules)
+            for f in (*resolved.rules, *resolved.tensor_rules)
             if f.structural
         }
         for breaks in structural & set(broken.aims):
