@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.compile import compile_resolved
+from specgate.spec.tables import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.explain import Failure, explain_at
 from specgate.validate.message import finding, missing_operator, version_finding
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec, Side
+    from specgate.spec.tables import OperatorSpec, Resolved, Side
     from specgate.verdict import Basis
 
 __all__ = ["accepts", "check_at", "forget", "judge_levels"]
@@ -61,20 +62,59 @@ def accepts(descriptor: Descriptor, level: str, basis: Basis = "both") -> bool |
 
 
 def _compile(dialect: str, operator: str, level: str, basis: Basis) -> Callable[[Mapping[str, Any]], bool]:
+    """Compile what `basis` asks: one side, or both at once as the stricter of each cell and the rules of either."""
     spec = load_dialect(dialect).operator(operator)
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
-    functions = []
-    seen = set()
-    for side in sides:
-        resolved = spec.resolve(level, side)
-        if resolved is None:
-            return _never
-        if resolved.key not in seen:
-            seen.add(resolved.key)
-            functions.append(compile_resolved(resolved))
-    if len(functions) == 1:
-        return functions[0]
-    return lambda fields: all(function(fields) for function in functions)
+    resolved = [spec.resolve(level, side) for side in sides]
+    first, last = resolved[0], resolved[-1]
+    if first is None or last is None:
+        return _never
+    if first.key == last.key:
+        return compile_resolved(first)
+    return compile_resolved(_stricter(first, last))
+
+
+def _stricter(page: Resolved, builds: Resolved) -> Resolved:
+    """Return what both sides take: each cell narrowed by the other's, the rules of both."""
+    cells = {
+        name: _narrowed(page.cells.get(name, Cell()), builds.cells.get(name, Cell()))
+        for name in dict.fromkeys([*page.cells, *builds.cells])
+    }
+    return replace(
+        page,
+        cells=cells,
+        rules=tuple(dict.fromkeys([*page.rules, *builds.rules])),
+        tensor_rules=tuple(dict.fromkeys([*page.tensor_rules, *builds.tensor_rules])),
+    )
+
+
+def _narrowed(one: Cell, other: Cell) -> Cell:
+    return Cell(
+        types=_common(one.types, other.types),
+        ranks=_within_both(one.ranks, other.ranks),
+        values=_common(one.values, other.values),
+        range=_within_both(one.range, other.range),
+    )
+
+
+def _common(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return tuple(item for item in one if item in other)
+
+
+def _within_both(one: Bounds | None, other: Bounds | None) -> Bounds | None:
+    if one is None or other is None or one == other:
+        return other if one is None else one
+    low = max(one.low, other.low)
+    high = min((bound for bound in (one.high, other.high) if bound is not None), default=None)
+    listed = next((bounds.only for bounds in (one, other) if bounds.only is not None), None)
+    only = None if listed is None else tuple(n for n in listed if n in one and n in other)
+    return Bounds(low, high, only)
+
+
+def _never(_fields: Mapping[str, Any]) -> bool:
+    return False
 
 
 def _gated_types(name: str) -> Mapping[str, str]:
@@ -95,10 +135,6 @@ def _with_notes(verdict: Verdict, descriptor: Descriptor) -> Verdict:
         if value.__class__ is TensorDesc and value.type in gates
     ]
     return replace(verdict, notes=tuple(notes)) if notes else verdict
-
-
-def _never(_fields: Mapping[str, Any]) -> bool:
-    return False
 
 
 def judge_levels(descriptor: Descriptor, spec: OperatorSpec, side: Side) -> dict[str, list[Failure]]:

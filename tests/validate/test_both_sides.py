@@ -1,0 +1,36 @@
+"""With the basis "both" the fast path checks the stricter of page and builds in one function."""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.spec.tables import Bounds
+from specgate.validate.check import _common, _within_both
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (Bounds(1, 4), Bounds(2, 8), Bounds(2, 4)),
+        (Bounds(1, None), Bounds(0, 8), Bounds(1, 8)),
+        (Bounds(1, None), Bounds(3, None), Bounds(3, None)),
+        (None, Bounds(2, 3), Bounds(2, 3)),
+        (Bounds(2, 3), None, Bounds(2, 3)),
+        (None, None, None),
+    ],
+)
+def test_ranges(one, other, both) -> None:
+    assert _within_both(one, other) == both
+
+
+@pytest.mark.parametrize("other", [Bounds(2, 6), Bounds(2, 5, (2, 3, 5))])
+def test_listed_ranks(other) -> None:
+    made = _within_both(Bounds(1, 5, (1, 3, 5)), other)
+    assert made is not None
+    assert [n for n in range(10) if n in made] == [3, 5]
+
+
+def test_types() -> None:
+    assert _common(("A", "B", "C"), ("C", "A")) == ("A", "C")
+    assert _common(None, ("C", "A")) == ("C", "A")
+    assert _common(("A",), ("B",)) == ()
