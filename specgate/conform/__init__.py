@@ -1,0 +1,1 @@
+"""`specgate conform`: verdicts and values of the tables held against real implementations."""

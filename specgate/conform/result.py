@@ -1,0 +1,121 @@
+"""What a campaign found: plain values that every report is rendered from, and that JSON holds as they are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["SCHEMA_VERSION", "Difference", "Kind", "Result", "RuleCount", "Tally", "ValueTally"]
+
+SCHEMA_VERSION: Final = 1
+
+Kind = Literal["unexplained", "recorded", "bug", "not looked at"]
+#: What each kind means, for readers of a report.
+KINDS: Final[dict[Kind, str]] = {
+    "unexplained": "no observed entry says so: the table is wrong, or a difference between page and build is not recorded",
+    "recorded": "the page and the implementation differ, and an observed entry says so",
+    "bug": "the implementation contradicts its own page, and an observed entry says so",
+    "not looked at": "the implementation does not look at this at all",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One operator at one level before one implementation.
+
+    cases: descriptors that it gave a verdict on. accepted: how many of them it took. documented, observed: on how many
+    our verdict by the page, and by what is known of builds, is the same. words: every word it answered -> how often.
+    """
+
+    operator: str
+    level: str
+    implementation: str
+    cases: int
+    accepted: int
+    documented: int
+    observed: int
+    words: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A class of disagreements: the same findings of ours against the same word of one implementation.
+
+    findings: the ids that our verdict rests on, none where we accept. theirs: the implementation's word; detail: its
+    own message for `descriptor`, the smallest one found. count: how many cases. kind: see `KINDS`. command: a shell
+    line that shows our verdict again.
+    """
+
+    operator: str
+    level: str
+    implementation: str
+    kind: Kind
+    findings: tuple[str, ...]
+    theirs: str
+    detail: str
+    count: int
+    descriptor: Mapping[str, Any]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCount:
+    """How often one rule or cell was met at one level.
+
+    accepting: cases that we and an implementation take, which the rule applies to. rejecting: cases that only this
+    finding rejects. oracle: those of them that an implementation refuses too.
+    """
+
+    operator: str
+    level: str
+    finding: str
+    accepting: int
+    rejecting: int
+    oracle: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTally:
+    """Values of one operator at one level against one implementation.
+
+    cases: executed by both. equal: within the table's tolerance. differing: one line for each class that is not, with
+    its smallest descriptor. unavailable: why the implementation computed nothing -> how often.
+    """
+
+    operator: str
+    level: str
+    implementation: str
+    cases: int
+    equal: int
+    unavailable: Mapping[str, int]
+    differing: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A whole campaign. versions: implementation -> version. capped: the time limit ended it before all cases."""
+
+    dialect: str
+    seed: int
+    cases: int
+    seconds: float
+    capped: bool
+    versions: Mapping[str, str]
+    tallies: tuple[Tally, ...]
+    differences: tuple[Difference, ...]
+    rules: tuple[RuleCount, ...]
+    values: tuple[ValueTally, ...] = ()
+    skipped: tuple[str, ...] = field(default=())
+
+    @property
+    def unexplained(self) -> int:
+        """How many cases no table explains, values included."""
+        kinds = sum(d.count for d in self.differences if d.kind == "unexplained")
+        return kinds + sum(v.cases - v.equal for v in self.values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as JSON's values."""
+        return {"schema": SCHEMA_VERSION, **asdict(self), "unexplained": self.unexplained}
