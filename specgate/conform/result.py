@@ -15,7 +15,7 @@ SCHEMA_VERSION: Final = 1
 Kind = Literal["unexplained", "recorded", "bug", "not looked at"]
 #: What each kind means, for readers of a report.
 KINDS: Final[dict[Kind, str]] = {
-    "unexplained": "no observed entry says so: the table is wrong, or a difference between page and build is not recorded",
+    "unexplained": "no observed entry says so: the table is wrong, or page and build differ unrecorded",
     "recorded": "the page and the implementation differ, and an observed entry says so",
     "bug": "the implementation contradicts its own page, and an observed entry says so",
     "not looked at": "the implementation does not look at this at all",

@@ -1,4 +1,4 @@
-"""What every oracle answers, whatever the dialect: a word per implementation, and where one was computed, its values."""
+"""What every oracle answers, in any dialect: a word per implementation, and its values where it computed some."""
 
 from __future__ import annotations
 
