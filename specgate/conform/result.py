@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SCHEMA_VERSION", "Difference", "Kind", "Result", "RuleCount", "Tally", "ValueTally"]
+__all__ = ["KINDS", "SCHEMA_VERSION", "Difference", "Kind", "Result", "RuleCount", "Tally", "ValueTally"]
 
 SCHEMA_VERSION: Final = 1
 
