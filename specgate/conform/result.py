@@ -44,8 +44,9 @@ class Tally:
 class Difference:
     """A class of disagreements: the same findings of ours against the same word of one implementation.
 
-    findings: the ids that our verdict rests on, none where we accept. theirs: the implementation's word; detail: its
-    own message for `descriptor`, the smallest one found. count: how many cases. kind: see `KINDS`. command: a shell
+    level: or several, separated by commas. findings: the ids that our verdict rests on, none where we accept. theirs:
+    the implementation's word; detail: its own message for `descriptor`, the smallest one found. count: of cases.
+    kind: see `KINDS`. command: a shell
     line that shows our verdict again.
     """
 
@@ -96,9 +97,10 @@ class ValueTally:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A whole campaign. versions: implementation -> version. capped: the time limit ended it before all cases."""
+    """A whole campaign. command: runs it again. versions: by implementation. capped: out of time before its end."""
 
     dialect: str
+    command: str
     seed: int
     cases: int
     seconds: float
@@ -114,7 +116,7 @@ class Result:
     def unexplained(self) -> int:
         """How many cases no table explains, values included."""
         kinds = sum(d.count for d in self.differences if d.kind == "unexplained")
-        return kinds + sum(v.cases - v.equal for v in self.values)
+        return kinds + sum(d.count for v in self.values for d in v.differing if d.kind == "unexplained")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON's values."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.models.dx_model import DxBinding, DxCommand, DxModel
-    from specgate.spec.tables import FieldInfo
+    from specgate.spec.forms import FieldInfo
 
 __all__ = ["MAX_BYTES", "run_dx_model"]
 

@@ -24,7 +24,8 @@ Failure = Literal["crashed", "timeout"]
 
 _LENGTH: Final = struct.Struct("<Q")
 _FAREWELL: Final = 2.0
-_START: Final = "from specgate.oracles.child import serve; serve()"
+#: The child finds specgate where its parent does, whatever folder it starts in.
+_START: Final = "import sys; sys.path[:] = {path!r}; from specgate.oracles.child import serve; serve()"
 
 
 class Child:
@@ -55,20 +56,28 @@ class Child:
         return [self._one(question) for question in questions]
 
     def _one(self, question: Any) -> Any:
+        message = pickle.dumps(question)  # before anything starts: what cannot be pickled is the caller's error
         process = self._ready()
         late = threading.Event()
         clock = threading.Timer(self.timeout + (self.start_timeout if self._fresh else 0.0), _kill, (process, late))
         clock.daemon = True
         clock.start()
         try:
-            _send(cast("BinaryIO", process.stdin), question)
-            worked, answer = _receive(cast("BinaryIO", process.stdout))
+            _write(cast("BinaryIO", process.stdin), message)
+            reply = _read(cast("BinaryIO", process.stdout))
             self._fresh = False
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except (EOFError, OSError):
             self.close()
             return "timeout" if late.is_set() else "crashed"
+        except BaseException:  # interrupted: its answer must not be taken for the next question's
+            self.close()
+            raise
         finally:
             clock.cancel()
+            clock.join()  # a clock that fires now must not kill the process under the next question
+        if late.is_set():
+            self.close()
+        worked, answer = pickle.loads(reply)  # noqa: S301  # our own process wrote it
         if not worked:
             raise RuntimeError(answer)
         return answer
@@ -76,11 +85,14 @@ class Child:
     def _ready(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                [sys.executable, "-c", _START.format(path=sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             )
             self._fresh = True
             with contextlib.suppress(OSError):  # a process that is gone is noticed by the question
-                _send(cast("BinaryIO", self._process.stdin), (sys.path, self._setup))
+                _write(cast("BinaryIO", self._process.stdin), pickle.dumps(self._setup))
         return self._process
 
     def close(self) -> None:
@@ -109,17 +121,20 @@ def _kill(process: subprocess.Popen[bytes], late: threading.Event) -> None:
     process.kill()
 
 
-def _send(stream: BinaryIO, message: Any) -> None:
-    data = pickle.dumps(message)
+def _write(stream: BinaryIO, data: bytes) -> None:
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.flush()
 
 
-def _receive(stream: BinaryIO) -> Any:
+def _read(stream: BinaryIO) -> bytes:
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
-    return pickle.loads(stream.read(_LENGTH.unpack(head)[0]))  # noqa: S301  # our own process wrote it
+    size = _LENGTH.unpack(head)[0]
+    body = stream.read(size)
+    if len(body) < size:
+        raise EOFError
+    return body
 
 
 def serve() -> None:
@@ -128,15 +143,15 @@ def serve() -> None:
 
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    sys.path[:], (module, maker, argument) = _receive(questions)
+    module, maker, argument = pickle.loads(_read(questions))  # noqa: S301  # our parent wrote it
     answer: Callable[[Any], Any] | None = None
     with contextlib.suppress(EOFError):
         while True:
-            question = _receive(questions)
+            message = _read(questions)
             try:
                 if answer is None:
                     answer = getattr(importlib.import_module(module), maker)(argument)
-                reply = (True, answer(question))
+                reply = pickle.dumps((True, answer(pickle.loads(message))))  # noqa: S301  # our parent wrote it
             except Exception:  # noqa: BLE001  # told to the parent, which raises it
-                reply = (False, traceback.format_exc())
-            _send(answers, reply)
+                reply = pickle.dumps((False, traceback.format_exc()))
+            _write(answers, reply)

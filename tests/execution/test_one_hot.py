@@ -299,3 +299,14 @@ def test_an_operator_that_does_not_exist_at_the_level():
     node = {"op_type": "OneHot", "inputs": [], "opset": 8}
     with pytest.raises(InputError, match="does not exist at opset 8"):
         specgate.execute(node, {}, "onnx:17")
+
+
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_a_text_keeps_the_nul_characters_at_its_end(axis):
+    node = {
+        "op_type": "OneHot",
+        "inputs": [{"elem_type": t, "shape": s} for t, s in (("INT64", [1]), ("INT64", []), ("STRING", [2]))],
+        "attributes": {"axis": axis},
+    }
+    output = specgate.execute(node, {"indices": [1], "depth": 2, "values": ["\x00", "on\x00\x00"]}, "onnx:17")["output"]
+    assert output.ravel().tolist() == ["\x00", "on\x00\x00"]

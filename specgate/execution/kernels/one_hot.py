@@ -115,7 +115,8 @@ def _filled(
 def _copy_rows(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: Any) -> None:
     """Along the last axis every sequence is a row of a small table: one pass that only copies."""
     size = target.shape[1]
-    table = np.full((size + 1, size), off, target.dtype)  # its last row is for indices out of range
+    table = np.empty((size + 1, size), target.dtype)  # its last row is for indices out of range
+    table.fill(off)  # numpy.full cuts the NUL characters from the end of a text
     np.fill_diagonal(table[:size], on)
     if not bool((indices.view(np.uint64) < np.uint64(size)).all()):  # a negative index is a huge unsigned one
         indices = np.where((indices >= 0) & (indices < size), indices, size)

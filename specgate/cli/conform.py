@@ -1,0 +1,80 @@
+"""``specgate conform``: hold the tables against real implementations."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from specgate.cli.common import emit
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from specgate.conform.result import Result
+
+__all__ = ["conform"]
+
+
+def conform(arguments: argparse.Namespace) -> int:
+    """Run a campaign and print its report; 1 where a disagreement is unexplained."""
+    try:
+        from specgate.conform.campaign import Plan, run
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
+    from specgate.conform.render import FORMATS
+
+    if arguments.cases < 1 or arguments.jobs < 0:
+        raise InputError("expected --cases of at least 1 and --jobs of at least 0")
+    plan = Plan(
+        dialect=arguments.dialect,
+        operators=tuple(arguments.operator or ()),
+        levels=_levels(arguments),
+        cases=arguments.cases,
+        seed=arguments.seed,
+        seconds=arguments.seconds,
+        jobs=arguments.jobs or os.cpu_count() or 1,
+        values=arguments.values,
+    )
+    with _progress() as progress:
+        result = run(plan, progress)
+    emit(FORMATS[arguments.format](result), arguments.output)
+    if arguments.record:
+        _record(result, arguments.record)
+    return 1 if result.unexplained else 0
+
+
+def _levels(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the levels asked for, however a target may spell them; empty for all."""
+    from specgate.targets import parse_target
+
+    words = [word for group in arguments.level or () for word in group.split(",") if word]
+    return tuple(parse_target(f"{arguments.dialect}:{word}").level for word in words)
+
+
+def _record(result: Result, path: str) -> None:
+    from specgate.conform.record import propose
+
+    patch = propose(result)
+    emit(patch, None if path == "-" else path)
+    if path != "-":
+        sys.stderr.write(f"specgate: proposed entries are in {shlex.quote(path)}; read them, then: git apply\n")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, str], object]]:
+    """Give a progress function: a bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking", total=None)
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)

@@ -1,0 +1,209 @@
+"""Run a campaign: pieces over several processes until done or out of time, then a result that reports are made of."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.conform.result import Difference, Result, RuleCount, Tally
+from specgate.conform.sides import askable_levels
+from specgate.conform.work import ClassKey, Counts, Example, Piece, close_oracles, do_piece, shrink_example
+from specgate.descriptors.read import write_dict
+from specgate.errors import InputError
+from specgate.spec.tables import dialect as tables
+from specgate.testing.helpers import reproduce
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from specgate.conform.result import ValueTally
+
+__all__ = ["Plan", "run"]
+
+#: Cases in one piece: small enough to spread and to stop in time, large enough to be worth a process's start.
+_PIECE: Final = 5_000
+#: Classes are shrunk within this share of the time for asking, at least so many seconds.
+_SHRINK_SECONDS: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to hold against what. cases: per operator and level. seconds: the most to spend; jobs: processes."""
+
+    dialect: str
+    operators: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    cases: int = 500
+    seed: int = 0
+    seconds: float | None = None
+    jobs: int = 1
+    values: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command line that runs it again."""
+        words = ["specgate", "conform", self.dialect]
+        words += [word for name in self.operators for word in ("--operator", name)]
+        words += ["--level", ",".join(self.levels)] if self.levels else []
+        words += ["--cases", str(self.cases), "--seed", str(self.seed)]
+        return " ".join([*words, *(["--values"] if self.values else [])])
+
+
+def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: None) -> Result:
+    """Return what the campaign found. progress: called with cases done, cases in all, and what was done last.
+
+    Raises InputError for an unknown operator or level, and where nothing at all can be asked here.
+    """
+    started = time.time()
+    until = started + plan.seconds if plan.seconds is not None else float("inf")
+    pieces, skipped = _pieces(plan, until)
+    merged: dict[tuple[str, str], Counts] = {}
+    total, done = sum(piece.cases for piece in pieces), 0
+    with _pool(plan.jobs) as each:
+        for piece, counts in each(do_piece, [(piece,) for piece in pieces]):
+            done += piece[0].cases
+            merged.setdefault((counts.operator, counts.level), Counts(counts.operator, counts.level)).add(counts)
+            progress(done, total, f"{counts.operator} {counts.level}")
+        _shrink_all(plan, merged, each, max(until - time.time(), _SHRINK_SECONDS))
+        values = _values(plan, pieces, each, until) if plan.values else ()
+    order = {(p.operator, p.level): index for index, p in enumerate(reversed(pieces))}
+    counted = [merged[key] for key in sorted(merged, key=lambda key: -order[key])]
+    skipped += [f"{plan.dialect}:{c.level} {c.operator}: {c.problem}" for c in counted if c.problem]
+    return Result(
+        dialect=plan.dialect,
+        command=plan.command,
+        seed=plan.seed,
+        cases=sum(c.cases for c in counted),
+        seconds=round(time.time() - started, 1),
+        capped=any(c.capped for c in counted),
+        versions=_versions(counted),
+        tallies=tuple(_tallies(counted)),
+        differences=tuple(_differences(plan, counted)),
+        rules=tuple(_rules(counted)),
+        values=tuple(values),
+        skipped=tuple(skipped),
+    )
+
+
+def _pieces(plan: Plan, until: float) -> tuple[list[Piece], list[str]]:
+    dialect = tables(plan.dialect)
+    for level in plan.levels:
+        dialect.check_level(level)
+    names = [dialect.operator(name).name for name in plan.operators] or list(dialect.operators)
+    levels, skipped = askable_levels(plan.dialect, plan.levels or dialect.levels)
+    pieces = []
+    for name in names:
+        spec = dialect.operator(name)
+        for level in levels:
+            if level in spec.levels:
+                for part, first in enumerate(range(0, plan.cases, _PIECE)):
+                    cases = min(_PIECE, plan.cases - first)
+                    pieces.append(Piece(plan.dialect, name, level, cases, f"{plan.seed}/{name}/{level}/{part}", until))
+    if not pieces:
+        raise InputError("; ".join(["nothing can be asked here", *skipped]))
+    return sorted(pieces, key=lambda p: (dialect.position[p.level], names.index(p.operator))), skipped
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], Iterator[tuple[Any, Any]]]]:
+    """Give what runs a function over tuples of arguments and yields each with its answer, in any order."""
+    if jobs == 1:
+        try:
+            yield lambda function, items: ((item, function(*item)) for item in items)
+        finally:
+            close_oracles()
+        return
+    workers = jobs or os.cpu_count() or 1
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+
+        def each(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+            futures = {pool.submit(function, *item): item for item in items}
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+
+        yield each
+
+
+def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:
+    """Shrink one example of each class: classes that several levels share need only one, at the first of them."""
+    until = time.time() + min(seconds, max(_SHRINK_SECONDS, (plan.seconds or float("inf")) / 4))
+    wanted: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
+    for (operator, level), counts in merged.items():
+        for key, example in counts.classes.items():
+            wanted.setdefault((operator, key), (level, example))
+    items = [
+        (plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in wanted.items()
+    ]
+    for (_, operator, level, key, _, _), example in each(shrink_example, items):
+        merged[operator, level].classes[key] = example
+
+
+def _values(plan: Plan, pieces: Sequence[Piece], each: Any, until: float) -> Iterable[ValueTally]:
+    from specgate.conform.values import compare_values
+
+    wanted = dict.fromkeys((p.operator, p.level) for p in pieces)
+    items = [(plan.dialect, operator, level, plan.cases, plan.seed, until) for operator, level in wanted]
+    found = {(item[1], item[2]): tallies for item, tallies in each(compare_values, items)}
+    return [tally for key in wanted for tally in found.get(key, ())]
+
+
+def _versions(counted: Iterable[Counts]) -> dict[str, str]:
+    """Return implementation -> version; one that differs by level is listed with each of its levels."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for counts in counted:
+        for name, version in counts.versions.items():
+            levels = found.setdefault(name, {}).setdefault(version, [])
+            if counts.level not in levels:
+                levels.append(counts.level)
+    return {
+        name if len(versions) == 1 else f"{name} {', '.join(levels)}": version
+        for name, versions in found.items()
+        for version, levels in versions.items()
+    }
+
+
+def _tallies(counted: Iterable[Counts]) -> Iterator[Tally]:
+    for counts in counted:
+        for name, words in counts.words.items():
+            cases, accepted, documented, observed = counts.tallies.get(name, [0, 0, 0, 0])
+            yield Tally(counts.operator, counts.level, name, cases, accepted, documented, observed, dict(words))
+
+
+_KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
+
+
+def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
+    """Return the classes, those that several levels share as one, the unexplained and frequent first."""
+    shared: dict[tuple[str, ClassKey], list[tuple[str, Example]]] = {}
+    for counts in counted:
+        for key, example in counts.classes.items():
+            shared.setdefault((counts.operator, key), []).append((counts.level, example))
+    found = []
+    for (operator, key), members in shared.items():
+        level, example = members[0]
+        found.append(
+            Difference(
+                operator=operator,
+                level=", ".join(level for level, _ in members),
+                implementation=key.implementation,
+                kind=key.kind,
+                findings=key.findings,
+                theirs=key.theirs,
+                detail=example.detail,
+                count=sum(example.count for _, example in members),
+                descriptor=write_dict(example.descriptor),
+                command=reproduce(example.descriptor, f"{plan.dialect}:{level}"),
+            )
+        )
+    return sorted(found, key=lambda d: (_KIND_ORDER.index(d.kind), -d.count, d.operator, d.implementation, d.findings))
+
+
+def _rules(counted: Iterable[Counts]) -> Iterator[RuleCount]:
+    for counts in counted:
+        for finding, (accepting, rejecting, oracle) in counts.rules.items():
+            yield RuleCount(counts.operator, counts.level, finding, accepting, rejecting, oracle)

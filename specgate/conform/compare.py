@@ -1,0 +1,111 @@
+"""Our verdict beside an implementation's: whether they agree, and what kind of disagreement it is if not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.rules.compile import compile_resolved
+from specgate.validate.explain import explain_at
+from specgate.validate.message import rule_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.conform.result import Kind
+    from specgate.descriptors.core import Descriptor
+    from specgate.oracles.protocol import Reply
+    from specgate.spec.forms import Resolved
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["Ours", "Verdicts", "kind_of", "our_verdict"]
+
+
+class Ours(NamedTuple):
+    """Our verdict on one side: True, False or None (undecided), with the ids of the findings it rests on."""
+
+    accepted: bool | None
+    ids: frozenset[str]
+
+
+class Verdicts(NamedTuple):
+    """Our verdicts by the page, and by what is known of one implementation."""
+
+    documented: Ours
+    observed: Ours
+
+    def reasons(self, kind: Kind) -> tuple[str, ...]:
+        """Return the findings that a disagreement of this kind is about, sorted."""
+        page, known = self.documented.ids, self.observed.ids
+        return tuple(sorted(page ^ known if kind in {"recorded", "bug"} else known))
+
+
+def our_verdict(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> Verdicts:
+    """Return our verdicts before one implementation."""
+    page = _ours(descriptor, spec, spec.resolve(level, "documented"))
+    known = _ours(descriptor, spec, spec.resolve(level, "observed", by=implementation))
+    return Verdicts(page, known)
+
+
+#: Compiled checks by the identity of what they were compiled from, which is held here so that no other gets it.
+_fast: dict[int, tuple[Resolved, Callable[[Mapping[str, Any]], bool]]] = {}
+
+
+def _ours(descriptor: Descriptor, spec: OperatorSpec, resolved: Resolved | None) -> Ours:
+    """Judge at one level only: what a check says of other levels, and how to mend it, is not needed here."""
+    if resolved is None:
+        raise ValueError(f"{spec.name} is asked about at a level at which it does not exist")
+    if descriptor.plain:
+        known = _fast.get(id(resolved))
+        if known is None:
+            known = _fast[id(resolved)] = resolved, compile_resolved(resolved)
+        if known[1](descriptor.fields):
+            return Ours(accepted=True, ids=frozenset())
+    failures = explain_at(descriptor, resolved)
+    certain = frozenset(rule_id(spec.dialect.name, spec.name, f.rule, f.scope) for f in failures if not f.unknown)
+    return Ours(False if certain else None if failures else True, certain)
+
+
+def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts, theirs: Reply) -> Kind | None:
+    """Return the kind of a disagreement, None where both sides agree or one of them has no verdict."""
+    page, known = ours.documented.accepted, ours.observed.accepted
+    taken = theirs.accepted
+    if taken is None or known is None or page is None:
+        return None
+    if known == taken:
+        if page == taken:
+            return None
+        changed = {name.rpartition("/")[2] for name in ours.documented.ids ^ ours.observed.ids}
+        return "bug" if any(changed & names for names in _bugs(spec, level, implementation)) else "recorded"
+    if taken and _overlooked(spec, implementation, ours):
+        return "not looked at"
+    return "unexplained"
+
+
+def _overlooked(spec: OperatorSpec, implementation: str, ours: Verdicts) -> bool:
+    """Whether an implementation looks at nothing of what we object to, as the dialect's file says of it."""
+    entry = spec.dialect.raw["dialect"].get("implementations", {}).get(implementation, {})
+    ignored = set(entry.get("ignores", ()))
+    return bool(ignored) and all(_aspect(finding) in ignored for finding in ours.observed.ids)
+
+
+def _aspect(finding: str) -> str:
+    """Return what a finding is about: type, rank, value, structure or rule."""
+    field, dot, what = finding.rpartition("/")[2].rpartition(".")
+    if finding.endswith("/unknown-attribute"):
+        return "structure"
+    if not dot or not field:
+        return "rule"
+    return what if what in {"type", "rank", "value"} else "structure"
+
+
+def _bugs(spec: OperatorSpec, level: str, implementation: str) -> Iterator[set[str]]:
+    """Yield the rules and cells of each observed entry that says that the build contradicts its own page."""
+    entries: list[dict[str, Any]] = [
+        *spec.raw.get("observed", ()),
+        *spec.dialect.raw.get("tensor", {}).get("observed", ()),
+    ]
+    for entry in entries:
+        holds = level in spec.dialect.level_set(entry["builds"]) and entry.get("by") in {None, implementation}
+        if holds and entry.get("bug"):
+            cells = {f"{name}.{key.rstrip('s')}" for name, cell in entry.get("support", {}).items() for key in cell}
+            yield {*entry.get("waives", ()), *entry.get("rules", ()), *cells}

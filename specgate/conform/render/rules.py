@@ -1,0 +1,64 @@
+"""Rules put together over levels: how often each was met, and where it lacks which case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specgate.conform.render.shared import natural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specgate.conform.result import RuleCount
+
+__all__ = ["Lack", "Rule", "rules_met"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """The levels at which a rule lacks the same cases: ``("rejecting", "oracle")``."""
+
+    cases: tuple[str, ...]
+    levels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"no {', no '.join(self.cases)} case at {', '.join(self.levels)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of one operator at all levels: the sums of its counts, and where it lacks which case."""
+
+    operator: str
+    finding: str
+    accepting: int
+    rejecting: int
+    oracle: int
+    lacks: tuple[Lack, ...]
+
+
+def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
+    """Return the rules by operator and finding, levels put together."""
+    groups: dict[tuple[str, str], list[RuleCount]] = {}
+    for rule in sorted(rules, key=lambda r: (natural(r.operator), natural(r.finding), natural(r.level))):
+        groups.setdefault((rule.operator, rule.finding), []).append(rule)
+    return [
+        Rule(
+            *key,
+            accepting=sum(r.accepting for r in group),
+            rejecting=sum(r.rejecting for r in group),
+            oracle=sum(r.oracle for r in group),
+            lacks=_lacks(group),
+        )
+        for key, group in groups.items()
+    ]
+
+
+def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for rule in group:
+        missing = tuple(name for name in ("accepting", "rejecting", "oracle") if not getattr(rule, name))
+        if missing:
+            found.setdefault(missing, []).append(rule.level)
+    return tuple(Lack(cases, tuple(levels)) for cases, levels in found.items())

@@ -1,0 +1,180 @@
+"""A campaign for a terminal of 100 columns: only commands are longer, so that they can be copied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.conform.render.descriptor import one_line
+from specgate.conform.render.rules import rules_met
+from specgate.conform.render.shared import (
+    Sum,
+    agreements,
+    answers,
+    by_kind,
+    count,
+    headline,
+    in_order,
+    ours,
+    percent,
+    repeat_command,
+    size,
+    uncomputed,
+    value_lines,
+)
+from specgate.conform.result import KINDS
+from specgate.report.clean import clean, columns, wrap
+
+if TYPE_CHECKING:
+    from specgate.conform.result import Difference, Result
+
+__all__ = ["render"]
+
+_WIDTH: Final = 100
+_NAMES: Final = (12, 8, 14)  # columns that operator, level and implementation have in any case
+_WORDS: Final = 16  # where fewer columns are left, the words after the numbers go below them
+_LINE_LIMIT: Final = 4000
+_DESCRIPTOR_LIMIT: Final = 300
+
+
+def render(result: Result) -> str:
+    """Return the result as printable text that ends with a newline."""
+    page = _Page()
+    page.put(f"{result.dialect}: {headline(result)}", hang="  ")
+    page.agreement(result)
+    page.differences(result)
+    page.rules(result)
+    page.values(result)
+    page.footer(result)
+    return "".join(line + "\n" for line in page.lines)
+
+
+class _Page:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def put(self, text: str, *, first: str = "", hang: str = "", limit: int | None = _LINE_LIMIT) -> None:
+        self.lines += wrap(clean(text, limit), _WIDTH, first=first, hang=hang)
+
+    def heading(self, text: str) -> None:
+        self.lines.append("")
+        self.put(text)
+
+    def table(self, head: list[str], rows: list[list[str]]) -> None:
+        """Lay out three names, then numbers to the right, then words; names that are too wide lose their middle."""
+        cleaned = [[clean(cell) for cell in row] for row in rows]
+        limits = _limits([head, *cleaned])
+        table = [head, *([*map(_fit, row, limits), *row[3:]] for row in cleaned)]
+        widths = [max(columns(row[at]) for row in table) for at in range(len(head))]
+        for row in table:
+            cells = [_pad(cell, widths[at], right=at >= 3) for at, cell in enumerate(row[:-1])]
+            first = "".join(cell + "  " for cell in cells)
+            words, hang = row[-1], " " * columns(first)
+            if words and _WIDTH - len(hang) < min(columns(words), _WORDS):
+                self.lines.append(first.rstrip())
+                first = hang = " " * 8
+            self.lines += wrap(words, _WIDTH, first=first, hang=hang) if words else [first.rstrip()]
+
+    def agreement(self, result: Result) -> None:
+        if not result.tallies:
+            return
+        self.heading("verdicts: accepted, and agreement with ours, documented and observed, in % rounded down")
+        head = ["operator", "level", "implementation", "cases", "accepted", "documented", "observed", ""]
+        rows = [
+            [t.operator, t.level, t.implementation, f"{t.cases:,}", *Sum.of([t]).percents, answers(t.words)]
+            for t in in_order(result)
+        ]
+        totals = [
+            ["all", "all", name, f"{total.cases:,}", *total.percents, ""] for name, total in agreements(result).items()
+        ]
+        self.table(head, rows + (totals if len(totals) < len(rows) else []))
+
+    def differences(self, result: Result) -> None:
+        for kind, found in by_kind(result).items():
+            name = kind.upper() if kind == "unexplained" else kind
+            self.heading(f"{name}: {size(found)} ({KINDS[kind]})")
+            for difference in found:
+                self.difference(difference)
+
+    def difference(self, d: Difference) -> None:
+        self.put(f"{d.operator} at {d.level}: {count(d.count, 'case')}", first="  ", hang="      ")
+        self.put(ours(d.findings), first="    ours        ", hang=" " * 16)
+        said = f"{d.implementation}: {d.theirs}" + (f" ({d.detail})" if d.detail else "")
+        self.put(said, first="    theirs      ", hang=" " * 16)
+        self.put(_cut(one_line(d.descriptor)), first="    descriptor  ", hang=" " * 16)
+        if d.command:
+            self.lines.append(f"    $ {clean(d.command, None)}")
+
+    def rules(self, result: Result) -> None:
+        if not result.rules:
+            return
+        met = rules_met(result.rules)
+        lacking = [rule for rule in met if rule.lacks]
+        having = f"{len(met) - len(lacking):,} of {count(len(met), 'rule and cell', 'rules and cells')} have"
+        self.heading(f"{having} an accepting, a rejecting and an oracle case at every level")
+        for rule in lacking:
+            about = "; ".join(map(str, rule.lacks))
+            self.put(f"{rule.finding}: {about}", first="  ", hang="      ")
+
+    def values(self, result: Result) -> None:
+        if not result.values:
+            return
+        self.heading("values within the tables' tolerances")
+        head = ["operator", "level", "implementation", "cases", "equal", "%", "not computed", ""]
+        rows = [
+            [operator, level, name, f"{cases:,}", f"{equal:,}", percent(equal, cases), f"{missing:,}", ""]
+            for operator, level, name, cases, equal, missing in value_lines(result)
+        ]
+        self.table(head, rows)
+        for name, reason, number, operators in uncomputed(result):
+            self.put(f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})", first="  ", hang="      ")
+        differing = [d for tally in result.values for d in tally.differing]
+        if differing:
+            self.heading(f"VALUES DIFFER: {size(differing)}")
+        for difference in differing:
+            self.difference(difference)
+
+    def footer(self, result: Result) -> None:
+        if result.skipped:
+            self.heading("skipped:")
+            for line in result.skipped:
+                self.put(line, first="  ", hang="      ")
+        self.lines.append("")
+        versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+        self.put(f"implementations: {versions or 'none'}", hang="  ", limit=None)
+        ended = ", ended by the time limit" if result.capped else ""
+        self.put(f"seed {result.seed}; {result.seconds:.1f} s{ended}; again:", hang="  ")
+        self.lines.append(f"  $ {clean(repeat_command(result, 'text'), None)}")
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _DESCRIPTOR_LIMIT:
+        return text
+    return f"{text[:_DESCRIPTOR_LIMIT]} ... ({count(len(text) - _DESCRIPTOR_LIMIT, 'more character')})"
+
+
+def _limits(table: list[list[str]]) -> list[int]:
+    """Return how many columns each of the three names may take, the operator before the others."""
+    needed = [max(map(columns, column)) for column in zip(*table, strict=True)]
+    limits = [min(need, least) for need, least in zip(needed, _NAMES, strict=False)]
+    numbers = [need + 2 for need in needed[3:-1]]
+    spare = _WIDTH - sum(limits) - 2 * len(limits) - sum(numbers)
+    for at in (0, 2, 1):
+        extra = max(0, min(needed[at] - limits[at], spare))
+        limits[at] += extra
+        spare -= extra
+    return limits
+
+
+def _fit(text: str, width: int) -> str:
+    """Take characters out of the middle until the text fits."""
+    if columns(text) <= width:
+        return text
+    head, tail = text[: len(text) // 2], text[len(text) // 2 :]
+    while columns(head) + columns(tail) + 3 > width:
+        head, tail = (head[:-1], tail) if len(head) >= len(tail) else (head, tail[1:])
+    return f"{head}...{tail}"
+
+
+def _pad(text: str, width: int, *, right: bool) -> str:
+    gap = " " * (width - columns(text))
+    return gap + text if right else text + gap

@@ -1,0 +1,143 @@
+"""Make a descriptor smaller while something stays true of it: fewer fields and dimensions, then smaller numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log2
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["shrink"]
+
+_ROUNDS: Final = 60
+_LAYOUT: Final = ("strides", "size_in_bytes", "alignment", "flags", "value")
+
+
+def shrink(
+    descriptor: Descriptor, spec: OperatorSpec, same: Callable[[Sequence[Descriptor]], Sequence[bool]]
+) -> Descriptor:
+    """Return the smallest descriptor found for which `same` still holds; it is asked about many at once."""
+    types = {name: place for place, name in enumerate(spec.dialect.types)}
+    seen: set[str] = set()
+    for _ in range(_ROUNDS):
+        now = _size(descriptor, types)
+        candidates = []
+        for candidate in _smaller(descriptor, types):
+            key = repr(candidate.fields)
+            if key not in seen and _size(candidate, types) < now:
+                seen.add(key)
+                candidates.append(candidate)
+        if not candidates:
+            return descriptor
+        kept = [c for c, held in zip(candidates, same(candidates), strict=True) if held]
+        if not kept:
+            return descriptor
+        descriptor = min(kept, key=lambda candidate: _size(candidate, types))
+    return descriptor
+
+
+def _size(descriptor: Descriptor, types: dict[str, int]) -> tuple[int, float, int]:
+    """How large a descriptor is: things that it states, then its numbers, then how unusual its types are."""
+    stated, numbers, unusual = 0, 0.0, 0
+    for value in descriptor.fields.values():
+        for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]:
+            if isinstance(tensor, TensorDesc):
+                layout = [getattr(tensor, name) for name in _LAYOUT]
+                stated += 2 + len(tensor.sizes or ()) + sum(2 for item in layout if item is not None)
+                numbers += sum(_weight(item) for item in (tensor.sizes, *layout))
+                unusual += types.get(str(tensor.type), len(types))
+            elif tensor is not None:
+                stated += 1
+                numbers += _weight(tensor)
+    return stated, numbers, unusual
+
+
+def _weight(value: Any) -> float:
+    """How large a number is, or all in a list: grows with each, steeply at first, so that every step down counts."""
+    if isinstance(value, bool | str) or value is None:
+        return int(value is True)
+    if isinstance(value, int):
+        size = abs(value)
+        return 2 * size + (value < 0) if size < 64 else 1024 * log2(size) - 6016
+    if isinstance(value, float):
+        return 0 if value == 0 else 1 if value == 1 else 2
+    return sum(_weight(item) for item in value) if isinstance(value, list | tuple) else 1
+
+
+def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descriptor]:
+    fields = descriptor.fields
+
+    def made(changes: dict[str, Any]) -> Descriptor:
+        kept = {name: changes.get(name, value) for name, value in fields.items()}
+        left = {name: value for name, value in kept.items() if value is not None}
+        return replace(descriptor, fields=left, plain=False)
+
+    tensors = {name: value for name, value in fields.items() if isinstance(value, TensorDesc)}
+    for name in fields:
+        yield made({name: None})
+    ranks = {len(tensor.sizes) for tensor in tensors.values() if tensor.sizes}
+    for rank in ranks:
+        alike = {name: t for name, t in tensors.items() if t.sizes is not None and len(t.sizes) == rank}
+        for axis in range(rank):
+            yield made({name: _without(tensor, axis) for name, tensor in alike.items()})
+            for new in (1, 2, 3):
+                yield made({name: _sized(tensor, axis, new) for name, tensor in alike.items()})
+    for wanted in list(types)[:4]:
+        for current in {tensor.type for tensor in tensors.values()} - {wanted}:
+            yield made({n: t._replace(type=wanted, value=None) for n, t in tensors.items() if t.type == current})
+    for name, value in fields.items():
+        for smaller in _values(value, types):
+            yield made({name: smaller})
+
+
+def _without(tensor: TensorDesc, axis: int) -> TensorDesc:
+    sizes, strides = tensor.sizes or (), tensor.strides
+    cut = None if strides is None or len(strides) != len(sizes) else strides[:axis] + strides[axis + 1 :]
+    return tensor._replace(sizes=sizes[:axis] + sizes[axis + 1 :], strides=cut, value=None)
+
+
+def _sized(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
+    sizes = tensor.sizes or ()
+    return tensor._replace(sizes=(*sizes[:axis], size, *sizes[axis + 1 :]), value=None)
+
+
+def _values(value: Any, types: dict[str, int]) -> Iterator[Any]:
+    """Yield smaller forms of one field's value."""
+    if isinstance(value, TensorDesc):
+        yield from (value._replace(**{name: None}) for name in _LAYOUT if getattr(value, name) is not None)
+        yield from (value._replace(type=name) for name in list(types)[:4] if name != value.type)
+        for axis, size in enumerate(value.sizes or ()):
+            yield _without(value, axis)
+            yield from (_sized(value, axis, new) for new in _numbers(size) if new >= 0)
+        for name in ("strides", "value"):
+            yield from (value._replace(**{name: items}) for items in _lists(getattr(value, name), types))
+        for name in ("size_in_bytes", "alignment", "flags"):
+            yield from (value._replace(**{name: new}) for new in _numbers(getattr(value, name)))
+    elif isinstance(value, list | tuple):
+        yield from _lists(value, types)
+    elif isinstance(value, bool):
+        yield False
+    elif isinstance(value, int | float):
+        yield from _numbers(value)
+
+
+def _lists(items: Any, types: dict[str, int]) -> Iterator[Any]:
+    for index, item in enumerate(items or ()):
+        yield type(items)([*items[:index], *items[index + 1 :]])
+        for smaller in _values(item, types):
+            yield type(items)([*items[:index], smaller, *items[index + 1 :]])
+
+
+def _numbers(number: Any) -> list[Any]:
+    if isinstance(number, float):
+        return [new for new in (0.0, 1.0) if new != number]
+    if not isinstance(number, int):
+        return [] if number is None else [1]
+    options = [0, 1, 2, *(number - (number >> shift) for shift in range(1, abs(number).bit_length())), number - 1]
+    return [new for new in dict.fromkeys(options) if new != number]

@@ -1,0 +1,209 @@
+"""One piece of a campaign, as a process of the pool does it: draw, ask, compare, count; or shrink one example."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from specgate.conform.compare import kind_of, our_verdict
+from specgate.conform.draw import draw_cases
+from specgate.conform.shrink import shrink
+from specgate.conform.sides import open_oracle
+from specgate.errors import InputError
+from specgate.spec.tables import dialect as tables
+from specgate.testing.broken import broken_descriptors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.conform.compare import Verdicts
+    from specgate.conform.draw import Drawn
+    from specgate.conform.result import Kind
+    from specgate.descriptors.core import Descriptor
+    from specgate.oracles.protocol import Oracle, Reply
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["ClassKey", "Counts", "Example", "Piece", "close_oracles", "do_piece", "shrink_example"]
+
+#: Descriptors drawn before the implementations are asked, and the clock is looked at.
+_BATCH: Final = 250
+_OPEN_AT_ONCE: Final = 2
+
+
+class Piece(NamedTuple):
+    """Descriptors to draw of one operator at one level. until: when to stop, on `time.time`'s clock."""
+
+    dialect: str
+    operator: str
+    level: str
+    cases: int
+    seed: str
+    until: float
+
+
+class ClassKey(NamedTuple):
+    """What two disagreements have in common to be of one class."""
+
+    implementation: str
+    kind: Kind
+    findings: tuple[str, ...]
+    theirs: str
+
+
+@dataclass(slots=True)
+class Example:
+    """How often a class was met, its smallest descriptor so far, and what the implementation said to it."""
+
+    count: int
+    descriptor: Descriptor
+    detail: str
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was counted over some descriptors of one operator at one level."""
+
+    operator: str
+    level: str
+    cases: int = 0
+    capped: bool = False
+    problem: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    words: dict[str, Counter[str]] = field(default_factory=dict)
+    #: Per implementation: verdicts given, taken by it, the same as ours by the page, the same as what is known.
+    tallies: dict[str, list[int]] = field(default_factory=dict)
+    classes: dict[ClassKey, Example] = field(default_factory=dict)
+    #: Per finding: cases taken that it speaks of, cases that it alone refuses, those of them refused by the other side.
+    rules: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, other: Counts) -> None:
+        """Add the counts of another piece of the same operator and level."""
+        self.cases += other.cases
+        self.capped = self.capped or other.capped
+        self.problem = self.problem or other.problem
+        self.versions.update(other.versions)
+        for name, words in other.words.items():
+            self.words.setdefault(name, Counter()).update(words)
+        for mine, theirs in ((self.tallies, other.tallies), (self.rules, other.rules)):
+            for key, numbers in theirs.items():
+                mine[key] = [a + b for a, b in zip(mine.get(key, [0] * len(numbers)), numbers, strict=True)]
+        for found, example in other.classes.items():
+            _count(self.classes, found, example)
+
+
+def _count(classes: dict[ClassKey, Example], key: ClassKey, example: Example) -> None:
+    known = classes.get(key)
+    if known is None:
+        classes[key] = Example(example.count, example.descriptor, example.detail)
+        return
+    known.count += example.count
+    if len(repr(example.descriptor.fields)) < len(repr(known.descriptor.fields)):
+        known.descriptor, known.detail = example.descriptor, example.detail
+
+
+_oracles: OrderedDict[tuple[str, str], Oracle] = OrderedDict()
+
+
+def _oracle(dialect: str, level: str) -> Oracle:
+    """Return the oracle of a level; the last few stay open for the next piece."""
+    key = (dialect, level)
+    if key not in _oracles:
+        while len(_oracles) >= _OPEN_AT_ONCE:
+            _oracles.popitem(last=False)[1].close()
+        _oracles[key] = open_oracle(dialect, level)
+    _oracles.move_to_end(key)
+    return _oracles[key]
+
+
+def close_oracles() -> None:
+    """Close what pieces have left open in this process."""
+    while _oracles:
+        with contextlib.suppress(InputError):
+            _oracles.popitem()[1].close()
+
+
+def do_piece(piece: Piece) -> Counts:
+    """Draw, ask and compare; what cannot be drawn or asked is told in `problem`, never raised."""
+    counts = Counts(piece.operator, piece.level)
+    try:
+        spec = tables(piece.dialect).operator(piece.operator)
+        oracle = _oracle(piece.dialect, piece.level)
+        counts.versions.update(oracle.versions)
+        for aim in broken_descriptors(spec, piece.level).ids:
+            counts.rules[aim] = [0, 0, 0]
+        batch: list[Drawn] = []
+        for drawn in draw_cases(spec, piece.level, piece.cases, piece.seed):
+            batch.append(drawn)
+            if len(batch) >= _BATCH:
+                _judge(spec, piece.level, oracle, batch, counts)
+                batch.clear()
+                if time.time() > piece.until:
+                    counts.capped = True
+                    return counts
+        _judge(spec, piece.level, oracle, batch, counts)
+    except InputError as error:
+        counts.problem = str(error)
+    return counts
+
+
+def _judge(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[Drawn], counts: Counts) -> None:
+    counts.cases += len(batch)
+    for drawn, replies in zip(batch, oracle.ask([drawn.descriptor for drawn in batch]), strict=True):
+        verdicts: Verdicts | None = None
+        for name, reply in replies.items():
+            counts.words.setdefault(name, Counter())[reply.word] += 1
+            tally = counts.tallies.setdefault(name, [0, 0, 0, 0])
+            taken = reply.accepted
+            verdicts = our_verdict(drawn.descriptor, spec, level, name)
+            page, known = verdicts.documented.accepted, verdicts.observed.accepted
+            if taken is None or page is None or known is None:
+                continue
+            for place, holds in enumerate((True, taken, page == taken, known == taken)):
+                tally[place] += holds
+            kind = kind_of(spec, level, name, verdicts, reply)
+            if kind is not None:
+                key = ClassKey(name, kind, verdicts.reasons(kind), reply.word)
+                _count(counts.classes, key, Example(1, drawn.descriptor, reply.detail))
+        if verdicts is not None:
+            _count_rules(spec, drawn, verdicts, [r.accepted for r in replies.values()], counts)
+
+
+def _count_rules(spec: OperatorSpec, drawn: Drawn, ours: Verdicts, theirs: list[bool | None], counts: Counts) -> None:
+    if ours.documented.accepted and True in theirs:
+        readers = {form.name: form.fields for form in spec.rule_forms}
+        for finding, numbers in counts.rules.items():
+            fields = readers.get(finding.rpartition("/")[2], ())
+            numbers[0] += all(drawn.descriptor.fields.get(name) is not None for name in fields)
+        return
+    ids = ours.documented.ids
+    sole = drawn.origin if drawn.origin in ids else next(iter(ids)) if len(ids) == 1 else None
+    if sole is not None:
+        numbers = counts.rules.setdefault(sole, [0, 0, 0])
+        numbers[1] += 1
+        numbers[2] += False in theirs
+
+
+def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, example: Example, until: float) -> Example:
+    """Return the class's example with a descriptor as small as can be found until then."""
+    spec = tables(dialect).operator(operator)
+    details: dict[str, str] = {}
+
+    def same(candidates: Sequence[Descriptor]) -> list[bool]:
+        if time.time() > until:
+            return [False] * len(candidates)
+        held = []
+        for candidate, replies in zip(candidates, _oracle(dialect, level).ask(candidates), strict=True):
+            reply: Reply | None = replies.get(key.implementation)
+            verdicts = our_verdict(candidate, spec, level, key.implementation)
+            alike = reply is not None and reply.word == key.theirs and verdicts.reasons(key.kind) == key.findings
+            if alike and reply is not None:
+                alike = kind_of(spec, level, key.implementation, verdicts, reply) == key.kind
+                details[repr(candidate.fields)] = reply.detail
+            held.append(alike)
+        return held
+
+    small = shrink(example.descriptor, spec, same)
+    return Example(example.count, small, details.get(repr(small.fields), example.detail))

@@ -1,0 +1,173 @@
+"""What the ONNX oracle's process is asked: a one-node model in plain values, so that it needs no tables of ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import TensorDesc, shown
+from specgate.errors import InputError, NoTable
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor, Oddity
+    from specgate.spec.forms import FieldInfo
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["Attribute", "Question", "Tensor", "make_question"]
+
+# AttributeProto.AttributeType by our fields' types, and by the name of a message (onnx/onnx.proto of onnx 1.23.2).
+_FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS = 1, 2, 3, 6, 7, 8
+_KINDS: Final = {
+    "float": _FLOAT, "int": _INT, "string": _STRING, "float[]": _FLOATS, "int[]": _INTS, "string[]": _STRINGS,
+}  # fmt: skip
+_MESSAGES: Final = {"TensorProto": 4, "GraphProto": 5, "SparseTensorProto": 11, "TypeProto": 13}
+_INT64: Final = range(-(2**63), 2**63)
+
+
+class Tensor(NamedTuple):
+    """A value of the model. number: TensorProto.DataType, 0 if unknown; sizes: int, name or None each, None unknown.
+
+    value: a constant's elements, flat. stated: False for an output of which the descriptor says nothing.
+    """
+
+    name: str
+    number: int
+    sizes: tuple[int | str | None, ...] | None
+    value: tuple[Any, ...] | None = None
+    stated: bool = True
+
+
+class Attribute(NamedTuple):
+    """An attribute; kind: AttributeProto.AttributeType, 0 for the one that fits; a message's value is its bytes."""
+
+    name: str
+    value: Any
+    kind: int
+
+
+class Question(NamedTuple):
+    """A node of ai.onnx, None for inputs and outputs left out in the middle, and what its model imports."""
+
+    op_type: str
+    opset: int
+    ir_version: int
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor | None, ...]
+    attributes: tuple[Attribute, ...]
+
+
+class _Unaskable(Exception):
+    """No NodeProto holds this descriptor."""
+
+
+def make_question(descriptor: Descriptor, level: str) -> Question | str:
+    """Return the model of a descriptor, at its own opset if it has one, else at `level`; a reason where none can be."""
+    if descriptor.dialect != "onnx":
+        return f"a descriptor of {descriptor.dialect}"
+    domain, _, op_type = descriptor.operator.rpartition(".")
+    if domain:
+        return f"the opset of the domain {shown(domain)} is not known"
+    tables = dialect("onnx")
+    opset = descriptor.version or level
+    try:
+        tables.check_level(opset)
+        spec = tables.operator(descriptor.operator)
+        return Question(
+            op_type,
+            int(opset),
+            tables.raw["levels"]["levels"][opset]["ir_version"],
+            _with_extras(_placed(descriptor, spec.inputs, opset, optional=True), spec.inputs, descriptor, "inputs"),
+            _with_extras(_placed(descriptor, spec.outputs, opset, optional=False), spec.outputs, descriptor, "outputs"),
+            tuple(_attributes(descriptor, spec)),
+        )
+    except (InputError, NoTable, _Unaskable) as error:
+        return str(error)
+
+
+def _placed(
+    descriptor: Descriptor, infos: Sequence[FieldInfo], opset: str, *, optional: bool
+) -> tuple[Tensor | None, ...]:
+    """Return tensors by position; unless all are `optional`, unstated ones that every node has get a name."""
+    found: list[Tensor | None] = []
+    for info in infos:
+        value = descriptor.fields.get(info.name)
+        if isinstance(value, TensorDesc):
+            found.append(_tensor(info.name, value))
+        elif isinstance(value, list | tuple) and value:
+            found += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
+        elif optional or info.optional or not dialect("onnx").holds(opset, info.since, info.until):
+            found.append(None)
+        else:
+            found.append(Tensor(f"{info.name}_0" if info.type == "tensor[]" else info.name, 0, None, stated=False))
+    while found and found[-1] is None:
+        found.pop()
+    return tuple(found)
+
+
+def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
+    if tensor is None:
+        return None
+    types = dialect("onnx").types
+    if tensor.type is not None and tensor.type not in types:
+        raise _Unaskable(f"{name}: {shown(tensor.type)} is no TensorProto.DataType")
+    number = 0 if tensor.type is None else types[tensor.type]["value"]
+    sizes = None if tensor.sizes is None else tuple(str(s) if isinstance(s, str) else s for s in tensor.sizes)
+    if any(isinstance(size, int) and size not in _INT64 for size in sizes or ()):
+        raise _Unaskable(f"{name}: a dim_value has 64 bits")
+    return Tensor(name, number, sizes, tensor.value)
+
+
+def _with_extras(
+    tensors: tuple[Tensor | None, ...], infos: Sequence[FieldInfo], descriptor: Descriptor, kind: str
+) -> tuple[Tensor | None, ...]:
+    """Add one value beyond the last that the operator defines, where a reader found too many of them."""
+    if not any(oddity.code == f"too-many-{kind}" for oddity in descriptor.oddities):
+        return tensors
+    like = next((tensor for tensor in tensors if tensor is not None), Tensor("", 0, None))
+    blanks = (None,) * (len(infos) - len(tensors))
+    return (*tensors, *blanks, like._replace(name=f"extra_{kind}", value=None, stated=kind == "inputs"))
+
+
+def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> Iterator[Attribute]:
+    kinds = {info.name: _KINDS.get(info.type, 0) for info in spec.attributes}
+    for name, kind in kinds.items():
+        if descriptor.fields.get(name) is not None:
+            yield Attribute(name, descriptor.fields[name], kind)
+    for oddity in descriptor.oddities:
+        if oddity.code in {"unknown-attribute", "wrong-kind"}:
+            yield _odd(oddity, kinds.get(oddity.where, 0))
+        elif not oddity.code.startswith("too-many-"):
+            raise _Unaskable(oddity.message)
+
+
+def _odd(oddity: Oddity, expected: int) -> Attribute:
+    """Return an attribute of the value's own kind; null and objects have none, so another wrong one stands in."""
+    value = oddity.value
+    if value is None or isinstance(value, dict):
+        return Attribute(oddity.where, 0, _INT) if expected == _STRING else Attribute(oddity.where, "{}", _STRING)
+    message = _MESSAGES.get(type(value).__name__)
+    if message is not None:
+        return Attribute(oddity.where, value.SerializeToString(), message)
+    if isinstance(value, bool) and not expected:
+        value = int(value)
+    kind = _list_kind(value) if isinstance(value, list | tuple) else _scalar_kind(value)
+    if kind in {0, expected}:
+        raise _Unaskable(f"no AttributeProto holds {shown(value)}, other than as something else")
+    return Attribute(oddity.where, value, kind)
+
+
+def _scalar_kind(value: Any) -> int:
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, int):
+        return _INT if value in _INT64 else 0
+    return _FLOAT if isinstance(value, float) else _STRING if isinstance(value, str | bytes) else 0
+
+
+def _list_kind(value: list[Any] | tuple[Any, ...]) -> int:
+    kinds = {_scalar_kind(item) for item in value}
+    if kinds <= {_INT}:
+        return _INTS
+    return _FLOATS if kinds <= {_INT, _FLOAT} else _STRINGS if kinds == {_STRING} else 0

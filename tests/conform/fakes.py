@@ -1,0 +1,56 @@
+"""Implementations made up for the tests: they answer as our tables do, but for the differences they are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.oracles.protocol import Reply
+from specgate.validate.check import check_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Fake:
+    """Answers `basis` of our own tables; `differs` may give another reply, by implementation and descriptor."""
+
+    def __init__(
+        self,
+        dialect: str,
+        level: str,
+        differs: Callable[[str, Descriptor], Reply | None] = lambda *_: None,
+        names: Sequence[str] = ("fake",),
+        basis: Any = "observed",
+    ) -> None:
+        self.dialect = dialect
+        self.level = level
+        self.versions = dict.fromkeys(names, "1.0")
+        self.differs = differs
+        self.basis = basis
+        self.closed = False
+
+    def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
+        assert not self.closed
+        return [{name: self._one(name, d) for name in self.versions} for d in descriptors]
+
+    def _one(self, name: str, descriptor: Descriptor) -> Reply:
+        said = self.differs(name, descriptor)
+        if said is not None:
+            return said
+        taken = check_at(descriptor, self.level, self.basis).accepted
+        return Reply("accepted") if taken else Reply("rejected", "HRESULT 0x80070057")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def refuses_type(field: str, word: str) -> Callable[[str, Descriptor], Reply | None]:
+    """A difference: a type of a field is refused."""
+
+    def differs(_name: str, descriptor: Descriptor) -> Reply | None:
+        tensor = descriptor.fields.get(field)
+        wrong = isinstance(tensor, TensorDesc) and tensor.type == word
+        return Reply("rejected", "no such type") if wrong else None
+
+    return differs

@@ -1,0 +1,133 @@
+import pytest
+
+from specgate.conform import campaign, work
+from specgate.conform.campaign import Plan, run
+from specgate.descriptors.read import read_dict
+from specgate.errors import Error, InputError
+from specgate.oracles.protocol import Reply
+from specgate.validate.check import check_at
+from tests.conform.fakes import Fake, refuses_type
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Put a made-up implementation in the place of what is installed; returns the function that chooses it."""
+    opened = []
+
+    def choose(make):
+        def opening(dialect, level):
+            opened.append(make(dialect, level))
+            return opened[-1]
+
+        monkeypatch.setattr(work, "open_oracle", opening)
+        monkeypatch.setattr(campaign, "askable_levels", lambda _dialect, levels: (list(levels), []))
+        return opened
+
+    yield choose
+    work.close_oracles()
+
+
+def test_an_implementation_like_our_tables_agrees_on_everything(asked):
+    opened = asked(Fake)
+    result = run(Plan("directml", levels=("2.1", "6.4"), cases=150))
+    assert [(t.level, t.cases, t.observed) for t in result.tallies] == [("2.1", 150, 150), ("6.4", 150, 150)]
+    assert result.unexplained == 0
+    assert {d.kind for d in result.differences} <= {"recorded", "bug"}
+    assert any(d.kind == "recorded" and d.level == "2.1" for d in result.differences)
+    assert all(oracle.closed for oracle in opened)
+
+
+def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
+    asked(lambda *args: Fake(*args, refuses_type("ValuesTensor", "INT16")))
+    result = run(Plan("directml", levels=("3.0",), cases=300))
+    unexplained = [d for d in result.differences if d.kind == "unexplained"]
+    assert [(d.findings, d.theirs, d.detail) for d in unexplained] == [((), "rejected", "no such type")]
+    small = read_dict(dict(unexplained[0].descriptor), "directml")
+    assert check_at(small, "3.0", "observed").accepted
+    assert small.fields["ValuesTensor"].type == "INT16"
+    assert small.fields["ValuesTensor"].strides is None
+    assert [len(small.fields[n].sizes) for n in ("IndicesTensor", "ValuesTensor", "OutputTensor")] == [1, 1, 1]
+    assert unexplained[0].count == result.unexplained == result.tallies[0].cases - result.tallies[0].observed
+    assert "--target directml:3.0" in unexplained[0].command
+
+
+def test_levels_that_share_a_class_are_told_together(asked):
+    asked(lambda *args: Fake(*args, refuses_type("ValuesTensor", "INT16")))
+    result = run(Plan("directml", levels=("3.0", "4.1"), cases=120))
+    assert [d.level for d in result.differences if d.kind == "unexplained"] == ["3.0, 4.1"]
+
+
+def test_a_crash_counts_as_a_refusal_and_keeps_its_word(asked):
+    def crashes(_name, descriptor):
+        return Reply("crashed") if descriptor.fields.get("Axis") == 1 else None
+
+    asked(lambda *args: Fake(*args, crashes))
+    result = run(Plan("directml", levels=("4.1",), cases=120))
+    assert result.tallies[0].words["crashed"] > 0
+    assert {d.theirs for d in result.differences if d.kind == "unexplained"} == {"crashed"}
+
+
+def test_what_was_not_asked_is_no_case(asked):
+    asked(lambda *args: Fake(*args, lambda *_: Reply("not asked", "no such level")))
+    result = run(Plan("directml", levels=("4.1",), cases=50))
+    assert (result.tallies[0].cases, result.tallies[0].words) == (0, {"not asked": 50})
+
+
+def test_it_is_the_same_again_for_the_same_seed(asked):
+    asked(lambda *args: Fake(*args, refuses_type("IndicesTensor", "UINT32")))
+    first, second = (run(Plan("directml", levels=("2.1",), cases=100, seed=7)).as_dict() for _ in range(2))
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    other = run(Plan("directml", levels=("2.1",), cases=100, seed=8)).as_dict()
+    assert other["tallies"] != first["tallies"]
+
+
+def test_time_runs_out_between_batches(asked):
+    asked(Fake)
+    result = run(Plan("directml", levels=("4.1",), cases=1000, seconds=0.0))
+    assert result.capped
+    assert result.cases == 250
+
+
+def test_every_rule_has_an_accepting_a_rejecting_and_an_oracle_case(asked):
+    asked(lambda *args: Fake(*args, basis="documented"))
+    result = run(Plan("directml", levels=("4.1",), cases=600))
+    counts = {r.finding: (r.accepting, r.rejecting, r.oracle) for r in result.rules}
+    assert counts["directml/ONE_HOT/axis-range"][0] > 0
+    empty = {name: numbers for name, numbers in counts.items() if 0 in numbers[1:]}
+    assert not empty
+
+
+def test_progress_ends_with_everything_done(asked):
+    asked(Fake)
+    told = []
+    run(Plan("directml", levels=("3.0", "4.1"), cases=30), lambda *state: told.append(state))
+    assert told == [(30, 60, "ONE_HOT 3.0"), (60, 60, "ONE_HOT 4.1")]
+
+
+def test_what_cannot_be_opened_is_skipped_aloud(asked):
+    def broken(_dialect, level):
+        raise InputError(f"no build of {level}")
+
+    asked(broken)
+    result = run(Plan("directml", levels=("4.1",), cases=10))
+    assert result.skipped == ("directml:4.1 ONE_HOT: no build of 4.1",)
+    assert result.cases == 0
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (Plan("directml", levels=("9.9",)), "9.9"),
+        (Plan("directml", operators=("ONE_HOTT",)), "ONE_HOT"),
+        (Plan("nothing"), "nothing"),
+    ],
+)
+def test_unknown_names_are_refused_at_once(plan, message):
+    with pytest.raises(Error, match=message):
+        run(plan)
+
+
+def test_a_dialect_without_anything_installed_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(campaign, "askable_levels", lambda *_: ([], ["directml:6.2: not installed; specgate oracle"]))
+    with pytest.raises(InputError, match="specgate oracle"):
+        run(Plan("directml"))

@@ -1,0 +1,85 @@
+import shutil
+import subprocess
+
+import pytest
+
+from specgate.conform import campaign, work
+from specgate.conform.campaign import Plan, run
+from specgate.conform.record import propose
+from specgate.descriptors.core import TensorDesc
+from specgate.oracles.protocol import Reply
+from specgate.spec.build import build_dialect
+from specgate.spec.tables import dialect
+from tests.conform.fakes import Fake, refuses_type
+from tests.paths import SPECS
+
+
+@pytest.fixture
+def proposed(monkeypatch):
+    """Return the patch for a campaign against a made-up implementation."""
+
+    def made(differs, *, names=("linux",), levels=("3.0", "4.1"), cases=300):
+        monkeypatch.setattr(work, "open_oracle", lambda d, level: Fake(d, level, differs, names))
+        monkeypatch.setattr(campaign, "askable_levels", lambda _d, wanted: (list(wanted), []))
+        return propose(run(Plan("directml", levels=levels, cases=cases)))
+
+    yield made
+    work.close_oracles()
+
+
+def _applied(patch, tmp_path):
+    shutil.copytree(SPECS, tmp_path / "specs")
+    subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=tmp_path, check=True)
+    return tmp_path / "specs"
+
+
+def test_agreement_proposes_nothing(proposed):
+    assert not proposed(lambda *_: None)
+
+
+def test_a_rule_that_builds_do_not_enforce_is_waived(proposed, tmp_path):
+    def waives(_name, descriptor):
+        indices, axis = descriptor.fields.get("IndicesTensor"), descriptor.fields.get("Axis")
+        one = isinstance(indices, TensorDesc) and isinstance(axis, int) and axis < len(indices.sizes)
+        only = one and indices.sizes[axis] != 1
+        found = {f.id for f in _verdict(descriptor).findings}
+        return Reply("accepted") if only and found == {"directml/ONE_HOT/axis-size-one"} else None
+
+    patch = proposed(waives)
+    assert '+  - builds: ["3.0", "4.1"]' in patch
+    assert "+    waives: [axis-size-one]" in patch
+    specs = _applied(patch, tmp_path)
+    assert "waives: [axis-size-one]" in (specs / "directml/operators/one_hot.yaml").read_text()
+    build_dialect(specs / "directml")
+
+
+def _verdict(descriptor):
+    from specgate.validate.check import check_at
+
+    return check_at(descriptor, "4.1", "observed")
+
+
+def test_a_type_that_builds_take_is_added_to_the_row(proposed, tmp_path):
+    def takes(_name, descriptor):
+        found = {f.id for f in _verdict(descriptor).findings}
+        return Reply("accepted") if found == {"directml/ONE_HOT/IndicesTensor.type"} else None
+
+    patch = proposed(takes, levels=("4.1",))
+    row = dialect("directml").operator("ONE_HOT").resolve("4.1", "observed").cells["IndicesTensor"].types
+    assert f"IndicesTensor: {{types: [{', '.join(row)}, " in patch
+    build_dialect(_applied(patch, tmp_path) / "directml")
+
+
+def test_what_builds_refuse_beyond_the_page_is_left_to_a_person(proposed, tmp_path):
+    patch = proposed(refuses_type("ValuesTensor", "INT16"))
+    assert "+  # To be written by hand" in patch
+    assert "no such type" in patch
+    build_dialect(_applied(patch, tmp_path) / "directml")
+
+
+def test_a_difference_of_one_implementation_names_it(proposed):
+    def one(name, descriptor):
+        return refuses_type("ValuesTensor", "INT16")(name, descriptor) if name == "linux" else None
+
+    assert "by: linux" in proposed(one, names=("linux", "windows"))
+    assert "by:" not in proposed(refuses_type("ValuesTensor", "INT16"), names=("linux", "windows"))
