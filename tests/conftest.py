@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.spec import tables
+from specgate.spec.forms import rule_forms
 from specgate.spec.tables import Dialect, OperatorSpec, use_specs
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def make_spec() -> Callable[..., OperatorSpec]:
             "tensor": {"rules": tensor_rules or {}},
             "operators": {},
         }
-        forms = {name: tables.rule_forms(entry) for name, entry in (rules or {}).items()}
+        forms = {name: rule_forms(entry) for name, entry in (rules or {}).items()}
         operator = {"operator": "SCRATCH", "fields": fields, "support": support or {"1.0": {}}, "rules": forms, **more}
         raw["operators"]["SCRATCH"] = operator
         return Dialect("scratch", raw).operator("SCRATCH")

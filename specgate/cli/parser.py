@@ -171,18 +171,54 @@ def _specs(commands: Any) -> None:
         choices=SPEC_KINDS,
     )
     oracle = commands.add_parser(
-        "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts."
+        "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts and values."
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
     listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
     listed.set_defaults(function="listed")
     install = _command(actions, "install", "oracle", "fetch builds into the cache and build the host that asks them")
     install.add_argument("dialect", choices=("directml",))
-    install.add_argument("--levels", default="6.2", help="6.2 (default), several separated by commas, or all")
+    install.add_argument("--levels", help="6.2 (default; 6.4 for values), several separated by commas, or all")
     install.add_argument("--system", choices=("linux", "windows"), help="only builds of this system")
+    install.add_argument(
+        "--values", action="store_true", help="also what executes: Wine 10 and Mesa, in a Debian root if need be"
+    )
+    record = _command(actions, "record", "oracle", "draw cases of an operator and record what a build computes of them")
+    record.add_argument("dialect", choices=("directml",))
+    record.add_argument("--level", required=True, metavar="LEVEL", help="for instance 6.4")
+    record.add_argument("--operator", required=True, metavar="NAME", help="for instance ONE_HOT")
+    record.add_argument("--cases", type=int, default=100, metavar="N", help="descriptors (default 100)")
+    record.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
+    record.add_argument("--to", required=True, metavar="DIR", help="the folder for directml-LEVEL-NAME.json")
+    _conform(commands)
     bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
     bench.add_argument(
         "what", nargs="*", choices=("check", "execute", "cold", []), help="check, execute, cold (default: all)"
     )
     bench.add_argument("--format", choices=("text", "json"), default="text")
     bench.add_argument("--repeat", type=int, default=7, metavar="N", help="timed rounds of each side (default 7)")
+
+
+def _conform(commands: Any) -> None:
+    conform = _command(
+        commands,
+        "conform",
+        "conform",
+        "hold the tables against real implementations",
+        about="Draw descriptors, valid and broken, and compare our verdicts with those of what is installed: DirectML "
+        "builds (see `specgate oracle`), onnx and ONNX Runtime, OpenVINO.",
+        epilog=f"{EPILOG} A finding is a disagreement that no observed entry explains.",
+    )
+    conform.add_argument("dialect", choices=("directml", "onnx", "openvino"))
+    conform.add_argument("--operator", action="append", metavar="NAME", help="only this operator; repeat for several")
+    conform.add_argument("--level", action="append", metavar="LEVEL", help="only this level; repeat, or use commas")
+    conform.add_argument("--cases", type=int, default=500, metavar="N", help="per operator and level (default 500)")
+    conform.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
+    conform.add_argument("--values", action="store_true", help="also execute, and compare the values")
+    conform.add_argument("--seconds", type=float, metavar="S", help="stop asking after so long")
+    conform.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="processes (default: one per core)")
+    conform.add_argument("--format", choices=("text", "json", "html", "markdown"), default="text")
+    conform.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE")
+    conform.add_argument(
+        "--record", metavar="FILE", help="write proposed observed entries to FILE, as a patch to review"
+    )

@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.result import Difference, Result, RuleCount, Tally
+from specgate.conform.shrink import size_of
 from specgate.conform.sides import askable_levels
 from specgate.conform.work import ClassKey, Counts, Example, Piece, close_oracles, do_piece, shrink_example
 from specgate.descriptors.read import write_dict
@@ -28,7 +29,8 @@ __all__ = ["Plan", "run"]
 #: Cases in one piece: small enough to spread and to stop in time, large enough to be worth a process's start.
 _PIECE: Final = 5_000
 #: Classes are shrunk within this share of the time for asking, at least so many seconds.
-_SHRINK_SECONDS: Final = 20.0
+_SHRINK_SECONDS: Final = 60.0
+_KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +132,15 @@ def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], I
 
 
 def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:
-    """Shrink one example of each class: classes that several levels share need only one, at the first of them."""
+    """Shrink one example of each class, at the first of the levels that share it; what is unexplained comes first."""
     until = time.time() + min(seconds, max(_SHRINK_SECONDS, (plan.seconds or float("inf")) / 4))
     wanted: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
     for (operator, level), counts in merged.items():
         for key, example in counts.classes.items():
-            wanted.setdefault((operator, key), (level, example))
-    items = [
-        (plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in wanted.items()
-    ]
+            if key.kind != "not looked at":
+                wanted.setdefault((operator, key), (level, example))
+    found = sorted(wanted.items(), key=lambda item: _KIND_ORDER.index(item[0][1].kind))
+    items = [(plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in found]
     for (_, operator, level, key, _, _), example in each(shrink_example, items):
         merged[operator, level].classes[key] = example
 
@@ -174,9 +176,6 @@ def _tallies(counted: Iterable[Counts]) -> Iterator[Tally]:
             yield Tally(counts.operator, counts.level, name, cases, accepted, documented, observed, dict(words))
 
 
-_KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
-
-
 def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
     """Return the classes, those that several levels share as one, the unexplained and frequent first."""
     shared: dict[tuple[str, ClassKey], list[tuple[str, Example]]] = {}
@@ -185,7 +184,7 @@ def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
             shared.setdefault((counts.operator, key), []).append((counts.level, example))
     found = []
     for (operator, key), members in shared.items():
-        level, example = members[0]
+        level, example = min(members, key=lambda member: size_of(member[1].descriptor))  # one was shrunk
         found.append(
             Difference(
                 operator=operator,

@@ -36,7 +36,8 @@ class Verdicts(NamedTuple):
     def reasons(self, kind: Kind) -> tuple[str, ...]:
         """Return the findings that a disagreement of this kind is about, sorted."""
         page, known = self.documented.ids, self.observed.ids
-        return tuple(sorted(page ^ known if kind in {"recorded", "bug"} else known))
+        found = tuple(sorted(page ^ known if kind in {"recorded", "bug"} else known))
+        return found[:1] if kind == "not looked at" else found  # counted under the first: no difference to explain
 
 
 def our_verdict(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> Verdicts:

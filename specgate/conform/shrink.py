@@ -7,13 +7,14 @@ from math import log2
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["shrink"]
+__all__ = ["shrink", "size_of"]
 
 _ROUNDS: Final = 60
 _LAYOUT: Final = ("strides", "size_in_bytes", "alignment", "flags", "value")
@@ -23,14 +24,14 @@ def shrink(
     descriptor: Descriptor, spec: OperatorSpec, same: Callable[[Sequence[Descriptor]], Sequence[bool]]
 ) -> Descriptor:
     """Return the smallest descriptor found for which `same` still holds; it is asked about many at once."""
-    types = {name: place for place, name in enumerate(spec.dialect.types)}
+    types = _order(spec.dialect.types)
     seen: set[str] = set()
     for _ in range(_ROUNDS):
-        now = _size(descriptor, types)
+        now = size_of(descriptor)
         candidates = []
         for candidate in _smaller(descriptor, types):
             key = repr(candidate.fields)
-            if key not in seen and _size(candidate, types) < now:
+            if key not in seen and size_of(candidate) < now:
                 seen.add(key)
                 candidates.append(candidate)
         if not candidates:
@@ -38,12 +39,17 @@ def shrink(
         kept = [c for c, held in zip(candidates, same(candidates), strict=True) if held]
         if not kept:
             return descriptor
-        descriptor = min(kept, key=lambda candidate: _size(candidate, types))
+        descriptor = min(kept, key=size_of)
     return descriptor
 
 
-def _size(descriptor: Descriptor, types: dict[str, int]) -> tuple[int, float, int]:
-    """How large a descriptor is: things that it states, then its numbers, then how unusual its types are."""
+def _order(types: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(types)}
+
+
+def size_of(descriptor: Descriptor) -> tuple[int, float, int]:
+    """Return how large a descriptor is, to compare: what it states, then its numbers, then how late its types are."""
+    types = _order(tables(descriptor.dialect).types)
     stated, numbers, unusual = 0, 0.0, 0
     for value in descriptor.fields.values():
         for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply
+from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -145,7 +146,10 @@ def open_values(dialect: str, level: str) -> ValuesSide | None:
 def askable_levels(dialect: str, levels: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return which of `levels` can be asked here, and for each of the others one line that says why not."""
     if dialect != "directml":
-        return list(levels), []
+        known = tables(dialect).raw["levels"]["levels"]
+        unfinished = [level for level in levels if known[level].get("unfinished")]
+        skipped = [f"{dialect}:{level}: no release has it complete" for level in unfinished]
+        return [level for level in levels if level not in unfinished], skipped
     from specgate.oracles.builds import levels as built
     from specgate.oracles.install import install_command, status
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.fill import fill
 from specgate.conform.result import Difference, ValueTally
+from specgate.conform.shrink import size_of
 from specgate.conform.sides import open_values
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import write_dict
@@ -97,7 +98,7 @@ def _compare(
         types = "/".join(str(v.type) for v in descriptor.fields.values() if isinstance(v, TensorDesc))
         found = count.differing.setdefault((types, problem.partition(":")[0]), [0, problem, descriptor])
         found[0] += 1
-        if len(repr(descriptor.fields)) < len(repr(found[2].fields)):
+        if size_of(descriptor) < size_of(found[2]):
             found[1:] = [problem, descriptor]
 
 

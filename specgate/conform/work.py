@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.conform.compare import kind_of, our_verdict
 from specgate.conform.draw import draw_cases
-from specgate.conform.shrink import shrink
+from specgate.conform.shrink import shrink, size_of
 from specgate.conform.sides import open_oracle
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
@@ -100,7 +100,7 @@ def _count(classes: dict[ClassKey, Example], key: ClassKey, example: Example) ->
         classes[key] = Example(example.count, example.descriptor, example.detail)
         return
     known.count += example.count
-    if len(repr(example.descriptor.fields)) < len(repr(known.descriptor.fields)):
+    if size_of(example.descriptor) < size_of(known.descriptor):
         known.descriptor, known.detail = example.descriptor, example.detail
 
 

@@ -15,7 +15,8 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from specgate.spec.tables import FieldInfo, OperatorSpec
+    from specgate.spec.forms import FieldInfo
+    from specgate.spec.tables import OperatorSpec
 
 __all__ = ["is_descriptor", "read", "read_tensor", "write", "write_tensor"]
 

@@ -16,7 +16,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from specgate.spec.tables import FieldInfo
+    from specgate.spec.forms import FieldInfo
 
 __all__ = ["attribute_value", "is_descriptor", "operator_name", "read", "write"]
 

@@ -10,7 +10,8 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from specgate.spec.tables import FieldInfo, OperatorSpec
+    from specgate.spec.forms import FieldInfo
+    from specgate.spec.tables import OperatorSpec
 
 __all__ = ["build", "flat", "positional", "shape_of"]
 

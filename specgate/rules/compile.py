@@ -12,7 +12,7 @@ from specgate.rules.translate import Translator, answer, call, load
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from specgate.spec.tables import Cell, FieldInfo, Resolved, RuleForm
+    from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
 
 __all__ = ["compile_resolved"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.rules.parse import Rule
-    from specgate.spec.tables import Resolved
+    from specgate.spec.forms import Resolved
 
 __all__ = ["Builder", "Translator", "answer", "call", "load"]
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
 from specgate.spec import model
+from specgate.spec.forms import rule_forms
 from specgate.spec.references import check_references
-from specgate.spec.tables import rule_forms
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:

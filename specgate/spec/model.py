@@ -11,6 +11,7 @@ __all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "Operat
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
+Implementation = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$", max_length=60)]
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
@@ -126,6 +127,7 @@ class Observed(_File):
     """Where real builds differ from the page, measured with an oracle."""
 
     builds: list[Level] | str
+    by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     support: dict[Name, Cell] = {}
     waives: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
@@ -174,6 +176,15 @@ class OperatorFile(_File):
     observed: list[Observed] = []
 
 
+class ImplementationInfo(_File):
+    """What a campaign of `specgate conform` must know of an implementation."""
+
+    what: str = Field(description="which program it is, and what asking it means")
+    ignores: list[Literal["structure", "type", "rank", "value", "rule"]] = Field(
+        default=[], description="what it does not look at, so that it disagrees with nothing that we refuse for"
+    )
+
+
 class DialectFile(_File):
     """What holds for a dialect as a whole."""
 
@@ -182,6 +193,7 @@ class DialectFile(_File):
     level: str = Field(description="what the dialect calls its version axis: feature level, opset")
     unstated_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
     sources: list[Source] = []
+    implementations: dict[Implementation, ImplementationInfo] = {}
 
 
 class LevelInfo(BaseModel):
@@ -264,9 +276,11 @@ class ObservedTensors(_File):
     """Where real builds differ from the page for tensors of any operator."""
 
     builds: list[Level] | str
+    by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     waives: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
     evidence: str
+    bug: bool = Field(default=False, description="the build contradicts its own page")
 
 
 class TensorFile(_File):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
 from specgate.rules.parse import TRUTH, RuleError, parse
-from specgate.spec.tables import Dialect, OperatorSpec, rule_forms
+from specgate.spec.forms import rule_forms
+from specgate.spec.tables import Dialect, OperatorSpec
 from specgate.spec.yamlio import placed
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def _tensor_problems(dialect: Dialect) -> Iterator[Problem]:
     raw = dialect.raw.get("tensor", {})
     forms = {name: rule_forms(entry) for name, entry in raw.get("rules", {}).items()}
     yield from _rule_problems(("rules",), forms, dialect.tensor_scope, set(forms), dialect)
+    yield from _observed_problems(raw, dialect.tensor_scope, set(forms), dialect)
     for name, entry in raw.get("counterexamples", {}).items():
         place = ("counterexamples", name)
         if name not in forms:
@@ -166,6 +168,8 @@ def _expression_problems(path: Keys, text: str | None, scope: Scope, kind: str |
 
 
 def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], dialect: Dialect) -> Iterator[Problem]:
+    """Check what builds do instead; an entry may waive the page's rules and those that an earlier one added."""
+    known = set(names)
     for index, overlay in enumerate(raw.get("observed", [])):
         path = ("observed", index)
         try:
@@ -175,10 +179,11 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         for name, cell in overlay.get("support", {}).items():
             yield from _cell_problems((*path, "support", name), name, cell, raw, dialect)
         for rule in overlay.get("waives", []):
-            if rule not in names:
+            if rule not in known:
                 yield (*path, "waives"), f"unknown rule {rule!r}"
-        own = overlay.get("rules", {})
-        yield from _rule_problems((*path, "rules"), own, scope, names | set(own), dialect)
+        own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
+        known.update(own)
+        yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
 
 
 def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:

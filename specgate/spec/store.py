@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from specgate.errors import InputError
 
-__all__ = ["DIALECTS", "compiled_tables", "spec_folders"]
+__all__ = ["DIALECTS", "compiled_tables", "source_folders", "spec_folders"]
 
 #: The dialects that ship with specgate, in the order they are listed.
 DIALECTS: Final = ("directml", "onnx", "openvino")
@@ -23,6 +23,12 @@ _TOOL_VERSION: Final = 2  # raise it whenever build.py's output changes shape
 def spec_folders() -> list[Path]:
     """Return the extra spec folders of the environment variable SPECGATE_SPECS, in order."""
     return [Path(p) for p in os.environ.get("SPECGATE_SPECS", "").split(os.pathsep) if p]
+
+
+def source_folders() -> list[Path]:
+    """Return the folders whose YAML files can be edited here: the checkout's, then the extra ones."""
+    own = [_CHECKOUT] if (_CHECKOUT.parent / "pyproject.toml").is_file() and _CHECKOUT.is_dir() else []
+    return own + spec_folders()
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:

@@ -3,146 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
-from specgate.rules.parse import NUMBER, TENSOR, TRUTH, WORD, Rule, RuleError, Scope, parse
+from specgate.rules.parse import TENSOR, Rule, RuleError, Scope, parse
+from specgate.spec.forms import Bounds, Cell, FieldInfo, Overlay, Resolved, RuleForm, Side, make_forms, rule_forms
 from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Bounds", "Cell", "Dialect", "FieldInfo", "OperatorSpec", "Resolved", "RuleForm", "dialect", "use_specs"]
-
-Side = Literal["documented", "observed"]
-_KINDS: Final = {
-    "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Ranks or numbers that a cell allows: from `low` to `high` (None: no bound), or exactly those in `only`."""
-
-    low: int
-    high: int | None = None
-    only: tuple[int, ...] | None = None
-
-    def __contains__(self, number: int) -> bool:
-        if self.only is not None:
-            return number in self.only
-        return self.low <= number and (self.high is None or number <= self.high)
-
-    def __str__(self) -> str:
-        if self.only is not None:
-            return ", ".join(str(n) for n in self.only)
-        if self.high is None:
-            return f"{self.low} or more"
-        return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
-
-    @classmethod
-    def make(cls, raw: Any) -> Bounds | None:
-        """Read the compiled form: [low, high], {"only": [...]} or None."""
-        if raw is None:
-            return None
-        if isinstance(raw, dict):
-            only = tuple(raw["only"])
-            return cls(only[0], only[-1], only)
-        return cls(raw[0], raw[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a support row allows for one field; None means that the row does not limit it."""
-
-    types: tuple[str, ...] | None = None
-    ranks: Bounds | None = None
-    values: tuple[Any, ...] | None = None
-    range: Bounds | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FieldInfo:
-    """One field: kind is input, output or attribute; optional ones may be left out and then have their default."""
-
-    name: str
-    kind: str
-    type: str = "tensor"
-    optional: bool = False
-    default: Any = None
-    words: tuple[str, ...] | None = None
-    since: str | None = None
-    until: str | None = None
-    doc: str | None = None
-
-    @property
-    def tensor(self) -> bool:
-        return self.type == "tensor"
-
-    @property
-    def rule_kind(self) -> str:
-        """The kind that expressions see."""
-        base = self.type.removesuffix("[]")
-        kind = TENSOR if base == "tensor" else WORD if base.startswith("enum:") else _KINDS.get(base, WORD)
-        return f"{kind}s" if self.type.endswith("[]") else kind
-
-
-@dataclass(frozen=True, slots=True)
-class RuleForm:
-    """One rule over one stretch of levels, parsed. scope: "operator", or "tensor" for rules that every tensor obeys."""
-
-    name: str
-    require: Rule
-    when: Rule | None = None
-    since: str | None = None
-    until: str | None = None
-    because: str | None = None
-    fix: str | None = None
-    after: tuple[str, ...] = ()
-    hides: tuple[str, ...] = ()
-    structural: bool = True
-    scope: str = "operator"
-    on: str | None = None
-
-    def applies_to(self, info: FieldInfo) -> bool:
-        """Whether a tensor rule speaks of this field's tensors."""
-        return self.on is None or self.on == info.kind
-
-    @property
-    def fields(self) -> frozenset[str]:
-        """Every field that the rule or its condition reads."""
-        return self.require.fields | self.when.fields if self.when is not None else self.require.fields
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """An operator at one level: its fields, cells and rules there, on one side (page or builds)."""
-
-    spec: OperatorSpec
-    level: str
-    side: Side
-    row: str
-    fields: Mapping[str, FieldInfo]
-    cells: Mapping[str, Cell]
-    rules: tuple[RuleForm, ...]
-    tensor_rules: tuple[RuleForm, ...]
-    numbers: Mapping[str, int]
-
-    @cached_property
-    def key(self) -> tuple[Any, ...]:
-        """Equal for two levels at which the operator is the same, so that one answer serves both."""
-        return (
-            self.row,
-            tuple(self.fields),
-            tuple(self.cells.items()),
-            self.rules,
-            self.tensor_rules,
-            tuple(sorted(self.numbers.items())),
-        )
+__all__ = ["Dialect", "OperatorSpec", "dialect", "use_specs"]
 
 
 class OperatorSpec:
@@ -157,7 +32,7 @@ class OperatorSpec:
             name: FieldInfo(name, **{**info, "words": tuple(info["words"]) if info.get("words") else None})
             for name, info in raw["fields"].items()
         }
-        self._resolved: dict[tuple[str, Side], Resolved | None] = {}
+        self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
 
     @cached_property
     def levels(self) -> LevelSet:
@@ -221,22 +96,31 @@ class OperatorSpec:
         position = self.dialect.position
         return max((row for row in self.rows if position[row] <= position[level]), key=position.__getitem__)
 
-    def resolve(self, level: str, side: Side = "documented") -> Resolved | None:
-        """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level."""
-        key = (level, side)
+    @cached_property
+    def overlays(self) -> list[Overlay]:
+        """What builds do instead of the page, in the order of the file."""
+        entries = self.raw.get("observed", [])
+        return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
+
+    def resolve(self, level: str, side: Side = "documented", by: str | None = None) -> Resolved | None:
+        """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level.
+
+        by: the implementation whose own observations hold on the observed side too (see `Overlay`).
+        """
+        key = (level, side, by if side == "observed" else None)
         if key not in self._resolved:
-            self._resolved[key] = self._resolve(level, side)
+            self._resolved[key] = self._resolve(*key)
         return self._resolved[key]
 
-    def _resolve(self, level: str, side: Side) -> Resolved | None:
+    def _resolve(self, level: str, side: Side, by: str | None) -> Resolved | None:
         self.dialect.check_level(level)
         row = self.row_at(level)
         if row is None:
             return None
         cells = {name: self._cell(raw) for name, raw in self.raw["support"][row].items()}
-        rules = [form for form in self.rule_forms if self.dialect.holds(level, form.since, form.until)]
-        if side == "observed":
-            rules = self._overlay(level, cells, rules)
+        overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
+        for overlay in overlays:
+            cells.update({name: self._replaced(cells.get(name), raw) for name, raw in overlay.cells.items()})
         return Resolved(
             spec=self,
             level=level,
@@ -244,8 +128,8 @@ class OperatorSpec:
             row=row,
             fields={n: f for n, f in self.fields.items() if self.dialect.holds(level, f.since, f.until)},
             cells=cells,
-            rules=tuple(rules),
-            tensor_rules=self.dialect.tensor_rules_at(level, side),
+            rules=self.dialect.rules_at(level, self.rule_forms, overlays),
+            tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
         )
 
@@ -258,20 +142,10 @@ class OperatorSpec:
             range=Bounds.make(raw.get("range")),
         )
 
-    def _overlay(self, level: str, cells: dict[str, Cell], rules: list[RuleForm]) -> list[RuleForm]:
-        """Apply what builds at `level` do instead of what the page says; `cells` is changed in place."""
-        for overlay in self.raw.get("observed", []):
-            if level not in self.dialect.level_set(overlay["builds"]):
-                continue
-            for name, raw in overlay.get("support", {}).items():
-                new, old = self._cell(raw), cells.get(name, Cell())
-                cells[name] = Cell(
-                    *(getattr(new if k in raw else old, k) for k in ("types", "ranks", "values", "range"))
-                )
-            waived = set(overlay.get("waives", []))
-            rules = [form for form in rules if form.name not in waived]
-            rules += make_forms(overlay.get("rules", {}), self.scope)
-        return rules
+    def _replaced(self, old: Cell | None, raw: Mapping[str, Any]) -> Cell:
+        """Return a cell with the parts that `raw` gives in place of its own."""
+        new, kept = self._cell(raw), old or Cell()
+        return Cell(*(getattr(new if k in raw else kept, k) for k in ("types", "ranks", "values", "range")))
 
     def behaviour(self, level: str) -> dict[str, Any]:
         """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
@@ -281,21 +155,6 @@ class OperatorSpec:
             if key in position and position[key] <= position[level]:
                 merged.update(row)
         return merged
-
-
-def make_forms(
-    raw: Mapping[str, list[dict[str, Any]]], scope: Scope, *, kind: str = "operator"
-) -> tuple[RuleForm, ...]:
-    """Parse compiled rules; RuleError (a ValueError) tells what is wrong with one."""
-    forms = []
-    for name, entries in raw.items():
-        for entry in entries:
-            extra: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
-            }
-            when = parse(entry["when"], scope) if "when" in entry else None
-            forms.append(RuleForm(name=name, require=parse(entry["require"], scope), when=when, scope=kind, **extra))
-    return tuple(forms)
 
 
 @dataclass
@@ -353,25 +212,24 @@ class Dialect:
         rules = self.raw.get("tensor", {}).get("rules", {})
         return make_forms({n: rule_forms(entry) for n, entry in rules.items()}, self.tensor_scope, kind="tensor")
 
-    def tensor_rules_at(self, level: str, side: Side) -> tuple[RuleForm, ...]:
-        """Return the shared tensor rules that hold at `level`, by the page or as builds enforce them."""
-        forms = [form for form in self.tensor_rules if self.holds(level, form.since, form.until)]
-        for builds, waived, more in self.tensor_overlays if side == "observed" else ():
-            if level in builds:
-                forms = [form for form in forms if form.name not in waived] + list(more)
-        return tuple(forms)
+    def tensor_rules_at(self, level: str, side: Side, by: str | None = None) -> tuple[RuleForm, ...]:
+        """Return the shared tensor rules that hold at `level`: by the page, as all builds or as `by` enforces them."""
+        overlays = [o for o in self.tensor_overlays if o.holds(level, by)] if side == "observed" else []
+        return self.rules_at(level, self.tensor_rules, overlays)
+
+    def rules_at(self, level: str, forms: Sequence[RuleForm], overlays: Sequence[Overlay]) -> tuple[RuleForm, ...]:
+        """Return those of `forms` that hold at `level`, with what `overlays` waive and add, one after the other."""
+        found = list(forms)
+        for overlay in overlays:
+            found = overlay.applied(found)
+        return tuple(form for form in found if self.holds(level, form.since, form.until))
 
     @cached_property
-    def tensor_overlays(self) -> list[tuple[LevelSet, frozenset[str], tuple[RuleForm, ...]]]:
-        """What builds do instead of the page, for tensors of any operator: where, rules waived, rules added."""
-        found = []
-        for entry in self.raw.get("tensor", {}).get("observed", []):
-            forms = {name: rule_forms(rule) for name, rule in entry.get("rules", {}).items()}
-            made = make_forms(forms, self.tensor_scope, kind="tensor")
-            builds = self.level_set(entry["builds"])
-            made = tuple(replace(form, since=form.since or builds.first) for form in made)  # what a reference shows
-            found.append((builds, frozenset(entry.get("waives", ())), made))
-        return found
+    def tensor_overlays(self) -> list[Overlay]:
+        """What builds do instead of the page, for tensors of any operator, in the order of the file."""
+        entries = self.raw.get("tensor", {}).get("observed", [])
+        scope = self.tensor_scope
+        return [Overlay.make(entry, self.level_set(entry["builds"]), scope, kind="tensor") for entry in entries]
 
     @property
     def tensor_scope(self) -> Scope:
@@ -426,12 +284,6 @@ class Dialect:
     def operators(self) -> list[str]:
         """The names of all operators that have a table, sorted."""
         return sorted(self.raw["operators"])
-
-
-def rule_forms(entry: Any) -> list[dict[str, Any]]:
-    """Return a rule's forms (one per stretch of levels) from any of its spellings."""
-    entries = entry if isinstance(entry, list) else [entry]
-    return [{"require": e} if isinstance(e, str) else e for e in entries]
 
 
 _dialects: dict[str, Dialect] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.errors import InputError
 from specgate.levels import LevelSet
@@ -10,9 +10,10 @@ from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from specgate.spec.tables import Cell, Dialect, OperatorSpec, Resolved, RuleForm
+    from specgate.spec.forms import Cell, Overlay, Resolved, RuleForm, Side
+    from specgate.spec.tables import Dialect, OperatorSpec
 
 __all__ = ["differences", "find_operators", "operators_at", "resolved_table", "rule_reference"]
 
@@ -176,16 +177,17 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
         raise InputError(f"expected a rule id such as directml/ONE_HOT/axis-range, found {rule_id!r:.100}")
     table = dialect(parts[0])
     if parts[1] == "tensor":
-        enforced = tuple(form for _, _, forms in table.tensor_overlays for form in forms)
-        every = (*table.tensor_rules, *enforced)
-        return _reference(rule_id, table, every, parts[2], table.raw["tensor"], list(table.levels))
+        whole = LevelSet.of(table.levels, table.levels)
+        stated = [*_stated(table.tensor_rules, whole), *_enforced(table.tensor_overlays)]
+        return _reference(rule_id, table, stated, parts[2], table.raw["tensor"])
     spec = table.operator(parts[1])
     field, dot, aspect = parts[2].partition(".")
     if dot and field in spec.fields:
         return _cell_reference(rule_id, spec, field, aspect)
     if parts[2] in _GENERAL:
         return {"id": rule_id, "says": _GENERAL[parts[2]], "holds": [], "source": spec.raw["source"]}
-    return _reference(rule_id, table, spec.rule_forms, parts[2], spec.raw, list(spec.levels))
+    stated = [*_stated(spec.rule_forms, spec.levels), *_enforced(spec.overlays)]
+    return _reference(rule_id, table, stated, parts[2], spec.raw)
 
 
 _GENERAL = {
@@ -205,20 +207,40 @@ _ASPECTS = {
 }
 
 
-def _reference(
-    rule_id: str, table: Dialect, forms: tuple[RuleForm, ...], name: str, raw: dict[str, Any], levels: list[str]
-) -> dict[str, Any]:
-    mine = [form for form in forms if form.name == name]
+class _Stated(NamedTuple):
+    """A rule with the levels it may hold at, and who has it: the page, builds, or one implementation of them."""
+
+    form: RuleForm
+    levels: LevelSet
+    basis: Side
+    by: str | None
+
+
+def _stated(forms: Iterable[RuleForm], levels: LevelSet) -> Iterator[_Stated]:
+    yield from (_Stated(form, levels, "documented", None) for form in forms)
+
+
+def _enforced(overlays: Iterable[Overlay]) -> Iterator[_Stated]:
+    yield from (_Stated(form, o.builds, "observed", o.by) for o in overlays for form in o.rules)
+
+
+def _held(stated: _Stated, table: Dialect) -> dict[str, Any]:
+    form = stated.form
+    levels = [at for at in stated.levels if table.holds(at, form.since, form.until)]
+    held = {"levels": str(LevelSet.of(table.levels, levels)), "text": form.require.text}
+    if stated.basis == "observed":
+        held["basis"] = stated.basis
+    if stated.by is not None:
+        held["by"] = stated.by
+    return held
+
+
+def _reference(rule_id: str, table: Dialect, every: list[_Stated], name: str, raw: dict[str, Any]) -> dict[str, Any]:
+    mine = [stated.form for stated in every if stated.form.name == name]
     if not mine:
-        known = ", ".join(dict.fromkeys(form.name for form in forms))
+        known = ", ".join(dict.fromkeys(stated.form.name for stated in every))
         raise InputError(f"unknown rule {rule_id!r:.100}; known there: {known}")
-    held = [
-        {
-            "levels": str(LevelSet.of(table.levels, [at for at in levels if table.holds(at, form.since, form.until)])),
-            "text": form.require.text,
-        }
-        for form in mine
-    ]
+    held = [_held(stated, table) for stated in every if stated.form.name == name]
     entry = raw.get("counterexamples", {}).get(name)
     reference: dict[str, Any] = {
         "id": rule_id,

@@ -21,7 +21,8 @@ from specgate.validate.message import rule_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from specgate.spec.tables import Bounds, OperatorSpec, Resolved
+    from specgate.spec.forms import Bounds, Resolved
+    from specgate.spec.tables import OperatorSpec
     from specgate.validate.explain import Failure
 
 __all__ = ["Broken", "BrokenDescriptors", "broken_descriptors"]

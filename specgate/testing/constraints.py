@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
-    from specgate.spec.tables import RuleForm
+    from specgate.spec.forms import RuleForm
     from specgate.testing.draft import Draft
 
 __all__ = ["Budget", "Constraint", "reads_of"]

@@ -13,7 +13,8 @@ from specgate.testing.choices import one_of, rotated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from specgate.spec.tables import Dialect, FieldInfo, OperatorSpec
+    from specgate.spec.forms import FieldInfo
+    from specgate.spec.tables import Dialect, OperatorSpec
 
 __all__ = ["SIZES", "WILD", "base_type", "element_candidates", "element_kind", "number_limits", "scalar_candidates"]
 

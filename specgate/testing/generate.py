@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec, Resolved, Side
+    from specgate.spec.forms import Resolved, Side
+    from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
 
 __all__ = ["ValidDescriptors", "find_operator", "valid_descriptors"]

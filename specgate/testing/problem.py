@@ -12,7 +12,8 @@ from specgate.testing.draft import Draft, Key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from specgate.spec.tables import Cell, FieldInfo, OperatorSpec, Resolved, RuleForm
+    from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
+    from specgate.spec.tables import OperatorSpec
 
 __all__ = ["LAYOUT", "MAX_ARRAY", "MAX_RANK", "Goal", "Problem"]
 

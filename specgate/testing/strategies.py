@@ -19,7 +19,8 @@ from specgate.testing.generate import find_operator, valid_descriptors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.spec.tables import FieldInfo, OperatorSpec
+    from specgate.spec.forms import FieldInfo
+    from specgate.spec.tables import OperatorSpec
     from specgate.testing.broken import Broken
     from specgate.verdict import Basis
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.compile import compile_resolved
-from specgate.spec.tables import Bounds, Cell
+from specgate.spec.forms import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.explain import Failure, explain_at
 from specgate.validate.message import finding, missing_operator, version_finding
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec, Resolved, Side
+    from specgate.spec.forms import Resolved, Side
+    from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
 
 __all__ = ["accepts", "check_at", "forget", "judge_levels"]
 
-_fast: dict[tuple[str, str, str, str], Callable[[Mapping[str, Any]], bool]] = {}
-_accepted: dict[tuple[str, str, str, str], Verdict] = {}
+_fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
+_accepted: dict[tuple[str, str, str, Basis, str | None], Verdict] = {}
 _gates: dict[str, dict[str, str]] = {}
 
 
@@ -34,13 +35,14 @@ def forget() -> None:
     _gates.clear()
 
 
-def check_at(descriptor: Descriptor, level: str, basis: Basis = "both") -> Verdict:
+def check_at(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> Verdict:
     """Return the verdict on `descriptor` for its dialect at `level`.
 
+    by: the implementation (a build system, a checker) whose own ways count too where they differ from those of all.
     Raises NoTable for an operator without a table, InputError for an unknown level.
     """
     judged_at = level if descriptor.version is None else descriptor.version
-    key = (descriptor.dialect, descriptor.operator, judged_at, basis)
+    key = (descriptor.dialect, descriptor.operator, judged_at, basis, by)
     if descriptor.plain and judged_at == level:
         fast = _fast.get(key)
         if fast is None:
@@ -53,19 +55,27 @@ def check_at(descriptor: Descriptor, level: str, basis: Basis = "both") -> Verdi
                     accepted=True, target=target, operator=descriptor.operator, basis=basis
                 )
             return verdict if not _gated_types(descriptor.dialect) else _with_notes(verdict, descriptor)
-    return _explained(descriptor, level, basis)
+    return _explained(descriptor, level, basis, by)
 
 
-def accepts(descriptor: Descriptor, level: str, basis: Basis = "both") -> bool | None:
-    """Return only True, False or None: what `check_at` says, without findings."""
-    return check_at(descriptor, level, basis).accepted
+def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> bool | None:
+    """Return only True, False or None: what `check_at` says, without findings, and many times faster on a rejection."""
+    if descriptor.plain and descriptor.version in {None, level}:
+        key = (descriptor.dialect, descriptor.operator, level, basis, by)
+        fast = _fast.get(key)
+        if fast is None:
+            fast = _fast[key] = _compile(*key)
+        return fast(descriptor.fields)
+    return check_at(descriptor, level, basis, by).accepted
 
 
-def _compile(dialect: str, operator: str, level: str, basis: Basis) -> Callable[[Mapping[str, Any]], bool]:
+def _compile(
+    dialect: str, operator: str, level: str, basis: Basis, by: str | None
+) -> Callable[[Mapping[str, Any]], bool]:
     """Compile what `basis` asks: one side, or both at once as the stricter of each cell and the rules of either."""
     spec = load_dialect(dialect).operator(operator)
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
-    resolved = [spec.resolve(level, side) for side in sides]
+    resolved = [spec.resolve(level, side, by) for side in sides]
     first, last = resolved[0], resolved[-1]
     if first is None or last is None:
         return _never
@@ -137,12 +147,14 @@ def _with_notes(verdict: Verdict, descriptor: Descriptor) -> Verdict:
     return replace(verdict, notes=tuple(notes)) if notes else verdict
 
 
-def judge_levels(descriptor: Descriptor, spec: OperatorSpec, side: Side) -> dict[str, list[Failure]]:
+def judge_levels(
+    descriptor: Descriptor, spec: OperatorSpec, side: Side, by: str | None = None
+) -> dict[str, list[Failure]]:
     """Return, for every level at which the operator exists, what fails there; equal levels are judged once."""
     answers: dict[Any, list[Failure]] = {}
     result = {}
     for level in spec.levels:
-        resolved = spec.resolve(level, side)
+        resolved = spec.resolve(level, side, by)
         assert resolved is not None  # spec.levels are those at which it exists  # noqa: S101
         if resolved.key not in answers:
             answers[resolved.key] = explain_at(descriptor, resolved)
@@ -150,7 +162,7 @@ def judge_levels(descriptor: Descriptor, spec: OperatorSpec, side: Side) -> dict
     return result
 
 
-def _explained(descriptor: Descriptor, level: str, basis: Basis) -> Verdict:
+def _explained(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> Verdict:
     dialect = load_dialect(descriptor.dialect)
     spec = dialect.operator(descriptor.operator)
     dialect.check_level(level)
@@ -168,7 +180,7 @@ def _explained(descriptor: Descriptor, level: str, basis: Basis) -> Verdict:
         return Verdict(accepted=False, target=target, operator=spec.name, basis=basis, findings=tuple(findings))
     undecided: list[Finding] = []
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
-    judged = {side: judge_levels(descriptor, spec, side) for side in sides}
+    judged = {side: judge_levels(descriptor, spec, side, by) for side in sides}
     seen: set[tuple[tuple[str, str, str], bool]] = set()
     for side in sides:
         for failure in judged[side][judged_at]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.parse import Rule
-    from specgate.spec.tables import Cell, FieldInfo, Resolved, RuleForm
+    from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
 
 __all__ = ["Failure", "explain_at"]
 

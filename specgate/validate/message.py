@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import Dialect, OperatorSpec, Side
+    from specgate.spec.forms import Side
+    from specgate.spec.tables import Dialect, OperatorSpec
     from specgate.validate.explain import Failure
 
 __all__ = ["finding", "missing_operator", "rule_id", "version_finding"]

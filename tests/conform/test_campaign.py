@@ -38,7 +38,7 @@ def test_an_implementation_like_our_tables_agrees_on_everything(asked):
 
 
 def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
-    asked(lambda *args: Fake(*args, refuses_type("ValuesTensor", "INT16")))
+    asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
     result = run(Plan("directml", levels=("3.0",), cases=300))
     unexplained = [d for d in result.differences if d.kind == "unexplained"]
     assert [(d.findings, d.theirs, d.detail) for d in unexplained] == [((), "rejected", "no such type")]
@@ -52,7 +52,7 @@ def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
 
 
 def test_levels_that_share_a_class_are_told_together(asked):
-    asked(lambda *args: Fake(*args, refuses_type("ValuesTensor", "INT16")))
+    asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
     result = run(Plan("directml", levels=("3.0", "4.1"), cases=120))
     assert [d.level for d in result.differences if d.kind == "unexplained"] == ["3.0, 4.1"]
 
@@ -61,20 +61,20 @@ def test_a_crash_counts_as_a_refusal_and_keeps_its_word(asked):
     def crashes(_name, descriptor):
         return Reply("crashed") if descriptor.fields.get("Axis") == 1 else None
 
-    asked(lambda *args: Fake(*args, crashes))
+    asked(lambda name, level: Fake(name, level, crashes))
     result = run(Plan("directml", levels=("4.1",), cases=120))
     assert result.tallies[0].words["crashed"] > 0
     assert {d.theirs for d in result.differences if d.kind == "unexplained"} == {"crashed"}
 
 
 def test_what_was_not_asked_is_no_case(asked):
-    asked(lambda *args: Fake(*args, lambda *_: Reply("not asked", "no such level")))
+    asked(lambda name, level: Fake(name, level, lambda *_: Reply("not asked", "no such level")))
     result = run(Plan("directml", levels=("4.1",), cases=50))
     assert (result.tallies[0].cases, result.tallies[0].words) == (0, {"not asked": 50})
 
 
 def test_it_is_the_same_again_for_the_same_seed(asked):
-    asked(lambda *args: Fake(*args, refuses_type("IndicesTensor", "UINT32")))
+    asked(lambda name, level: Fake(name, level, refuses_type("IndicesTensor", "UINT32")))
     first, second = (run(Plan("directml", levels=("2.1",), cases=100, seed=7)).as_dict() for _ in range(2))
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
     other = run(Plan("directml", levels=("2.1",), cases=100, seed=8)).as_dict()
@@ -89,7 +89,7 @@ def test_time_runs_out_between_batches(asked):
 
 
 def test_every_rule_has_an_accepting_a_rejecting_and_an_oracle_case(asked):
-    asked(lambda *args: Fake(*args, basis="documented"))
+    asked(lambda name, level: Fake(name, level, basis="documented"))
     result = run(Plan("directml", levels=("4.1",), cases=600))
     counts = {r.finding: (r.accepting, r.rejecting, r.oracle) for r in result.rules}
     assert counts["directml/ONE_HOT/axis-range"][0] > 0

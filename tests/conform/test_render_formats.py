@@ -78,7 +78,7 @@ def test_implementations_keep_the_order_of_the_versions():
 
     versions = {"onnxruntime": "1", "checker 7, 8": "2", "checker 9": "3"}
     names = ("checker", "a stranger", "onnxruntime")
-    result = Result("onnx", 0, 1, 1.0, False, versions, tuple(map(tally, names)), (), ())
+    result = Result("onnx", "specgate conform onnx", 0, 1, 1.0, False, versions, tuple(map(tally, names)), (), ())
     assert [t.implementation for t in in_order(result)] == ["onnxruntime", "checker", "a stranger"]
 
 

@@ -6,7 +6,8 @@ import ast
 import copy
 from typing import TYPE_CHECKING, Any
 
-from specgate.spec.tables import Dialect, rule_forms
+from specgate.spec.forms import rule_forms
+from specgate.spec.tables import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

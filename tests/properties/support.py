@@ -11,7 +11,8 @@ from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec, Resolved, Side
+    from specgate.spec.forms import Resolved, Side
+    from specgate.spec.tables import OperatorSpec
     from specgate.testing import Case
 
 #: What an execution in these tests may allocate, in bytes.

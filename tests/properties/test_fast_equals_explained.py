@@ -16,7 +16,7 @@ from tests.properties.support import resolved_of
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import Side
+    from specgate.spec.forms import Side
     from specgate.verdict import Basis
 
 SIDES: dict[Basis, list[Side]] = {

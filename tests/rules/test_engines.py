@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +13,9 @@ from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.rules.explain import explain
 from specgate.spec import tables
 from specgate.validate.explain import explain_at
+
+if TYPE_CHECKING:
+    from specgate.spec.forms import Resolved
 
 FIELDS: dict[str, Any] = {
     "A": {"kind": "input"},
@@ -140,7 +143,7 @@ def descriptors(draw: st.DrawFn) -> dict[str, Any]:
     return values
 
 
-def made(rule: str) -> tables.Resolved | None:
+def made(rule: str) -> Resolved | None:
     """Return the operator with the rule; None where the rule is larger than the language allows."""
     spec = operator(rule)
     try:
@@ -159,7 +162,7 @@ def test_compiled_and_explaining_path_agree(rule: str, values: dict[str, Any]) -
         assert compile_resolved(resolved)(values) is (explain_at(descriptor, resolved) == [])
 
 
-def judged(resolved: tables.Resolved, values: dict[str, Any]) -> Any:
+def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
     """Answer the rule: None where it does not apply, Broken where it has no value."""
     form = resolved.rules[0]
     fields = {name: values.get(name, info.default) for name, info in resolved.fields.items()}

@@ -202,6 +202,32 @@ def test_limits_that_some_levels_lack(problems) -> None:
     ]
 
 
+TENSOR_OBSERVED = """\
+observed:
+  - {builds: "1.0..", waives: [rank], rules: {flat: rank(tensor) <= 1}, evidence: none, bug: true}
+  - {builds: ["2.0"], by: linux, waives: [flat], evidence: none}
+"""
+TENSOR_LATER = {
+    "builds": ('["2.0"]', '["9.0"]', "7: observed.1.builds: unknown level '9.0'"),
+    "rule": ("rank(tensor) <= 1", "rank(Input) <= 1", "6: observed.0.rules.flat.require: unknown name 'Input'"),
+    "waived rule": ("waives: [rank]", "waives: [rnk]", "6: observed.0.waives: unknown rule 'rnk'"),
+    "rule of a later entry": ("waives: [rank]", "waives: [later]", "6: observed.0.waives: unknown rule 'later'"),
+    "no name": ("by: linux", "by: Linux builds", "7: observed.1.by: String should match pattern"),
+    "unknown key": ("by: linux", "for: linux", "7: observed.1.for: unknown key"),
+}  # fmt: skip
+
+
+def test_what_builds_do_with_tensors(problems) -> None:
+    assert problems(tensor_yaml=TENSOR + TENSOR_OBSERVED) == []
+
+
+@pytest.mark.parametrize(("old", "new", "line"), TENSOR_LATER.values(), ids=TENSOR_LATER.keys())
+def test_mistakes_in_what_builds_do_with_tensors(problems, old: str, new: str, line: str) -> None:
+    text = TENSOR_OBSERVED.replace("evidence: none}", "rules: {later: rank(tensor) > 0}, evidence: none}")
+    (found,) = problems(tensor_yaml=TENSOR + text.replace(old, new))
+    assert found.startswith(f"tensor.yaml:{line}")
+
+
 TENSOR_MISTAKES = {
     "name": ("max_dimensions", "max_dims", "4: rules.rank.require: unknown name 'max_dims'; known here: max_dimensions, tensor"),
     "field": ("rank(tensor)", "rank(Input)", "4: rules.rank.require: unknown name 'Input'"),

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 import specgate
+from specgate.spec.tables import dialect
+from specgate.spec.view import rule_reference
+from specgate.validate.check import accepts, check_at
+from specgate.validate.explain import explain_at
 
 GATE = """\
 operator: GATE
@@ -106,7 +110,7 @@ def test_a_rule_that_builds_waive(gate) -> None:
 
 
 def test_a_rule_that_only_builds_hold(gate) -> None:
-    data = gate([1, 2, 3, 4], strides=[0, 0, 0, 1])
+    data = gate([1, 1, 3, 3], strides=[0, 0, 2, 4])
     assert judged(data, "3.0") == {"documented": True, "observed": False, "both": False}
     (found,) = specgate.check(data, "directml:3.0").findings
     assert found.id == "directml/GATE/no-overlap"
@@ -130,7 +134,7 @@ def test_what_both_refuse_is_said_once_and_without_words(gate) -> None:
 
 def test_overlays_add_up(gate) -> None:
     """At 5.0 two overlays hold: ranks of the later, and the waived rule and the added one of the earlier."""
-    data = gate([2, 3], strides=[0, 0])
+    data = gate([3, 3], strides=[2, 4])
     assert [f.id for f in specgate.check(data, "directml:5.0", "observed").findings] == [
         "directml/GATE/InputTensor.rank",
         "directml/GATE/no-overlap",
@@ -188,3 +192,107 @@ def test_the_default_accepts_only_what_both_take(openvino_one_hot) -> None:
     }
     assert [verdict.accepted for verdict in found.values()] == [False, True, False]
     assert found["both"].findings[0].message.endswith("(undocumented, but builds at this level accept it)")
+
+
+SYSTEMS = """\
+operator: SPLIT
+summary: Its two builds differ from each other.
+source: [{page: own}]
+fields:
+  InputTensor: {kind: input}
+support:
+  "1.0":
+    InputTensor: {ranks: 4, types: [FLOAT32]}
+rules:
+  small: elements(InputTensor) <= 100
+observed:
+  - builds: "3.0..5.0"
+    waives: [small]
+    rules: {small: elements(InputTensor) <= 50}
+    evidence: measured
+  - builds: ["5.0"]
+    by: linux
+    waives: [small]
+    support: {InputTensor: {types: [FLOAT32, INT8]}}
+    rules: {even: elements(InputTensor) % 2 == 0}
+    evidence: measured
+  - builds: "4.0..5.0"
+    by: windows
+    support: {InputTensor: {ranks: 4..5}}
+    evidence: measured
+"""
+
+
+def split(sizes: list[int], kind: str = "FLOAT32") -> specgate.Descriptor:
+    data = {"type": "SPLIT", "desc": {"InputTensor": {"DataType": kind, "Sizes": sizes}}}
+    return specgate.descriptor(data, dialect="directml")
+
+
+BY: dict[str, Any] = {
+    "a type that one takes": (([1, 1, 1, 2], "INT8"), "5.0", [False, True, False]),
+    "the same one level before": (([1, 1, 1, 2], "INT8"), "4.1", [False, False, False]),
+    "a rank that the other takes": (([1, 1, 1, 1, 2],), "4.1", [False, False, True]),
+    "a rule of all that one waives": (([1, 1, 1, 60],), "5.0", [False, True, False]),
+    "a rule that one adds": (([1, 1, 1, 3],), "5.0", [True, False, True]),
+    "a level that neither differs at": (([1, 1, 1, 60],), "6.0", [True, True, True]),
+}
+
+
+@pytest.mark.parametrize(("arguments", "level", "taken"), BY.values(), ids=BY.keys())
+def test_what_one_implementation_does(scratch, arguments, level, taken) -> None:
+    """Asked for no one in particular, only what all of them do counts; both engines say the same."""
+    scratch(split=SYSTEMS)
+    descriptor = split(*arguments)
+    for by, wanted in zip((None, "linux", "windows", "checker"), [*taken, taken[0]], strict=True):
+        verdict = check_at(descriptor, level, "observed", by)
+        assert verdict.accepted is wanted
+        assert accepts(descriptor, level, "observed", by) is wanted
+        resolved = dialect("directml").operator("SPLIT").resolve(level, "observed", by)
+        assert resolved
+        assert (explain_at(descriptor, resolved) == []) is wanted
+
+
+def test_by_is_part_of_what_is_kept(scratch) -> None:
+    spec = scratch(split=SYSTEMS).operator("SPLIT")
+    all_of_them, one = spec.resolve("5.0", "observed"), spec.resolve("5.0", "observed", "linux")
+    assert one is not all_of_them
+    assert one is spec.resolve("5.0", "observed", by="linux")
+    assert spec.resolve("5.0", "documented", "linux") is spec.resolve("5.0")
+    assert [form.name for form in one.rules] == ["even"]
+    assert [form.require.text for form in all_of_them.rules] == ["elements(InputTensor) <= 50"]
+
+
+def test_both_sides_before_one_implementation(scratch) -> None:
+    scratch(split=SYSTEMS)
+    assert check_at(split([1, 1, 1, 60]), "5.0", "both", "linux").accepted is True
+    assert check_at(split([1, 1, 1, 60]), "5.0", "both").accepted is False
+    assert check_at(split([1, 1, 1, 2], "INT8"), "5.0", "both", "linux").accepted is False
+    (found,) = check_at(split([1, 1, 1, 3]), "5.0", "both", "linux").findings
+    assert (found.id, found.basis) == ("directml/SPLIT/even", "observed")
+    assert [str(level) for level in found.levels][-3:] == ["6.2", "6.3", "6.4"]
+
+
+def test_an_added_rule_holds_between_its_own_levels(scratch) -> None:
+    text = SYSTEMS.replace("{even: elements(InputTensor) % 2 == 0}", '{even: {require: "False", since: "5.1"}}')
+    scratch(split=text.replace('["5.0"]', '"5.0..5.2"').replace("waives: [small]\n    support", "support"))
+    data = split([1, 1, 1, 2])
+    assert [accepts(data, level, "observed", "linux") for level in ("5.0", "5.1", "5.2", "6.0")] == [
+        True, False, False, True,
+    ]  # fmt: skip
+
+
+def test_the_reference_says_who_has_a_rule(scratch) -> None:
+    scratch(split=SYSTEMS)
+    assert rule_reference("directml/SPLIT/small")["holds"] == [
+        {"levels": "1.0..6.4", "text": "elements(InputTensor) <= 100"},
+        {"levels": "3.0..5.0", "text": "elements(InputTensor) <= 50", "basis": "observed"},
+    ]
+    assert rule_reference("directml/SPLIT/even")["holds"] == [
+        {"levels": "5.0", "text": "elements(InputTensor) % 2 == 0", "basis": "observed", "by": "linux"}
+    ]
+    limits = rule_reference("directml/tensor/total-size-limit")["holds"]
+    assert [(entry["levels"], entry["basis"]) for entry in limits] == [
+        ("2.1..6.2", "observed"),
+        ("6.3..6.4", "observed"),
+        ("2.1..6.4", "observed"),
+    ]

@@ -1,0 +1,279 @@
+"""What runs in the process that asks OpenVINO: a node by the opset's factory, a model by the IR's reader, and values.
+
+A question is (column, layer, sets of arrays). The columns `factory` and `ir` are answered with (word, detail),
+`evaluate` and `cpu` with a list of (word, detail, outputs), one per set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+import struct
+import sys
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from specgate.descriptors.core import shown
+from specgate.oracles.openvino_layer import UnsayableError
+from specgate.oracles.openvino_xml import ir_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from specgate.oracles.openvino_layer import Layer, Port
+
+__all__ = ["Blob", "Computed", "Question", "make"]
+
+_MAX_MEMORY: Final = 4 * 2**30
+_MAX_OUTPUT: Final = 2**28
+_MAX_DETAIL: Final = 200
+#: With f32 as the hint the plugin computes f16 and bf16 in f32 and rounds what leaves the graph; without it the
+#: precision is its own choice, and with f16 it computes even f32 in f16.
+_CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
+#: The types whose elements numpy writes; OpenVINO's own constructor would take 64-bit integers through doubles.
+_NUMPY: Final = {"f64": "f8", "f32": "f4", "f16": "f2", "boolean": "?", "i64": "i8", "i32": "i4", "i16": "i2"} | {
+    "i8": "i1",
+    "u64": "u8",
+    "u32": "u4",
+    "u16": "u2",
+    "u8": "u1",
+}
+
+
+class Blob(NamedTuple):
+    """An array on its way: bytes of its elements in row-major order, of strings the strings themselves."""
+
+    type: str
+    shape: tuple[int, ...]
+    data: bytes | list[str]
+
+
+class Computed(NamedTuple):
+    """What came of one set of arrays."""
+
+    word: str
+    detail: str = ""
+    outputs: list[Blob] | None = None
+
+
+#: Column, layer, and for each set of arrays those of all inputs, constants too.
+Question = tuple[str, "Layer", "list[list[Blob]]"]
+
+
+def make(level: str) -> Callable[[Question], Any]:
+    """Return what answers questions for builds that have the opset `level`."""
+    sys.modules["openvino_telemetry"] = cast("Any", None)  # importing openvino would report its use over the network
+    with contextlib.suppress(ImportError, ValueError, OSError):  # no such limits on Windows
+        resource: Any = importlib.import_module("resource")
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, hard))
+    return _Asker(level).answer
+
+
+def _line(error: BaseException) -> str:
+    """Return what an error of OpenVINO ends in: the lines before it say where in its sources it was raised."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = lines[-1].split(" (#define")[0] if lines else type(error).__name__
+    return text if len(text) <= _MAX_DETAIL else text[: _MAX_DETAIL - 1] + "…"
+
+
+def _refusal(error: BaseException) -> tuple[str, str]:
+    if isinstance(error, UnsayableError):
+        return "not asked", str(error)
+    if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+        return "not asked", "it takes more memory than the process may have"
+    return "rejected", _line(error)
+
+
+class _Asker:
+    def __init__(self, level: str) -> None:
+        self.ov: Any = importlib.import_module("openvino")
+        self.op: Any = importlib.import_module("openvino.op")
+        self.np: Any = importlib.import_module("numpy")
+        self.native: Any = importlib.import_module("openvino._pyopenvino")
+        self.core = self.ov.Core()
+        self.factories: dict[str, Any] = {}
+        self.level = level
+
+    def answer(self, question: Question) -> Any:
+        column, layer, sets = question
+        if column in {"factory", "ir"}:
+            return self.verdict(layer, self.read if column == "ir" else self.create)
+        word, detail = self.verdict(layer, self.create)
+        if word != "accepted":
+            return [Computed(word, detail) for _ in sets]
+        return self.evaluate(layer, sets) if column == "evaluate" else self.infer(layer, sets)
+
+    def verdict(self, layer: Layer, ask: Callable[[Layer], Any]) -> tuple[str, str]:
+        try:
+            self.factory(layer.version)
+            ask(layer)
+        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+            return _refusal(error)
+        return "accepted", ""
+
+    def factory(self, version: str) -> Any:
+        """Return the factory of an opset; its `create` knows every operator by name, the opset modules do not."""
+        if version not in self.factories:
+            try:
+                self.factories[version] = self.native.NodeFactory(version)
+            except RuntimeError:
+                raise UnsayableError(f"OpenVINO {self.ov.__version__} has no {shown(version)}") from None
+        return self.factories[version]
+
+    def create(self, layer: Layer) -> None:
+        sources = self.sources(layer)
+        node = self.node(layer, sources)
+        for at, stated in enumerate(layer.outputs):
+            self.compare(node, at, stated)
+
+    def node(self, layer: Layer, sources: Sequence[Any]) -> Any:
+        create, outputs = self.factory(layer.version).create, [source.output(0) for source in sources]
+        try:
+            return create(layer.kind, outputs, dict(layer.data))
+        except RuntimeError as error:
+            other = self.spellings.get(layer.kind.lower(), layer.kind)
+            if other == layer.kind or "Couldn't create operation" not in str(error):
+                raise
+        return create(other, outputs, dict(layer.data))
+
+    @cached_property
+    def spellings(self) -> dict[str, str]:
+        """Names of operators as the package's own modules spell them: the factory is strict where IRs are not."""
+        modules = Path(self.ov.__file__).parent.glob("opset*/ops.py")
+        texts = (module.read_text(encoding="utf-8") for module in modules)
+        return {name.lower(): name for text in texts for name in re.findall(r'\.create\(\s*"(\w+)"', text)}
+
+    def compare(self, node: Any, at: int, stated: Port | None) -> None:
+        """Raise if an output is stated that the node does not have: a factory has no place for it."""
+        if at >= node.get_output_size():
+            raise ValueError(f"output {at} is stated, but the node has {node.get_output_size()}")
+        if stated is None:
+            return
+        kind, shape = node.get_output_element_type(at), node.get_output_partial_shape(at)
+        if stated.type is not None and kind.is_static() and kind.get_type_name() != stated.type:
+            raise ValueError(f"output {at} is stated as {stated.type}, inferred is {kind.get_type_name()}")
+        if not self.shape(stated).compatible(shape):
+            raise ValueError(f"output {at} is stated as {self.shape(stated)}, inferred is {shape}")
+
+    def sources(self, layer: Layer) -> list[Any]:
+        """Return a Parameter or Constant per input; what cannot be built is no answer of the operation."""
+        try:
+            return [self.parameter(p) if p.value is None else self.constant(p) for p in layer.inputs]
+        except Exception as error:  # noqa: BLE001  # an input of ours, not the operation
+            raise UnsayableError(f"the inputs cannot be built: {_line(error)}") from None
+
+    def shape(self, port: Port) -> Any:
+        sizes = port.sizes
+        if sizes is None:
+            return self.ov.PartialShape.dynamic()
+        return self.ov.PartialShape([-1 if size is None else size for size in sizes])
+
+    def parameter(self, port: Port) -> Any:
+        kind = self.ov.Type.dynamic if port.type is None else getattr(self.ov.Type, port.type)
+        return self.op.Parameter(kind, self.shape(port))
+
+    def constant(self, port: Port) -> Any:
+        kind, value = str(port.type), list(port.value or ())
+        shape = tuple(size for size in port.sizes or () if size is not None)
+        if kind == "string":
+            return self.op.Constant(self.tensor(Blob(kind, shape, value)))
+        if kind in _NUMPY:
+            with self.np.errstate(over="ignore"):
+                data = self.np.array(value, _NUMPY[kind]).tobytes()
+            return self.op.Constant(self.tensor(Blob(kind, shape, data)))
+        return self.op.Constant(getattr(self.ov.Type, kind), self.ov.Shape(shape), value)
+
+    def tensor(self, blob: Blob) -> Any:
+        kind, shape = getattr(self.ov.Type, blob.type), self.ov.Shape(blob.shape)
+        tensor = self.ov.Tensor(kind, shape)
+        if not prod(blob.shape):
+            return tensor
+        if isinstance(blob.data, bytes):
+            tensor.data[...] = self.np.frombuffer(blob.data, tensor.data.dtype).reshape(blob.shape)
+        else:
+            tensor.str_data = self.np.array(blob.data).reshape(blob.shape)
+        return tensor
+
+    def blob(self, tensor: Any) -> Blob:
+        kind, shape = tensor.element_type.get_type_name(), tuple(tensor.shape)
+        if kind == "string":
+            return Blob(kind, shape, [str(item) for item in tensor.str_data.reshape(-1)] if prod(shape) else [])
+        return Blob(kind, shape, tensor.data.tobytes())
+
+    def read(self, layer: Layer) -> None:
+        try:
+            blobs = [None if p.value is None else self.weights(p) for p in layer.inputs]
+        except Exception as error:  # noqa: BLE001  # an input of ours, not the operation
+            raise UnsayableError(f"the inputs cannot be built: {_line(error)}") from None
+        xml, weights = ir_of(layer, blobs)
+        self.core.read_model(xml, weights)
+
+    def weights(self, port: Port) -> bytes:
+        if port.type != "string":
+            data: bytes = self.constant(port).data.tobytes()
+            return data
+        texts = [text.encode() for text in port.value or ()]
+        ends = [sum(map(len, texts[:at])) for at in range(len(texts) + 1)]
+        return struct.pack(f"<{len(texts) + 2}I", len(texts), *ends) + b"".join(texts)
+
+    def evaluate(self, layer: Layer, sets: list[list[Blob]]) -> list[Computed]:
+        return [self.evaluated(layer, blobs) for blobs in sets]
+
+    def evaluated(self, layer: Layer, blobs: list[Blob]) -> Computed:
+        try:
+            tensors = [self.tensor(blob) for blob in blobs]
+            node = self.node(layer, [self.op.Constant(tensor) for tensor in tensors])
+            outputs = self.room(node)
+            if not node.evaluate(outputs, tensors):
+                return Computed("no kernel", "Node.evaluate returns False")
+            return Computed("accepted", "", [self.blob(output) for output in outputs])
+        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+            return Computed(*_refusal(error))
+
+    def room(self, node: Any) -> list[Any]:
+        """Return tensors for the outputs of a node whose inputs are constants; raise if they are too large."""
+        outputs = []
+        for at in range(node.get_output_size()):
+            kind, shape = node.get_output_element_type(at), node.get_output_partial_shape(at)
+            sizes = list(shape.to_shape()) if shape.is_static else [0]
+            if prod(sizes) * max(kind.bitwidth, 8) // 8 > _MAX_OUTPUT:
+                raise UnsayableError(f"output {at} is {shape}: more than {_MAX_OUTPUT} bytes")
+            outputs.append(self.ov.Tensor(kind, self.ov.Shape(sizes)))
+        return outputs
+
+    def infer(self, layer: Layer, sets: list[list[Blob]]) -> list[Computed]:
+        try:
+            sources = self.sources(layer)
+            node = self.node(layer, sources)
+            results = [self.op.Result(node.output(at)) for at in range(node.get_output_size())]
+            parameters = [s for s, port in zip(sources, layer.inputs, strict=True) if port.value is None]
+            compiled = self.core.compile_model(self.ov.Model(results, parameters, "one"), "CPU", _CPU)
+            request = compiled.create_infer_request()
+        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+            word, detail = _refusal(error)
+            return [Computed("no kernel" if word == "rejected" else word, detail) for _ in sets]
+        return [self.inferred(layer, request, len(results), blobs) for blobs in sets]
+
+    def inferred(self, layer: Layer, request: Any, count: int, blobs: list[Blob]) -> Computed:
+        try:
+            tensors = [self.tensor(blob) for blob in blobs]
+            self.afford(layer, tensors)
+            free = [tensor for tensor, port in zip(tensors, layer.inputs, strict=True) if port.value is None]
+            for at, tensor in enumerate(free):
+                request.set_input_tensor(at, tensor)
+            request.infer()
+            return Computed("accepted", "", [self.blob(request.get_output_tensor(at)) for at in range(count)])
+        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+            return Computed(*_refusal(error))
+
+    def afford(self, layer: Layer, tensors: list[Any]) -> None:
+        """Raise if outputs are too large; what else is wrong with these inputs is for the plugin to say."""
+        node = None
+        with contextlib.suppress(Exception):
+            node = self.node(layer, [self.op.Constant(tensor) for tensor in tensors])
+        if node is not None:
+            self.room(node)

@@ -1,0 +1,147 @@
+"""An OpenVINO descriptor as plain data that travels to the process that asks, and what cannot be said at all."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import Symbol, TensorDesc, shown
+from specgate.descriptors.positional import positional
+from specgate.errors import Error
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor, Oddity
+    from specgate.spec.tables import Dialect, OperatorSpec
+
+__all__ = ["Layer", "Port", "UnsayableError", "layer_of"]
+
+#: A dimension of 2**63 - 1 is how OpenVINO itself writes one without an upper bound.
+_MAX_SIZE: Final = 2**63 - 2
+_MAX_ITEMS: Final = 1_000_000
+
+
+class UnsayableError(Exception):
+    """An implementation has no way to be asked this; the message is the reason."""
+
+
+class Port(NamedTuple):
+    """One tensor: type as in the tables, None if unknown; precision: as an IR's port spells the type.
+
+    sizes: None for an unknown rank, None among them for an unknown size. value: a constant's elements, flat.
+    """
+
+    type: str | None
+    precision: str
+    sizes: tuple[int | None, ...] | None
+    value: tuple[Any, ...] | None = None
+
+
+class Layer(NamedTuple):
+    """One operation. version: its opset.
+
+    outputs: as stated, None where one is not. ports: how many outputs an IR declares. data: attributes by name.
+    """
+
+    kind: str
+    version: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port | None, ...]
+    ports: int
+    data: dict[str, Any]
+
+
+def layer_of(descriptor: Descriptor, level: str) -> Layer:
+    """Return the layer of a descriptor for `level`; raise UnsayableError where OpenVINO has no place for it."""
+    if descriptor.dialect != "openvino":
+        raise UnsayableError(f"it is a descriptor of {descriptor.dialect}")
+    tables = dialect("openvino")
+    try:
+        spec = tables.operator(descriptor.operator)
+    except Error as error:
+        raise UnsayableError(str(error)) from None
+    version = descriptor.version or level
+    if tables.position.get(version, -1) > tables.position[level]:
+        raise UnsayableError(f"the layer is of {version}, and a build does not stop at {level}")
+    inputs = []
+    for given in positional(descriptor.fields, spec.inputs):
+        if given is None:
+            raise UnsayableError("OpenVINO has no place for an input that is left out before another one")
+        inputs.append(_port(given, tables))
+    stated = positional(descriptor.fields, spec.outputs)
+    outputs = tuple(None if given is None else _port(given, tables) for given in stated)
+    needed = sum(not info.optional for info in spec.outputs)
+    return Layer(
+        spec.name, version, tuple(inputs), outputs, max(1, needed, len(outputs)), _attributes(descriptor, spec)
+    )
+
+
+def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
+    """Every attribute as it is, the odd ones too."""
+    values = {info.name: descriptor.fields.get(info.name) for info in spec.attributes}
+    found = {name: value for name, value in values.items() if value is not None}
+    found.update(_odd(oddity) for oddity in descriptor.oddities)
+    for name, value in found.items():
+        if not _simple(value, 2):
+            raise UnsayableError(f"the attribute {shown(name)} is {shown(value)}")
+    return found
+
+
+def _odd(oddity: Oddity) -> tuple[str, Any]:
+    if oddity.code not in {"unknown-attribute", "wrong-kind"}:
+        raise UnsayableError(f"{oddity.message}; the descriptor does not hold the others")
+    return oddity.where, oddity.value
+
+
+def _simple(value: Any, depth: int) -> bool:
+    """Return whether a value is small and flat enough to be passed on."""
+    if isinstance(value, int):
+        return value.bit_length() <= 128
+    if isinstance(value, list | tuple):
+        return depth > 0 and len(value) <= _MAX_ITEMS and all(_simple(item, depth - 1) for item in value)
+    if isinstance(value, dict):
+        return depth > 0 and all(isinstance(k, str) and _simple(v, depth - 1) for k, v in value.items())
+    return value is None or isinstance(value, float | str)
+
+
+def _port(given: Any, tables: Dialect) -> Port:
+    if not isinstance(given, TensorDesc):
+        raise UnsayableError(f"{shown(given)} is no tensor")
+    if given.type is not None and given.type not in tables.types:
+        raise UnsayableError(f"{shown(given.type)} is no element type")
+    precision = "UNSPECIFIED" if given.type is None else str(tables.types[given.type]["ir"])
+    sizes = None if given.sizes is None else tuple(map(_size, given.sizes))
+    value = None if given.value is None else _constant(given.type, sizes, given.value, tables)
+    return Port(given.type, precision, sizes, value)
+
+
+def _size(size: Any) -> int | None:
+    if size is None or isinstance(size, Symbol):
+        return None
+    if not isinstance(size, int) or not 0 <= size <= _MAX_SIZE:
+        raise UnsayableError(f"OpenVINO's sizes are from 0 to 2**63 - 2, found {shown(size)}")
+    return int(size)
+
+
+def _constant(
+    kind: str | None, sizes: tuple[int | None, ...] | None, value: tuple[Any, ...], tables: Dialect
+) -> tuple[Any, ...]:
+    if kind is None or sizes is None or None in sizes:
+        raise UnsayableError("a constant needs its type and sizes")
+    if prod(size for size in sizes if size is not None) != len(value):
+        raise UnsayableError(f"a constant of the sizes {shown(list(sizes))} does not have {len(value)} elements")
+    misfit = next((item for item in value if not _fits(kind, tables.types[kind].get("bits"), item)), None)
+    if misfit is not None:
+        raise UnsayableError(f"a constant of {kind} cannot hold {shown(misfit)}")
+    return value
+
+
+def _fits(kind: str, bits: int | None, item: Any) -> bool:
+    if kind == "string":
+        return isinstance(item, str) and not item.endswith("\0")  # numpy, on the way, drops the zeros at the end
+    if kind == "boolean":
+        return isinstance(item, int) and item in {0, 1}
+    if kind[0] in "iu" and bits is not None:
+        low, high = (0, 2**bits - 1) if kind[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        return isinstance(item, int) and low <= item <= high
+    return isinstance(item, int | float) and not isinstance(item, bool)

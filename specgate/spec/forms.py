@@ -1,0 +1,199 @@
+"""The parts of a table: what a cell allows, what a field is, a rule with its levels, and what builds do instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from specgate.rules.parse import NUMBER, TENSOR, TRUTH, WORD, Rule, Scope, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.levels import LevelSet
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["Bounds", "Cell", "FieldInfo", "Overlay", "Resolved", "RuleForm", "Side", "make_forms", "rule_forms"]
+
+Side = Literal["documented", "observed"]
+_KINDS: Final = {
+    "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Ranks or numbers that a cell allows: from `low` to `high` (None: no bound), or exactly those in `only`."""
+
+    low: int
+    high: int | None = None
+    only: tuple[int, ...] | None = None
+
+    def __contains__(self, number: int) -> bool:
+        if self.only is not None:
+            return number in self.only
+        return self.low <= number and (self.high is None or number <= self.high)
+
+    def __str__(self) -> str:
+        if self.only is not None:
+            return ", ".join(str(n) for n in self.only)
+        if self.high is None:
+            return f"{self.low} or more"
+        return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
+
+    @classmethod
+    def make(cls, raw: Any) -> Bounds | None:
+        """Read the compiled form: [low, high], {"only": [...]} or None."""
+        if raw is None:
+            return None
+        if isinstance(raw, dict):
+            only = tuple(raw["only"])
+            return cls(only[0], only[-1], only)
+        return cls(raw[0], raw[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a support row allows for one field; None means that the row does not limit it."""
+
+    types: tuple[str, ...] | None = None
+    ranks: Bounds | None = None
+    values: tuple[Any, ...] | None = None
+    range: Bounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldInfo:
+    """One field: kind is input, output or attribute; optional ones may be left out and then have their default."""
+
+    name: str
+    kind: str
+    type: str = "tensor"
+    optional: bool = False
+    default: Any = None
+    words: tuple[str, ...] | None = None
+    since: str | None = None
+    until: str | None = None
+    doc: str | None = None
+
+    @property
+    def tensor(self) -> bool:
+        return self.type == "tensor"
+
+    @property
+    def rule_kind(self) -> str:
+        """The kind that expressions see."""
+        base = self.type.removesuffix("[]")
+        kind = TENSOR if base == "tensor" else WORD if base.startswith("enum:") else _KINDS.get(base, WORD)
+        return f"{kind}s" if self.type.endswith("[]") else kind
+
+
+@dataclass(frozen=True, slots=True)
+class RuleForm:
+    """One rule over one stretch of levels, parsed. scope: "operator", or "tensor" for rules that every tensor obeys."""
+
+    name: str
+    require: Rule
+    when: Rule | None = None
+    since: str | None = None
+    until: str | None = None
+    because: str | None = None
+    fix: str | None = None
+    after: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
+    structural: bool = True
+    scope: str = "operator"
+    on: str | None = None
+
+    def applies_to(self, info: FieldInfo) -> bool:
+        """Whether a tensor rule speaks of this field's tensors."""
+        return self.on is None or self.on == info.kind
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Every field that the rule or its condition reads."""
+        return self.require.fields | self.when.fields if self.when is not None else self.require.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What builds of some levels do instead of the page.
+
+    by: the only implementation (or build system) that does it; None where every one does. cells: field -> the parts of
+    its cell that differ, as compiled. waives: names of rules that do not hold there. rules: those that hold instead.
+    """
+
+    builds: LevelSet
+    by: str | None = None
+    cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    waives: frozenset[str] = frozenset()
+    rules: tuple[RuleForm, ...] = ()
+
+    @classmethod
+    def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
+        """Read the compiled form; RuleError (a ValueError) tells what is wrong with a rule."""
+        forms = {name: rule_forms(entry) for name, entry in raw.get("rules", {}).items()}
+        return cls(
+            builds,
+            raw.get("by"),
+            raw.get("support", {}),
+            frozenset(raw.get("waives", ())),
+            make_forms(forms, scope, kind=kind),
+        )
+
+    def holds(self, level: str, by: str | None) -> bool:
+        """Return whether it speaks of `level` as the implementation `by` has it (None: as every one has it)."""
+        return level in self.builds and (self.by is None or self.by == by)
+
+    def applied(self, forms: list[RuleForm]) -> list[RuleForm]:
+        """Return the rules that hold instead of `forms`."""
+        return [form for form in forms if form.name not in self.waives] + list(self.rules)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An operator at one level: its fields, cells and rules there, on one side (page or builds)."""
+
+    spec: OperatorSpec
+    level: str
+    side: Side
+    row: str
+    fields: Mapping[str, FieldInfo]
+    cells: Mapping[str, Cell]
+    rules: tuple[RuleForm, ...]
+    tensor_rules: tuple[RuleForm, ...]
+    numbers: Mapping[str, int]
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for two levels at which the operator is the same, so that one answer serves both."""
+        return (
+            self.row,
+            tuple(self.fields),
+            tuple(self.cells.items()),
+            self.rules,
+            self.tensor_rules,
+            tuple(sorted(self.numbers.items())),
+        )
+
+
+def make_forms(
+    raw: Mapping[str, list[dict[str, Any]]], scope: Scope, *, kind: str = "operator"
+) -> tuple[RuleForm, ...]:
+    """Parse compiled rules; RuleError (a ValueError) tells what is wrong with one."""
+    forms = []
+    for name, entries in raw.items():
+        for entry in entries:
+            extra: dict[str, Any] = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
+            }
+            when = parse(entry["when"], scope) if "when" in entry else None
+            forms.append(RuleForm(name=name, require=parse(entry["require"], scope), when=when, scope=kind, **extra))
+    return tuple(forms)
+
+
+def rule_forms(entry: Any) -> list[dict[str, Any]]:
+    """Return a rule's forms (one per stretch of levels) from any of its spellings."""
+    entries = entry if isinstance(entry, list) else [entry]
+    return [{"require": e} if isinstance(e, str) else e for e in entries]

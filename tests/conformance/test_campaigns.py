@@ -1,0 +1,62 @@
+"""A short campaign against each real implementation that can be had; `specgate conform` runs the long ones."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+pytest.importorskip("hypothesis")
+
+from specgate.conform.campaign import Plan, run
+from specgate.conform.render import FORMATS
+from specgate.conform.sides import askable_levels
+from specgate.errors import InputError
+from specgate.oracles.install import install_directml, status
+from specgate.spec.tables import dialect
+
+pytestmark = pytest.mark.oracle
+
+
+def _campaign(plan: Plan, *, taken: float) -> None:
+    """Run a campaign: nothing unexplained, and both sides of every verdict well represented."""
+    result = run(plan)
+    assert result.unexplained == 0, FORMATS["text"](result)
+    asked = [tally for tally in result.tallies if tally.cases]
+    assert asked, FORMATS["text"](result)
+    for tally in asked:
+        assert taken <= tally.accepted / tally.cases <= 0.95, tally
+        assert tally.cases >= plan.cases // 2, tally
+
+
+@pytest.mark.parametrize("level", ["9", "11", "28"])
+def test_onnx(level):
+    missing = [name for name in ("onnx", "onnxruntime") if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{missing} not installed: pip install 'specgate-ml[oracles]'")
+    _campaign(Plan("onnx", levels=(level,), cases=200, seed=1), taken=0.3)
+
+
+@pytest.mark.parametrize("level", ["opset1", "opset16"])
+def test_openvino(level):
+    if importlib.util.find_spec("openvino") is None:
+        pytest.skip("openvino not installed: pip install 'specgate-ml[oracles]'")
+    _campaign(Plan("openvino", levels=(level,), cases=200, seed=1), taken=0.3)
+
+
+@pytest.fixture(scope="session")
+def directml_levels():
+    """The feature levels with an installed build; the small wheel of 6.2 is fetched where there is none."""
+    if not any(entry.installed for entry in status()):
+        try:
+            install_directml(["6.2"], system="linux", progress=lambda _line: None)
+        except InputError as error:
+            pytest.skip(f"no DirectML build: {error}; specgate oracle install directml --levels 6.2")
+    return askable_levels("directml", dialect("directml").levels)[0]
+
+
+@pytest.mark.parametrize("level", dialect("directml").levels)
+def test_directml(level, directml_levels):
+    if level not in directml_levels:
+        pytest.skip(f"DirectML {level} is not installed: specgate oracle install directml --levels all")
+    _campaign(Plan("directml", levels=(level,), cases=300, seed=1), taken=0.2)

@@ -1,0 +1,184 @@
+"""What is sent to OpenVINO, and what cannot be said to it; nothing of OpenVINO itself is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from specgate.descriptors.core import Descriptor, Oddity
+from specgate.descriptors.openvino import read
+from specgate.oracles.openvino_layer import Layer, UnsayableError, layer_of
+from specgate.oracles.openvino_values import blobs_of, narrowed
+from specgate.oracles.openvino_xml import ir_of
+
+
+def refused(descriptor, level="opset1"):
+    with pytest.raises(UnsayableError) as caught:
+        layer_of(descriptor, level)
+    return str(caught.value)
+
+
+def test_a_layer(openvino_one_hot):
+    openvino_one_hot["inputs"][0] |= {"shape": [-1, "N", 4]}
+    openvino_one_hot["inputs"][2] |= {"element_type": None, "shape": None}
+    layer = layer_of(read(openvino_one_hot), "opset16")
+    assert (layer.kind, layer.version, layer.data, layer.ports) == ("OneHot", "opset1", {"axis": -1}, 1)
+    assert layer.inputs[0] == ("i64", "I64", (None, None, 4), None)
+    assert layer.inputs[1] == ("i64", "I64", (), (3,))
+    assert layer.inputs[2] == (None, "UNSPECIFIED", None, None)
+
+
+def test_its_ir(openvino_one_hot):
+    openvino_one_hot["inputs"][0] |= {"shape": [-1, 4]}
+    openvino_one_hot["inputs"][3] |= {"shape": None}
+    openvino_one_hot["data"] |= {"a": [1, 2], "b": True, "c": 0.5, "d": '"<\n'}
+    layer = layer_of(read(openvino_one_hot), "opset1")
+    xml, weights = ir_of(layer, [b"12345678", b"abc", None, None])
+    net = ET.fromstring(xml)
+    data = [element.attrib for element in net.iterfind("layers/layer/data")]
+    assert data[0] == {"element_type": "i64", "shape": "?,4", "offset": "0", "size": "8"}
+    assert data[1] == {"element_type": "i64", "shape": "", "offset": "64", "size": "3"}
+    assert [d["shape"] for d in data[2:4]] == ["", "..."]
+    assert data[4] == {"axis": "-1", "a": "1,2", "b": "true", "c": "0.5", "d": '"<\n'}
+    assert (weights[:8], weights[64:]) == (b"12345678", b"abc")
+    node = net.findall("layers/layer")[4]
+    assert (node.get("type"), node.get("version")) == ("OneHot", "opset1")
+    assert [dim.text for dim in node.iterfind("output/port/dim")] == ["4", "3"]
+    assert len(net.findall("edges/edge")) == 5
+
+
+@pytest.mark.parametrize("value", [{}, None, [[1]], "\0", "\ud800"])
+def test_attributes_without_a_text(value, openvino_one_hot):
+    layer = layer_of(read(openvino_one_hot), "opset1")
+    with pytest.raises(UnsayableError, match="an IR has no text for the attribute 'axis'"):
+        ir_of(layer._replace(data={"axis": value}), [None] * 4)
+
+
+def test_an_attribute_without_a_name_in_xml():
+    with pytest.raises(UnsayableError, match="'a b' is no name of an attribute in XML"):
+        ir_of(Layer("ReLU", "opset1", (), (), 1, {"a b": 1}), [])
+
+
+def test_an_input_left_out_before_another(openvino_one_hot):
+    openvino_one_hot["inputs"][1] = None
+    assert "no place for an input that is left out" in refused(read(openvino_one_hot))
+
+
+def test_a_layer_of_a_later_opset(openvino_one_hot):
+    openvino_one_hot["version"] = "opset16"
+    assert "does not stop at opset1" in refused(read(openvino_one_hot))
+    assert layer_of(read(openvino_one_hot), "opset16").version == "opset16"
+
+
+def test_too_many_inputs(openvino_one_hot):
+    openvino_one_hot["inputs"].append(openvino_one_hot["inputs"][0])
+    assert "does not hold the others" in refused(read(openvino_one_hot))
+
+
+def test_what_no_reader_makes(openvino_one_hot):
+    good = read(openvino_one_hot)
+    cycle: list = []
+    cycle.append(cycle)
+    assert "no table for" in refused(replace(good, operator="Nope"))
+    assert "a descriptor of onnx" in refused(Descriptor("onnx", "OneHot", {}))
+    assert "is no tensor" in refused(replace(good, fields={"indices": 3}))
+    assert "the attribute 'x' is" in refused(replace(good, oddities=(Oddity("unknown-attribute", "x", "", cycle),)))
+    assert "the attribute 'x' is" in refused(replace(good, oddities=(Oddity("unknown-attribute", "x", "", 9**99),)))
+    indices = good.fields["indices"]
+    assert "no element type" in refused(replace(good, fields={"indices": indices._replace(type="int")}))
+    for size in (-1, 2**63 - 1, 2**80):
+        told = refused(replace(good, fields={"indices": indices._replace(sizes=(size,))}))
+        assert "sizes are from 0 to 2**63 - 2" in told
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "value", "reason"),
+    [
+        (None, [], 3, "needs its type and sizes"),
+        ("i64", None, 3, "needs its type and sizes"),
+        ("i64", [-1], [3], "needs its type and sizes"),
+        ("i64", [2], [3], "does not have 1 elements"),
+        ("i8", [], 128, "a constant of i8 cannot hold 128"),
+        ("u4", [], -1, "a constant of u4 cannot hold -1"),
+        ("i64", [], 1.5, "a constant of i64 cannot hold 1.5"),
+        ("f32", [], "x", "a constant of f32 cannot hold 'x'"),
+        ("boolean", [], 2, "a constant of boolean cannot hold 2"),
+        ("string", [], 2, "a constant of string cannot hold 2"),
+        ("string", [], "a\0", "a constant of string cannot hold"),
+    ],
+)
+def test_constants_that_are_none(kind, shape, value, reason, openvino_one_hot):
+    openvino_one_hot["inputs"][2] = {"element_type": kind, "shape": shape, "value": value}
+    assert reason in refused(read(openvino_one_hot))
+
+
+def arrays(**changes):
+    return {"indices": np.array([0, 3, 1, 2]), "on_value": np.array(1), "off_value": np.array(2)} | changes
+
+
+def test_arrays(openvino_one_hot):
+    blobs = blobs_of(read(openvino_one_hot), arrays())
+    assert [blob.type for blob in blobs] == ["i64"] * 4
+    assert [blob.shape for blob in blobs] == [(4,), (), (), ()]
+    assert blobs[1].data == np.int64(3).tobytes()
+    assert blobs_of(read(openvino_one_hot), arrays(depth=np.array(3))) == blobs
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"indices": None}, "there is no array for indices"),
+        ({"indices": np.array([0.0] * 4)}, "expected elements of type int64, found float64"),
+        ({"indices": np.array([0] * 5)}, "indices is declared as (4,), the array has [5]"),
+        ({"depth": np.array(4)}, "depth is a constant of the descriptor, and the array is another"),
+        ({"axis": np.array(4)}, "'axis' is not an input of OneHot"),
+    ],
+)
+def test_arrays_that_do_not_fit(changes, reason, openvino_one_hot):
+    with pytest.raises(UnsayableError) as caught:
+        blobs_of(read(openvino_one_hot), arrays(**changes))
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["i4", "nf4", None])
+def test_types_without_arrays(kind, openvino_one_hot):
+    openvino_one_hot["inputs"][2]["element_type"] = kind
+    with pytest.raises(UnsayableError, match=r"numpy|not known"):
+        blobs_of(read(openvino_one_hot), arrays())
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "fits"),
+    [
+        ("i64", 2**31 - 1, True),
+        ("i64", 2**31, False),
+        ("i64", -(2**31) - 1, False),
+        ("u32", 2**31, False),
+        ("u64", 2**31 - 1, True),
+        ("i32", -(2**31), True),
+        ("f64", 0.5, True),
+        ("f64", float("nan"), True),
+        ("f64", 0.1, False),
+        ("f64", 1e300, False),
+        ("f64", float("-inf"), False),
+        ("f32", float("inf"), True),
+    ],
+)
+def test_what_the_plugin_narrows(kind, value, fits, openvino_one_hot):
+    for port in openvino_one_hot["inputs"][2:]:
+        port["element_type"] = kind
+    dtype = {"i64": "int64", "u32": "uint32", "u64": "uint64", "i32": "int32", "f64": "float64", "f32": "float32"}[kind]
+    value = np.array(value, dtype)
+    reason = narrowed(blobs_of(read(openvino_one_hot), arrays(on_value=value, off_value=value)))
+    assert (not reason) == fits
+    assert fits or f"narrows {kind} to " in reason
+
+
+def test_importing_it_imports_neither_openvino_nor_numpy():
+    code = "import sys, specgate.oracles.openvino_oracle; sys.exit(bool({'openvino', 'numpy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
