@@ -35,7 +35,10 @@ _ATTEMPTS: Final = 12
 
 
 class Drawn(NamedTuple):
-    """A descriptor to ask about. origin: ``valid``, ``boundary``, or the id of the finding that it was drawn for."""
+    """A descriptor to ask about.
+
+    origin: ``valid``, ``boundary``, the id of the finding that was searched for, or ``broken``: made from such a one.
+    """
 
     descriptor: Descriptor
     origin: str
@@ -50,8 +53,8 @@ def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterato
     source = _Source(spec, level, random, min(max(count // 10, _SEARCHED[0]), _SEARCHED[1]))
     seen: set[str] = set()
     for index in range(count):
-        for attempt in range(_ATTEMPTS):
-            made = source.draw(_MIX[index % len(_MIX)], index // 2 + attempt)
+        for _ in range(_ATTEMPTS):
+            made = source.draw(_MIX[index % len(_MIX)])
             key = repr(made and (made.descriptor.fields, made.descriptor.oddities))
             if made is not None and key not in seen:
                 seen.add(key)
@@ -71,14 +74,15 @@ class _Source:
         self.broken: list[Drawn] = []
         self.ids = list(broken_descriptors(spec, level).ids)
         random.shuffle(self.ids)
-        self.searched_broken = max(searched, 2 * len(self.ids))
+        self.turn = 0
+        self.searched_broken = max(searched, 3 * len(self.ids))
         layouts = any("tensor.strides" in form.require.needs for form in spec.dialect.tensor_rules)
         self.mover = Mover(spec, random, _rule_numbers(spec, level), layouts=layouts)
 
-    def draw(self, kind: str, index: int) -> Drawn | None:
+    def draw(self, kind: str) -> Drawn | None:
         """Return one of a kind, None where these choices led nowhere."""
         if kind == "broken" and self.ids:
-            return self._broken(index)
+            return self._broken()
         if kind == "boundary" and self.valid:
             return Drawn(self.mover.moved(self._any(self.valid), 1 + self.random.randrange(2)), "boundary")
         return self._valid()
@@ -99,16 +103,17 @@ class _Source:
         self.valid[self.random.randrange(len(self.valid))] = made  # so that changes add up
         return Drawn(made, "valid")
 
-    def _broken(self, index: int) -> Drawn | None:
+    def _broken(self) -> Drawn | None:
         if len(self.broken) < self.searched_broken:
-            aim = self.ids[index % len(self.ids)]
+            self.turn += 1
+            aim = self.ids[self.turn % len(self.ids)]
             found = broken_descriptors(self.spec, self.level).draw(aim, self.random.randint)
             if found is not None:
                 self.broken.append(Drawn(found.descriptor, found.breaks))
             return None if found is None else self.broken[-1]
         base = self._any(self.broken)
         made = self.mover.moved(base.descriptor, 1 + self.random.randrange(3))
-        return None if accepts(made, self.level, "documented") else Drawn(made, base.origin)
+        return None if accepts(made, self.level, "documented") else Drawn(made, "broken")
 
 
 def _rule_numbers(spec: OperatorSpec, level: str) -> list[int]:

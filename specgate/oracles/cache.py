@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Final
 from specgate.oracles.builds import D3D12_FILES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specgate.oracles.builds import Build, System
 
 __all__ = ["HOSTS", "HostForm", "Tool", "directory", "host_directory", "library", "missing", "runtime_tools", "wine"]
 
 ON_WINDOWS: Final = sys.platform == "win32"
 _SOURCES: Final = Path(__file__).resolve().parent / "host"
+_SHARED: Final = "common.h"  # which every host includes
 _DEBIAN_WINE: Final = "/usr/lib/wine/wine64"  # Debian's package does not put it on the path
 
 
@@ -91,9 +94,14 @@ def d3d12_directory() -> Path:
 @cache
 def _stamp(system: System) -> str:
     form = HOSTS[system]
-    digest = hashlib.sha256(repr(form.targets).encode())
-    for source, _, _ in form.targets:
-        digest.update((_SOURCES / source).read_bytes())
+    return stamp(form.targets)
+
+
+def stamp(targets: Sequence[tuple[str, str, tuple[str, ...]]]) -> str:
+    """Return a word that changes with the sources that `targets` are made of, and with how."""
+    digest = hashlib.sha256(repr(targets).encode())
+    for name in (_SHARED, *(name for sources, _, _ in targets for name in sources.split())):
+        digest.update((_SOURCES / name).read_bytes())
     return digest.hexdigest()[:12]
 
 

@@ -2,8 +2,9 @@
 
     with DirectMLOracle("6.2") as oracle:
         oracle.accepts(descriptor).word     # "accepted", "rejected", "crashed" or "timeout"
+        oracle.run(descriptor, arrays)      # the outputs by name, where values are installed too
 
-Install builds with `specgate.oracles.install.install_directml`.
+Install builds with `specgate.oracles.install.install_directml`, values with `values_install.install_values`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.builds import Build, System
+    from specgate.oracles.protocol import Values
+    from specgate.oracles.values import ValuesOracle
 
 __all__ = ["Answer", "Capabilities", "DirectMLOracle"]
 
@@ -86,6 +89,7 @@ class DirectMLOracle:
         self.timeout = timeout
         self._command, self._environment = _command(self.build, self.device)
         self._worker: Worker | None = None
+        self._values: ValuesOracle | None = None
         self._closed = False
         self.confirmed_level = _spoken(self._ready().level)
         if self.confirmed_level != self.build.reports:
@@ -113,6 +117,29 @@ class DirectMLOracle:
             again = self._ask(images[::-1])[::-1]
             answers = [a if a == b else self._alone(i) for i, a, b in zip(images, answers, again, strict=True)]
         return answers
+
+    def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Execute it with the Windows build of this level; see `ValuesOracle.run` in `values`."""
+        return self._executing().run(descriptor, arrays)
+
+    def run_many(
+        self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Execute it with many inputs, compiled once; see `ValuesOracle.run_many` in `values`."""
+        return self._executing().run_many(descriptor, cases)
+
+    def values(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> Values:
+        """Execute it, or say why not; see `ValuesOracle.values` in `values`."""
+        return self._executing().values(descriptor, arrays)
+
+    def _executing(self) -> ValuesOracle:
+        from specgate.oracles.values import ValuesOracle
+
+        if self._closed:
+            raise InputError("the oracle is closed")
+        if self._values is None:
+            self._values = ValuesOracle(self.level)
+        return self._values
 
     def _ask(self, images: Sequence[Image]) -> list[Answer]:
         answers: list[Answer] = []
@@ -150,9 +177,11 @@ class DirectMLOracle:
             self._worker = None
 
     def close(self) -> None:
-        """End the process; the oracle cannot be asked any more."""
+        """End the processes; the oracle cannot be asked any more."""
         self._closed = True
         self._retire()
+        if self._values is not None:
+            self._values.close()
 
     def __enter__(self) -> Self:
         return self

@@ -11,26 +11,31 @@ import hashlib
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from specgate.errors import InputError
 from specgate.oracles import cache
 from specgate.oracles.builds import BUILDS, D3D12_FILES, D3D12_WHEEL, Build, System, Wheel, find_builds, levels
+from specgate.oracles.steps import COMPILE, appearing, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["BuildStatus", "install_command", "install_directml", "status"]
-
-_COMPILE: Final = ("-O2", "-std=c11", "-Wall", "-Wextra")
-_PATIENCE: Final = 1800.0  # seconds for a download; the largest wheel has 119 MB
+__all__ = [
+    "BuildStatus",
+    "check_programs",
+    "install_command",
+    "install_directml",
+    "install_libraries",
+    "status",
+    "wine_environment",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +82,13 @@ def install_directml(
     if wanted == "all":
         wanted = [level for level in levels() if system is None or any(b.system == system for b in find_builds(level))]
     builds = [find_builds(level, system)[0] for level in wanted]
-    _check_programs({build.system for build in builds})
+    check_programs({build.system for build in builds})
     for chosen in sorted({build.system for build in builds}):
         _install_host(chosen, progress)
-    _install_libraries(builds, progress)
+    install_libraries(builds, progress)
 
 
-def _check_programs(systems: set[System]) -> None:
+def check_programs(systems: set[System]) -> None:
     """Refuse at once what would fail after a long download."""
     if "linux" in systems and not sys.platform.startswith("linux"):
         raise InputError("Linux builds of DirectML run on Linux only; ask for the Windows ones")
@@ -95,33 +100,20 @@ def _check_programs(systems: set[System]) -> None:
         raise InputError("; ".join(absent))
 
 
-@contextmanager
-def _appearing(folder: Path) -> Iterator[Path]:
-    """Give a temporary folder that becomes `folder` when all went well; an equal one made meanwhile stays."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as name:
-        made = Path(name) / folder.name
-        made.mkdir()
-        yield made
-        try:
-            made.rename(folder)
-        except OSError as error:
-            if not folder.is_dir():
-                raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from None
-
-
 def _install_host(system: System, progress: Callable[[str], object]) -> None:
     folder = cache.host_directory(system)
     if not folder.is_dir():
         compiler = cache.compiler(system).path or ""
         progress(f"building the host for {system} builds with {Path(compiler).name}")
-        with _appearing(folder) as made:
+        with appearing(folder) as made:
             for source, target, options in cache.HOSTS[system].targets:
-                _run([compiler, *_COMPILE, "-o", str(made / target), str(cache.source(source)), *options], "compiling")
+                run_program(
+                    [compiler, *COMPILE, "-o", str(made / target), str(cache.source(source)), *options], "compiling"
+                )
     if system == "windows" and not cache.ON_WINDOWS and not cache.wine_prefix().is_dir():
         progress("preparing Wine's folder")
-        with _appearing(cache.wine_prefix()) as made:
-            _run([cache.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(made))
+        with appearing(cache.wine_prefix()) as made:
+            run_program([cache.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(made))
             _wait_for_wine(made)
 
 
@@ -130,7 +122,7 @@ def _wait_for_wine(prefix: Path) -> None:
     for name in ("wineserver", "/usr/lib/wine/wineserver"):
         server = shutil.which(name)
         if server is not None:
-            _run([server, "--wait"], "preparing Wine", wine_environment(prefix))
+            run_program([server, "--wait"], "preparing Wine", wine_environment(prefix))
             return
 
 
@@ -146,7 +138,7 @@ def wine_environment(prefix: Path | None = None) -> dict[str, str]:
     }
 
 
-def _install_libraries(builds: Sequence[Build], progress: Callable[[str], object]) -> None:
+def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]) -> None:
     """Extract the builds' libraries, and the D3D12 loader that Linux builds need, each wheel fetched once."""
     wanted: dict[Wheel, list[tuple[Path, dict[str, str]]]] = {}
     if any(build.system == "linux" for build in builds):
@@ -162,7 +154,7 @@ def _install_libraries(builds: Sequence[Build], progress: Callable[[str], object
             continue
         with _downloaded(wheel, progress) as path:
             for folder, files in absent:
-                with _appearing(folder) as made:
+                with appearing(folder) as made:
                     for name, pattern in files.items():
                         _extract(path, pattern, made / name)
         progress(f"{wheel.package} {wheel.version}: installed")
@@ -174,7 +166,7 @@ def _downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Pat
     progress(f"fetching {wheel.package} {wheel.version}")
     with tempfile.TemporaryDirectory(prefix="specgate-oracle-") as folder:
         platforms = [word for platform in wheel.platforms for word in ("--platform", platform)]
-        _run(
+        run_program(
             [
                 *(sys.executable, "-m", "pip", "download", f"{wheel.package}=={wheel.version}", "--no-deps"),
                 *("--only-binary=:all:", "--python-version", wheel.python, *platforms),
@@ -200,25 +192,3 @@ def _extract(wheel: Path, pattern: str, target: Path) -> None:
             raise InputError(f"expected one file {pattern}, found {len(names)}", file=wheel.name)
         with archive.open(names[0]) as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy)
-
-
-def _run(command: list[str], what: str, environment: dict[str, str] | None = None) -> None:
-    """Run a program to its end; raise InputError with the last line that it said."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except OSError as error:
-        raise InputError(f"{what}: {error.strerror}", file=command[0]) from None
-    except subprocess.TimeoutExpired:
-        raise InputError(f"{what}: not done after {_PATIENCE:.0f} s", file=command[0]) from None
-    if done.returncode:
-        lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
-        wrong = [line for line in lines if "error" in line.lower()] or lines or [f"exit code {done.returncode}"]
-        raise InputError(f"{what}: {wrong[0][:300]!r}", file=Path(command[0]).name)

@@ -21,7 +21,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["MAX_IMAGE", "Image", "image"]
+__all__ = ["MAX_IMAGE", "Image", "image", "operator_parts"]
 
 #: Bytes and pointers that a host takes in one question.
 MAX_IMAGE: Final = 2**24
@@ -83,7 +83,7 @@ class _Writer:
         """Write a DML_OPERATOR_DESC at `at` and the structure it points to."""
         if depth > MAX_NESTING:
             raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
-        name, fields = _parts(value, place)
+        name, fields = operator_parts(value, place)
         structure = abi().structure(name)
         for field in fields:
             if field not in _member_names(structure.name):
@@ -192,8 +192,8 @@ def _member_names(operator: str) -> frozenset[str]:
     return frozenset(member.name for member in abi().structure(operator).members)
 
 
-def _parts(value: Any, place: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the operator's name and fields of a Descriptor or a dict."""
+def operator_parts(value: Any, place: str = "") -> tuple[str, Mapping[str, Any]]:
+    """Return the operator's name and fields of a Descriptor or a dict; it needs no operator table."""
     if isinstance(value, Descriptor):
         if value.dialect != "directml":
             raise InputError(f"expected a directml descriptor, found one of {value.dialect}", place=place or None)

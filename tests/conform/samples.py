@@ -143,6 +143,7 @@ differences = st.builds(
 results = st.builds(
     Result,
     dialect=texts,
+    command=texts,
     seed=st.integers(-(10**20), 10**20),
     cases=counts,
     seconds=st.floats(0, 10**6),

@@ -21,7 +21,7 @@ def test_the_same_seed_draws_the_same(one_hot):
 
 def test_of_five_two_are_valid_two_have_something_wrong_and_one_is_at_a_boundary(one_hot):
     drawn = list(draw_cases(one_hot, "6.4", 200, "mix"))
-    kinds = Counter("broken" if d.origin.startswith("directml/") else d.origin for d in drawn)
+    kinds = Counter("broken" if "/" in d.origin else d.origin for d in drawn)
     assert set(kinds) == {"valid", "broken", "boundary"}
     assert min(kinds["valid"], kinds["broken"], 2 * kinds["boundary"]) >= 70
 
@@ -36,13 +36,13 @@ def test_valid_ones_are_accepted_by_a_side_and_broken_ones_refused_by_the_page(o
         if drawn.origin == "valid":
             assert any(check_at(drawn.descriptor, "2.1", basis).accepted for basis in ("documented", "observed"))
         elif drawn.origin != "boundary":
-            verdict = check_at(drawn.descriptor, "2.1", "documented")
-            assert drawn.origin in {finding.id for finding in verdict.findings}
+            found = {finding.id for finding in check_at(drawn.descriptor, "2.1", "documented").findings}
+            assert drawn.origin in found or (drawn.origin == "broken" and found)
 
 
 def test_every_finding_is_drawn_for(one_hot):
     wanted = set(finding_ids("directml", "ONE_HOT", "4.1"))
-    drawn = {d.origin for d in draw_cases(one_hot, "4.1", 5 * len(wanted), "all")}
+    drawn = {d.origin for d in draw_cases(one_hot, "4.1", 10 * len(wanted), "all")}
     assert wanted <= drawn
 
 

@@ -15,6 +15,7 @@ from specgate.errors import InputError
 from specgate.oracles import builds, cache, install
 from specgate.oracles.builds import BUILDS, find_builds, levels
 from specgate.oracles.install import install_directml, status
+from specgate.oracles.steps import COMPILE, run_program
 from specgate.oracles.worker import Worker
 from specgate.spec.tables import dialect
 
@@ -55,7 +56,7 @@ def commands(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "runtime_tools", lambda _: [])
     monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("cc", "gcc", "cc"))
-    monkeypatch.setattr(install, "_run", pretend)
+    monkeypatch.setattr(install, "run_program", pretend)
     monkeypatch.setattr(builds, "BUILDS", tuple(known))
     monkeypatch.setattr(install, "BUILDS", tuple(known))
     monkeypatch.setattr(install, "D3D12_WHEEL", find_builds("6.2", "linux")[0].wheel)
@@ -171,16 +172,16 @@ def test_a_changed_source_asks_for_a_new_host(commands, monkeypatch):
 
 def test_failing_programs_are_told_with_what_they_said():
     with pytest.raises(InputError, match=r"fetching: 'ERROR: no such thing'"):
-        install._run([sys.executable, "-c", "print('x\\nERROR: no such thing'); raise SystemExit(1)"], "fetching")
+        run_program([sys.executable, "-c", "print('x\\nERROR: no such thing'); raise SystemExit(1)"], "fetching")
     with pytest.raises(InputError, match="No such file"):
-        install._run(["/nowhere/cc"], "compiling")
+        run_program(["/nowhere/cc"], "compiling")
 
 
 @LINUX
 @pytest.mark.skipif(shutil.which("cc") is None, reason="NO HOST IS COMPILED: cc is not found (Debian package gcc)")
 def test_the_real_host_compiles_without_warnings_and_names_a_library_it_cannot_load(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
-    monkeypatch.setattr(install, "_COMPILE", (*install._COMPILE, "-Werror"))
+    monkeypatch.setattr(install, "COMPILE", (*COMPILE, "-Werror"))
     install._install_host("linux", lambda _: None)
     with pytest.raises(InputError, match=r"created no device: 0x8007007E.*nowhere\.so"):
         Worker([str(cache.host_directory("linux") / "host"), "nowhere.so"], {})

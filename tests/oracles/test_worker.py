@@ -104,3 +104,19 @@ def test_closing_twice_and_after_a_crash(worker):
     host.ask([question(2)], 10)
     host.close()
     host.close()
+
+
+def test_a_process_that_is_lost_at_its_start_gets_a_second_chance(fake_host, tmp_path):
+    program = fake_host({})[-1]
+    once = tmp_path / "once.py"
+    once.write_text(
+        f"import pathlib, runpy, sys\nmark = pathlib.Path({str(tmp_path / 'mark')!r})\n"
+        f"if not mark.exists():\n    mark.touch()\n    sys.exit(3)\nrunpy.run_path({program!r})\n",
+        encoding="utf-8",
+    )
+    worker = Worker([sys.executable, str(once)], {})
+    try:
+        assert worker.level == 0x6200
+        assert worker.ask([Image(b"\0" * 8, (), 0)], 10).codes == [0]
+    finally:
+        worker.close()

@@ -63,7 +63,7 @@ def render(result: Result) -> str:
 
 def _text(text: str, limit: int | None = _TEXT_LIMIT) -> str:
     """Return text in which every character that Markdown could read is an entity."""
-    shown = clean(text, limit)
+    shown = clean(text, limit).strip(" ")  # spaces in front would make it code
     return "".join(f"&#{ord(c)};" if c in _MARKUP and not _harmless(c, shown) else c for c in shown)
 
 

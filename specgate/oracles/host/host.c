@@ -13,38 +13,11 @@
  *
  * All fields are 32 bits wide. The host ends when its input ends.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#ifdef _WIN32
-#include <fcntl.h>
-#include <io.h>
-#include <windows.h>
-#define dup _dup
-#define dup2 _dup2
-#define write _write
-#else
-#include <dlfcn.h>
-#include <sys/resource.h>
-#include <unistd.h>
-#endif
+#include "common.h"
 
 #define PROTOCOL 1u
-#define OK 0
-#define NOT_IMPLEMENTED ((int32_t)0x80004001)
-#define INVALID ((int32_t)0x80070057)
-#define NOT_LOADED ((int32_t)0x8007007E)
 
-enum { MAX_IMAGE = 1 << 24, MAX_POINTERS = 1 << 20, ZEROS_BEHIND = 4096, SLOTS = 128 };
-
-typedef void (*function)(void);
-typedef struct { function *slots; } object;
-typedef struct { uint32_t a; uint16_t b, c; uint8_t d[8]; } guid;
-
-static const guid IID_DEVICE = {0x6dbd6437, 0x96fd, 0x423f, {0xa9, 0x8c, 0xae, 0x5e, 0x7c, 0x2a, 0x57, 0x3f}};
-static const guid IID_OPERATOR = {0x26caae7a, 0x3081, 0x4633, {0x95, 0x81, 0x22, 0x6f, 0xbe, 0x57, 0x69, 0x5d}};
+enum { SLOTS = 128 };
 
 /* What the device reports; each is an argument NAME=NUMBER. */
 static struct { const char *name; uint32_t value; } capability[] = {
@@ -141,107 +114,20 @@ static void fill_device(void) {
     device_slots[59] = (function)enumerate_meta_commands;
 }
 
-/* ---- the DirectML device ---- */
-
-typedef int32_t (*create_device)(void *, uint32_t, uint32_t, const guid *, void **);
-typedef int32_t (*check_support)(object *, uint32_t, uint32_t, const void *, uint32_t, void *);
-typedef int32_t (*create_operator)(object *, const void *, const guid *, void **);
-typedef uint32_t (*release)(object *);
-
-static create_device load(const char *path) {
-#ifdef _WIN32
-    HMODULE library = LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
-    if (!library) fprintf(stderr, "%s: LoadLibrary failed with %lu\n", path, GetLastError());
-    return library ? (create_device)(function)GetProcAddress(library, "DMLCreateDevice1") : NULL;
-#else
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (!library) fprintf(stderr, "%s\n", dlerror());
-    return library ? (create_device)(uintptr_t)dlsym(library, "DMLCreateDevice1") : NULL;
-#endif
-}
-
-/* The highest level that the device confirms, asked one by one: a build may refuse numbers that it does not know. */
-static uint32_t confirmed_level(object *directml) {
-    uint32_t highest = 0;
-    for (uint32_t number = 0x10; number < 0xA0; number++) {
-        uint32_t wanted = number << 8, found = 0;
-        struct { uint32_t count; const uint32_t *levels; } query = {1, &wanted};
-        if (((check_support)directml->slots[7])(directml, 1, sizeof query, &query, sizeof found, &found) == OK &&
-            found == wanted)
-            highest = wanted;
-    }
-    return highest;
-}
-
-/* ---- the pipe ---- */
-
-static int answers = 1;
-
-static void put(const void *data, unsigned size) {
-    if (write(answers, data, size) != (int)size) exit(3);
-}
-
-static void take(void *data, size_t size) {
-    if (fread(data, 1, size, stdin) != size) exit(0);
-}
-
-static void relocate(uint8_t *image, const uint32_t *offsets, uint32_t count, uint32_t size) {
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t pointer;
-        if (size < 8 || offsets[i] > size - 8) exit(4);
-        memcpy(&pointer, image + offsets[i], 8);
-        pointer += (uintptr_t)image;
-        memcpy(image + offsets[i], &pointer, 8);
-    }
-}
+/* ---- the process ---- */
 
 static void serve(object *directml) {
-    uint8_t *image = calloc(1, MAX_IMAGE + ZEROS_BEHIND);
-    uint32_t *offsets = calloc(MAX_POINTERS, sizeof *offsets);
-    if (!image || !offsets) exit(5);
+    image description = new_image();
     for (;;) {
         uint32_t head[4], answer[2];
         void *made = NULL;
         take(head, sizeof head);
-        if (head[1] > MAX_IMAGE || head[2] > MAX_POINTERS || head[3] >= head[1]) exit(4);
-        take(offsets, head[2] * sizeof *offsets);
-        take(image, head[1]);
-        memset(image + head[1], 0, ZEROS_BEHIND); /* what is read beyond the image is the same for every question */
-        relocate(image, offsets, head[2], head[1]);
+        const void *root = take_image(description, head[1], head[2], head[3]);
         answer[0] = head[0];
-        answer[1] = (uint32_t)((create_operator)directml->slots[8])(directml, image + head[3], &IID_OPERATOR, &made);
+        answer[1] = (uint32_t)((create_operator)directml->slots[8])(directml, root, &IID_OPERATOR, &made);
         if (made) ((release)((object *)made)->slots[2])(made);
         put(answer, sizeof answer);
     }
-}
-
-/* ---- the process ---- */
-
-#ifdef _WIN32
-static LONG WINAPI die(EXCEPTION_POINTERS *info) {
-    (void)info;
-    TerminateProcess(GetCurrentProcess(), 0xC0000005); /* no debugger, no dialogue */
-    return EXCEPTION_EXECUTE_HANDLER;
-}
-#endif
-
-static void prepare_process(void) {
-#ifdef _WIN32
-    SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
-    SetUnhandledExceptionFilter(die);
-    _setmode(0, _O_BINARY);
-    _setmode(1, _O_BINARY);
-#else
-    struct rlimit no_core = {0, 0}, memory = {4ull << 30, 4ull << 30};
-    setrlimit(RLIMIT_CORE, &no_core);
-    setrlimit(RLIMIT_AS, &memory);
-#endif
-    answers = dup(1); /* what the library prints must not end up among the answers */
-    dup2(2, 1);
-#ifdef _WIN32
-    _setmode(answers, _O_BINARY);
-#endif
-    setvbuf(stdin, NULL, _IOFBF, 1 << 16);
 }
 
 static void read_capabilities(int count, char **arguments) {

@@ -1,0 +1,204 @@
+"""What an oracle is asked to compute: descriptors that cover much, and arrays of values at which things change."""
+
+from __future__ import annotations
+
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.descriptors.core import TensorDesc
+from specgate.execution.types import numpy_type
+from specgate.oracles.layout import read_out
+from specgate.rules.primitives import extent
+from specgate.spec.tables import dialect
+from specgate.testing.generate import find_operator, valid_descriptors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features"]
+
+#: For each case that is wanted, so many descriptors are drawn to choose from.
+_POOL: Final = 10
+_EDGES: Final = tuple(n + d for n in (0, 2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64) for d in (-1, 0, 1))
+#: Of a float's bits: sign, exponent and fraction as strings of their first and last digit repeated.
+_SHAPES: Final = (
+    ("0", "00", "00"), ("1", "00", "00"), ("0", "11", "00"), ("1", "11", "00"), ("0", "11", "10"), ("1", "11", "10"),
+    ("0", "11", "11"), ("0", "11", "01"), ("0", "00", "01"), ("1", "00", "11"), ("0", "10", "00"), ("1", "01", "10"),
+)  # fmt: skip
+
+
+class Drawn(NamedTuple):
+    """A valid descriptor and inputs for it, each laid out so that elements which share memory are equal."""
+
+    descriptor: Descriptor
+    runs: list[dict[str, Any]]
+
+
+def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, max_elements: int) -> Iterator[Drawn]:
+    """Yield `count` descriptors of a DirectML operator that build and page take, the same ones for the same seed.
+
+    They are chosen from more so that types, ranks, layouts and attributes all come. runs: inputs for each, one drawn by
+    `specgate.testing.arrays`, the others at boundaries. max_elements: of all tensors of a descriptor together; fewer
+    descriptors come where too many are larger. Raises InputError where nothing valid is found.
+    """
+    random = Random(f"{operator} {level} {seed}")  # noqa: S311  # repeatable on purpose
+    source = valid_descriptors(find_operator("directml", operator, level), level, "both")
+    drawn = (source.draw(random.randint) for _ in range(_POOL * count))
+    pool = [made for made in drawn if made is not None and _elements(made) <= max_elements]
+    for descriptor in _covering(pool, count):
+        arrays = [drawn_arrays(descriptor, level, random.getrandbits(32))]
+        arrays += [boundary_arrays(descriptor, random) for _ in range(runs - 1)]
+        yield Drawn(descriptor, [_laid_out(descriptor, each) for each in arrays])
+
+
+def drawn_arrays(descriptor: Descriptor, level: str, seed: int) -> dict[str, Any]:
+    """Return arrays that `specgate.testing.arrays` draws."""
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as seeded
+
+    from specgate.testing.arrays import arrays
+
+    found: list[dict[str, Any]] = []
+
+    @seeded(seed)
+    @settings(
+        database=None, max_examples=4, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    @given(arrays(descriptor, level))
+    def collect(made: dict[str, Any]) -> None:
+        found.append(made)
+
+    collect()
+    return found[-1]  # the first ones are simple
+
+
+def boundary_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
+    """Return arrays of values at which something may change.
+
+    Integers are sizes and their neighbours, positive and negative, and the ends of types; floats are infinite,
+    denormal, negative zero and various nan among others.
+    """
+    near = {s * sign + d for s in _sizes(descriptor) for sign in (1, -1) for d in (-1, 0, 1)}
+
+    def filled(tensor: TensorDesc) -> NDArray[Any]:
+        palette = _palette(tensor, near)
+        shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        chosen = [random.randrange(len(palette)) for _ in range(prod(shape))]
+        made: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
+        return made
+
+    return {name: _mapped(value, filled) for name, value in _inputs(descriptor)}
+
+
+def features(descriptor: Descriptor) -> set[tuple[Any, ...]]:
+    """Return what a descriptor covers, as words to compare.
+
+    They are types, ranks, layouts and the last larger dimension of each tensor, the types together, and attributes with
+    the rank of the first tensor.
+    """
+    found: set[tuple[Any, ...]] = set()
+    tensors = {name: value for name, value in descriptor.fields.items() if isinstance(value, TensorDesc)}
+    first = next((len(tensor.sizes or ()) for tensor in tensors.values()), 0)
+    for name, tensor in tensors.items():
+        sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
+        larger = [len(sizes) - d for d, size in enumerate(sizes) if size > 1]
+        found |= {
+            (name, "type", tensor.type),
+            (name, "rank", len(sizes)),
+            (name, "last", larger[-1:] == [1], len(larger)),
+        }
+        found |= {(name, "layout", tensor.type, word) for word in _layout(sizes, tensor)}
+    found.add(("types", *(tensor.type for tensor in tensors.values())))
+    found |= {(n, repr(v), first) for n, v in descriptor.fields.items() if n not in tensors}
+    return found
+
+
+def _layout(sizes: list[int], tensor: TensorDesc) -> set[str]:
+    strides = tensor.strides
+    if strides is None:
+        return {"packed"}
+    known = [(stride, size) for stride, size in zip(strides, sizes, strict=True) if size > 1]
+    words = {"broadcast"} if any(stride == 0 for stride, _ in known) else set()
+    if known != sorted(known, key=lambda pair: -pair[0]):
+        words.add("permuted")
+    if extent(sizes, strides) > prod(size for stride, size in known if stride):
+        words.add("gaps")
+    return words or {"strided"}
+
+
+def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
+    """Choose those first that add most to what is covered already, the small ones among equals; then the rest."""
+    left = {i: features(descriptor) for i, descriptor in enumerate(pool)}
+    sizes = [_elements(descriptor) for descriptor in pool]
+    chosen: list[int] = []
+    covered: set[tuple[Any, ...]] = set()
+    while left and len(chosen) < count:
+        best = max(left, key=lambda i: (len(left[i] - covered), -sizes[i] if left[i] - covered else 0, -i))
+        covered |= left.pop(best)
+        chosen.append(best)
+    return [pool[i] for i in chosen]
+
+
+def _tensors(descriptor: Descriptor) -> Iterator[TensorDesc]:
+    for value in descriptor.fields.values():
+        many = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
+        yield from (each for each in many if isinstance(each, TensorDesc))
+
+
+def _sizes(descriptor: Descriptor) -> set[int]:
+    return {size for tensor in _tensors(descriptor) for size in tensor.sizes or () if isinstance(size, int)}
+
+
+def _elements(descriptor: Descriptor) -> int:
+    return sum(prod(s for s in tensor.sizes or () if isinstance(s, int)) for tensor in _tensors(descriptor))
+
+
+def _inputs(descriptor: Descriptor) -> Iterator[tuple[str, Any]]:
+    for info in dialect(descriptor.dialect).operator(descriptor.operator).inputs:
+        value = descriptor.fields.get(info.name)
+        if value is not None:
+            yield info.name, value
+
+
+def _mapped(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
+    return one(value) if isinstance(value, TensorDesc) else [one(each) for each in value]
+
+
+def _palette(tensor: TensorDesc, near: set[int]) -> NDArray[Any]:
+    tables = dialect("directml")
+    kind = str(tensor.type)
+    dtype = numpy_type(tables, kind)
+    if dtype.kind == "f":
+        return _special_floats(dtype)
+    bits = tables.bits[kind] or 8
+    low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    small = [n for n in sorted(near) if low <= n <= high]
+    edges = [n for n in (*_EDGES, *(-n for n in _EDGES)) if low <= n <= high]
+    return np.array([*small * (1 + len(edges) // max(1, len(small))), *edges], dtype)
+
+
+def _special_floats(dtype: np.dtype[Any]) -> NDArray[Any]:
+    bits = dtype.itemsize * 8
+    exponent = {16: 5, 32: 8, 64: 11}[bits]
+    widths = (1, exponent, bits - 1 - exponent)
+    words = ["".join(s[0] * (w - 1) + s[-1] for s, w in zip(shape, widths, strict=True)) for shape in _SHAPES]
+    special = np.array([int(word, 2) for word in words], f"u{dtype.itemsize}").view(dtype)
+    return np.concatenate([special, np.array([1, -1, 2.5, np.finfo(dtype).max, 1 + np.finfo(dtype).eps], dtype)])
+
+
+def _laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
+    made = dict(arrays)
+    for name, value in _inputs(descriptor):
+        if name in made:
+            many = isinstance(value, TensorDesc)
+            pairs = [(made[name], value)] if many else list(zip(made[name], value, strict=True))
+            read = [read_out(array, tensor, name) for array, tensor in pairs]
+            made[name] = read[0] if many else read
+    return made

@@ -1,0 +1,154 @@
+"""What real DirectML builds computed, as recorded, against what specgate computes: bit for bit where a table asks for it.
+
+`specgate oracle record` writes the recordings; one test here asks a live build, where one is installed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from specgate.descriptors.core import TensorDesc
+from specgate.execution.buffers import needed_bytes
+from specgate.execution.engine import execute_at
+from specgate.oracles.cases import draw_cases
+from specgate.oracles.layout import lay_out
+from specgate.oracles.place import VALUE_LEVELS, missing_values, values_command
+from specgate.oracles.record import read_recording
+from specgate.oracles.values import FILLS, ValuesOracle
+from specgate.spec.tables import dialect
+
+RECORDED = sorted((Path(__file__).parent / "recorded").glob("directml-*.json"))
+READY = [level for level in VALUE_LEVELS if not missing_values(level)]
+
+
+def same_bits(found, expected):
+    """Compare arrays bit for bit (nan payloads, -0.0); what was not written must be undefined for us too."""
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return False
+    ours, theirs = np.ma.getmaskarray(found), np.ma.getmaskarray(expected)
+    bits = f"u{found.dtype.itemsize}"
+    left, right = (np.ascontiguousarray(np.ma.getdata(array)).view(bits) for array in (found, expected))
+    return bool(np.all(ours | (~theirs & (left == right))))
+
+
+def one_hot_as_built(descriptor, arrays, level):
+    """ONE_HOT as builds from 5.0 to 6.4 compute it, which differs from the page in two ways.
+
+    Of an INT64 index (at 5.0 of a UINT64 one too) only the sign is taken from its high half: after that the low half is
+    compared. And OnValue is read at the stride of the last dimension of ValuesTensor, whatever the size there; what no
+    element is laid out at is masked here.
+    """
+    fields = descriptor.fields
+    axis, tensor, indices = fields["Axis"], fields["ValuesTensor"], arrays["IndicesTensor"]
+    depth = fields["OutputTensor"].sizes[axis]
+    if indices.dtype == np.uint64 and level != "5.0":
+        place = np.minimum(indices, np.uint64(2**32)).astype(np.int64)
+    else:
+        wide = indices.astype(np.int64)
+        place = np.where(wide < 0, wide + depth, wide)
+        place = place & 0xFFFFFFFF if indices.dtype.itemsize == 8 else place
+    values = arrays["ValuesTensor"]
+    at = 1 if tensor.strides is None else tensor.strides[-1]
+    size = 8 * (1 + at + needed_bytes(tensor, "ValuesTensor"))
+    read = [lay_out(values, tensor, size, fill, "ValuesTensor").view(values.dtype)[at] for fill in FILLS]
+    hit = place == np.arange(depth).reshape([-1 if d == axis else 1 for d in range(place.ndim)])
+    made = np.where(hit, read[0], values.reshape(-1)[0])
+    return np.ma.MaskedArray(made, mask=hit) if read[0].tobytes() != read[1].tobytes() else made
+
+
+#: Where builds are known to compute something else than the page says: what they compute, by operator.
+BUILT = {"ONE_HOT": {"OutputTensor": one_hot_as_built}}
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_specgate_computes_what_was_recorded(path):
+    header, cases = read_recording(str(path))
+    spec = dialect("directml").operator(header["operator"])
+    if spec.raw.get("tolerance") != "0":
+        pytest.skip(f"{header['operator']} is not compared bit for bit")
+    built = BUILT.get(header["operator"], {})
+    compared = differing = 0
+    for descriptor, runs in cases:
+        for arrays, recorded in runs:
+            found = execute_at(descriptor, arrays, header["level"])
+            assert set(found) == set(recorded)
+            for name, expected in recorded.items():
+                compared += 1
+                if not same_bits(found[name], expected):
+                    differing += 1
+                    assert name in built, (descriptor, arrays)
+                    assert same_bits(built[name](descriptor, arrays, header["level"]), expected), (descriptor, arrays)
+    assert compared >= 100
+    assert differing < compared / 4
+
+
+def test_there_is_a_recording_of_one_hot():
+    assert "directml-6.4-ONE_HOT" in [path.stem for path in RECORDED]
+
+
+def test_the_recording_of_one_hot_covers_what_can_vary():
+    header, cases = read_recording(str(next(path for path in RECORDED if path.stem == "directml-6.4-ONE_HOT")))
+    spec = dialect("directml").operator("ONE_HOT").resolve(header["level"])
+    assert spec is not None
+    fields = [case.descriptor.fields for case in cases]
+    cells = {name: spec.cells[name] for name in ("IndicesTensor", "ValuesTensor")}
+    for name, cell in cells.items():
+        assert {f[name].type for f in fields} == set(cell.types or ())
+    pairs = {(f["IndicesTensor"].type, f["ValuesTensor"].type) for f in fields}
+    assert len(pairs) == len(cells["IndicesTensor"].types or ()) * len(cells["ValuesTensor"].types or ())
+    assert {(len(f["OutputTensor"].sizes), f["Axis"]) for f in fields} == {
+        (r, a) for r in range(1, 9) for a in range(r)
+    }
+    for name in ("IndicesTensor", "ValuesTensor", "OutputTensor"):
+        assert any(f[name].strides is not None for f in fields)
+    assert any(np.prod(f["ValuesTensor"].sizes) > 2 for f in fields)
+    assert any(f["ValuesTensor"].sizes[-1] == 1 for f in fields)
+    depths = [
+        (a["IndicesTensor"], f["OutputTensor"].sizes[f["Axis"]])
+        for f, c in zip(fields, cases, strict=True)
+        for a, _ in c.runs
+    ]
+    assert any((indices < -1).any() for indices, _ in depths)
+    assert any((indices >= depth).any() for indices, depth in depths)
+    assert any((indices < -depth).any() for indices, depth in depths if indices.dtype.kind == "i")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    "level",
+    [
+        pytest.param(
+            level,
+            marks=pytest.mark.skipif(
+                level not in READY,
+                reason=f"NO REAL DIRECTML {level} COMPUTES VALUES: {values_command([level])}",
+            ),
+        )
+        for level in VALUE_LEVELS
+    ],
+)
+def test_a_live_build_computes_the_same(level):
+    with ValuesOracle(level) as oracle:
+        for drawn in draw_cases("ONE_HOT", level, 6, 7, runs=2, max_elements=200):
+            for arrays, answer in zip(drawn.runs, oracle.values_many(drawn.descriptor, drawn.runs), strict=True):
+                assert answer.reply.word == "accepted"
+                assert answer.arrays is not None
+                built = one_hot_as_built(drawn.descriptor, arrays, level)
+                assert same_bits(built, answer.arrays["OutputTensor"]), (drawn.descriptor, arrays)
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif("6.4" not in READY, reason=f"NO REAL DIRECTML 6.4 COMPUTES VALUES: {values_command(['6.4'])}")
+def test_recording_again_gives_the_same_values():
+    _, cases = read_recording(str(next(path for path in RECORDED if path.stem == "directml-6.4-ONE_HOT")))
+    with ValuesOracle("6.4") as oracle:
+        for descriptor, runs in cases[::40]:
+            again = oracle.values_many(descriptor, [arrays for arrays, _ in runs])
+            for (_, recorded), answer in zip(runs, again, strict=True):
+                assert answer.arrays is not None
+                for name, expected in recorded.items():
+                    assert isinstance(descriptor.fields[name], TensorDesc)
+                    assert same_bits(answer.arrays[name], expected)
