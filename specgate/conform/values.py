@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.conform.compare import values_kind
 from specgate.conform.fill import fill
 from specgate.conform.result import Difference, ValueTally
 from specgate.conform.shrink import size_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from specgate.conform.result import Kind
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Values
     from specgate.spec.tables import OperatorSpec
@@ -34,7 +36,6 @@ __all__ = ["compare_values", "same_values"]
 
 #: Sets of arrays for each descriptor: making it ready is the dear part.
 _RUNS: Final = 4
-_MAX_EXAMPLES: Final = 5
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class _Count:
     cases: int = 0
     equal: int = 0
     unavailable: Counter[str] = field(default_factory=Counter)
-    differing: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
+    differing: dict[tuple[Kind, str], list[Any]] = field(default_factory=dict)
 
 
 def compare_values(dialect: str, operator: str, level: str, cases: int, seed: int, until: float) -> list[ValueTally]:
@@ -64,9 +65,13 @@ def compare_values(dialect: str, operator: str, level: str, cases: int, seed: in
             descriptor = source.draw(random.randint)
             if descriptor is None:
                 continue
-            sets = [fill(descriptor, level, random) for _ in range(_RUNS)]
+            try:
+                sets = [fill(descriptor, level, random) for _ in range(_RUNS)]
+            except Error as error:
+                counts.setdefault("specgate", _Count()).unavailable[str(error)] += _RUNS
+                continue
             for arrays, answers in zip(sets, oracle.values_many(descriptor, sets), strict=True):
-                _compare(level, descriptor, arrays, answers, counts)
+                _compare(spec, level, descriptor, arrays, answers, counts)
             if time.time() > until:
                 break
     finally:
@@ -75,6 +80,7 @@ def compare_values(dialect: str, operator: str, level: str, cases: int, seed: in
 
 
 def _compare(
+    spec: OperatorSpec,
     level: str,
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
@@ -95,8 +101,11 @@ def _compare(
         if not problem:
             count.equal += 1
             continue
+        kind, what = values_kind(spec, level, name, descriptor)
+        if what:
+            problem = f"{what}; {problem}"
         types = "/".join(str(v.type) for v in descriptor.fields.values() if isinstance(v, TensorDesc))
-        found = count.differing.setdefault((types, problem.partition(":")[0]), [0, problem, descriptor])
+        found = count.differing.setdefault((kind, what or types), [0, problem, descriptor])
         found[0] += 1
         if size_of(descriptor) < size_of(found[2]):
             found[1:] = [problem, descriptor]
@@ -129,6 +138,8 @@ def same_values(mine: Any, other: Any) -> str:
     own = np.ma.getdata(mine)
     if own.shape != theirs.shape or own.dtype != theirs.dtype:
         return f"{own.dtype} {list(own.shape)}, theirs {theirs.dtype} {list(theirs.shape)}"
+    if not own.size:
+        return ""
     free = np.ma.getmaskarray(mine)
     if own.dtype.kind == "O":
         wrong = np.asarray(own != theirs, dtype=bool)
@@ -146,13 +157,13 @@ def same_values(mine: Any, other: Any) -> str:
 
 
 def _tally(spec: OperatorSpec, level: str, name: str, count: _Count) -> ValueTally:
-    examples = sorted(count.differing.values(), key=lambda found: -found[0])[:_MAX_EXAMPLES]
+    examples = sorted(count.differing.items(), key=lambda item: (item[0][0] != "unexplained", -item[1][0]))
     differences = tuple(
         Difference(
             operator=spec.name,
             level=level,
             implementation=name,
-            kind="unexplained",
+            kind=kind,
             findings=(),
             theirs="other values",
             detail=problem,
@@ -160,6 +171,6 @@ def _tally(spec: OperatorSpec, level: str, name: str, count: _Count) -> ValueTal
             descriptor=write_dict(descriptor),
             command=reproduce(descriptor, f"{spec.dialect.name}:{level}"),
         )
-        for number, problem, descriptor in examples
+        for (kind, _), (number, problem, descriptor) in examples
     )
     return ValueTally(spec.name, level, name, count.cases, count.equal, dict(count.unavailable), differences)

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import Dialect
 
-__all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features"]
+__all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features", "laid_out"]
 
 #: For each case that is wanted, so many descriptors are drawn to choose from.
 _POOL: Final = 10
+_FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("nan"), float("inf"), float("-inf"), 1e30)
 _EDGES: Final = tuple(n + d for n in (0, 2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64) for d in (-1, 0, 1))
 #: Of a float's bits: sign, exponent and fraction as strings of their first and last digit repeated.
 _SHAPES: Final = (
@@ -55,7 +57,7 @@ def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, m
     for descriptor in _covering(pool, count):
         arrays = [drawn_arrays(descriptor, level, random.getrandbits(32))]
         arrays += [boundary_arrays(descriptor, random) for _ in range(runs - 1)]
-        yield Drawn(descriptor, [_laid_out(descriptor, each) for each in arrays])
+        yield Drawn(descriptor, [laid_out(descriptor, each) for each in arrays])
 
 
 def drawn_arrays(descriptor: Descriptor, level: str, seed: int) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def boundary_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
     near = {s * sign + d for s in _sizes(descriptor) for sign in (1, -1) for d in (-1, 0, 1)}
 
     def filled(tensor: TensorDesc) -> NDArray[Any]:
-        palette = _palette(tensor, near)
+        palette = _palette(dialect(descriptor.dialect), tensor, near)
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         chosen = [random.randrange(len(palette)) for _ in range(prod(shape))]
         made: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
@@ -171,12 +173,16 @@ def _mapped(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
     return one(value) if isinstance(value, TensorDesc) else [one(each) for each in value]
 
 
-def _palette(tensor: TensorDesc, near: set[int]) -> NDArray[Any]:
-    tables = dialect("directml")
+def _palette(tables: Dialect, tensor: TensorDesc, near: set[int]) -> NDArray[Any]:
     kind = str(tensor.type)
     dtype = numpy_type(tables, kind)
-    if dtype.kind == "f":
-        return _special_floats(dtype)
+    if dtype.kind in "fcV":
+        special = _special_floats(dtype) if dtype.kind == "f" else np.array(_FLOATS)
+        sizes = np.array(sorted(near | {0, 1, 2, 3}))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.concatenate([special, sizes]).astype(dtype)
+    if dtype.kind in "bO":
+        return np.array([False, True] if dtype.kind == "b" else ["", "off", "on", "\x00"], dtype)
     bits = tables.bits[kind] or 8
     low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     small = [n for n in sorted(near) if low <= n <= high]
@@ -193,7 +199,8 @@ def _special_floats(dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.concatenate([special, np.array([1, -1, 2.5, np.finfo(dtype).max, 1 + np.finfo(dtype).eps], dtype)])
 
 
-def _laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
+def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays as a build reads them: elements that share memory are equal."""
     made = dict(arrays)
     for name, value in _inputs(descriptor):
         if name in made:

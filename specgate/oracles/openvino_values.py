@@ -96,7 +96,7 @@ def narrowed(blobs: Sequence[Blob]) -> str:
             continue
         array = np.frombuffer(blob.data, np.dtype({"i64": "i8", "u64": "u8", "u32": "u4", "f64": "f8"}[blob.type]))
         if blob.type == "f64":
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 same = np.array_equal(array.astype(np.float32).astype(np.float64), array, equal_nan=True)
             kept = same and not np.isinf(array).any()
         else:

@@ -122,6 +122,7 @@ class Overlay:
 
     by: the only implementation (or build system) that does it; None where every one does. cells: field -> the parts of
     its cell that differ, as compiled. waives: names of rules that do not hold there. rules: those that hold instead.
+    values: where other values are computed: what, and which descriptors may be concerned (None: any).
     """
 
     builds: LevelSet
@@ -129,6 +130,7 @@ class Overlay:
     cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     waives: frozenset[str] = frozenset()
     rules: tuple[RuleForm, ...] = ()
+    values: tuple[tuple[str, Rule | None], ...] = ()
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
@@ -140,6 +142,10 @@ class Overlay:
             raw.get("support", {}),
             frozenset(raw.get("waives", ())),
             make_forms(forms, scope, kind=kind),
+            tuple(
+                (entry["what"], parse(entry["when"], scope) if entry.get("when") else None)
+                for entry in raw.get("values", {}).values()
+            ),
         )
 
     def holds(self, level: str, by: str | None) -> bool:

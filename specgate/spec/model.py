@@ -123,6 +123,13 @@ class Counterexample(_File):
     set: dict[str, Any] = Field(description="dotted path into the descriptor -> new value")
 
 
+class OtherValues(_File):
+    """A difference in what is computed, not in what is accepted."""
+
+    what: str = Field(description="what is computed instead of what the page says, in our words")
+    when: Expression | None = Field(default=None, description="only descriptors for which this holds may differ")
+
+
 class Observed(_File):
     """Where real builds differ from the page, measured with an oracle."""
 
@@ -131,6 +138,7 @@ class Observed(_File):
     support: dict[Name, Cell] = {}
     waives: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
+    values: dict[RuleName, OtherValues] = {}
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")
 

@@ -184,6 +184,8 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
         known.update(own)
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
+        for name, entry in overlay.get("values", {}).items():
+            yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
 
 
 def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:

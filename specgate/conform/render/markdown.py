@@ -23,6 +23,7 @@ from specgate.conform.render.shared import (
     size,
     uncomputed,
     value_lines,
+    values_by_kind,
 )
 from specgate.conform.result import KINDS
 from specgate.report.clean import clean
@@ -223,7 +224,6 @@ def _values(result: Result) -> list[str]:
     ]
     if missing:
         blocks.append("\n".join(missing))
-    differing = [d for tally in result.values for d in tally.differing]
-    if differing:
-        blocks += [f"### Values differ: {size(differing)}", *_classes(differing)]
+    for kind, differing in values_by_kind(result):
+        blocks += [f"### Values differ, {kind}: {size(differing)}", *_classes(differing)]
     return blocks

@@ -16,6 +16,7 @@ from specgate.conform.render.shared import (
     size,
     uncomputed,
     value_lines,
+    values_by_kind,
 )
 from specgate.conform.result import KINDS
 
@@ -145,9 +146,8 @@ def values(result: Result) -> Markup:
         tag("li", f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})")
         for name, reason, number, operators in uncomputed(result)
     ]
-    differing = [d for tally in result.values for d in tally.differing]
-    if differing:
-        title = tag("h3", tag("span", "values differ", class_="kind unexplained"), f" {size(differing)}")
+    for kind, differing in values_by_kind(result):
+        title = tag("h3", tag("span", f"values differ, {kind}", class_=f"kind {kind}"), f" {size(differing)}")
         parts.append(tag("div", title, *map(_difference, differing), class_="group"))
     if reasons:
         parts.append(tag("ul", *reasons))

@@ -27,6 +27,7 @@ __all__ = [
     "size",
     "uncomputed",
     "value_lines",
+    "values_by_kind",
 ]
 
 _VERDICTS: Final = ("accepted", "rejected")
@@ -168,6 +169,13 @@ def headline(result: Result) -> str:
     if result.capped:
         said.append("STOPPED BY THE TIME LIMIT")
     return "; ".join(said)
+
+
+def values_by_kind(result: Result) -> list[tuple[Kind, list[Difference]]]:
+    """Return the differences in values by their kind, the unexplained first."""
+    every = [d for tally in result.values for d in tally.differing]
+    found = [(kind, [d for d in every if d.kind == kind]) for kind in KIND_ORDER]
+    return [(kind, differing) for kind, differing in found if differing]
 
 
 def repeat_command(result: Result, form: str) -> str:

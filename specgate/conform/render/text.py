@@ -20,6 +20,7 @@ from specgate.conform.render.shared import (
     size,
     uncomputed,
     value_lines,
+    values_by_kind,
 )
 from specgate.conform.result import KINDS
 from specgate.report.clean import clean, columns, wrap
@@ -127,11 +128,11 @@ class _Page:
         self.table(head, rows)
         for name, reason, number, operators in uncomputed(result):
             self.put(f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})", first="  ", hang="      ")
-        differing = [d for tally in result.values for d in tally.differing]
-        if differing:
-            self.heading(f"VALUES DIFFER: {size(differing)}")
-        for difference in differing:
-            self.difference(difference)
+        for kind, differing in values_by_kind(result):
+            name = "VALUES DIFFER, UNEXPLAINED" if kind == "unexplained" else f"values differ, {kind}"
+            self.heading(f"{name}: {size(differing)}")
+            for difference in differing:
+                self.difference(difference)
 
     def footer(self, result: Result) -> None:
         if result.skipped:
