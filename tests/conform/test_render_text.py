@@ -23,7 +23,7 @@ def test_kinds_follow_each_other_and_the_unexplained_shout():
     text = render(sample())
     heads = [line.split(":")[0] for line in text.splitlines() if line.split(":")[0].lower() in KINDS]
     assert heads == ["UNEXPLAINED", "bug", "recorded"]
-    assert "\nVALUES DIFFER: 2 cases in 1 class\n" in text
+    assert "\nVALUES DIFFER, UNEXPLAINED: 2 cases in 1 class\n" in text
 
 
 def test_a_difference_says_both_sides_and_its_command_stays_whole():
