@@ -72,7 +72,7 @@ def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: Non
             merged.setdefault((counts.operator, counts.level), Counts(counts.operator, counts.level)).add(counts)
             progress(done, total, f"{counts.operator} {counts.level}")
         _shrink_all(plan, merged, each, max(until - time.time(), _SHRINK_SECONDS))
-        values = _values(plan, pieces, each, until) if plan.values else ()
+        values, computing = _values(plan, pieces, each, until) if plan.values else ([], {})
     order = {(p.operator, p.level): index for index, p in enumerate(reversed(pieces))}
     counted = [merged[key] for key in sorted(merged, key=lambda key: -order[key])]
     skipped += [f"{plan.dialect}:{c.level} {c.operator}: {c.problem}" for c in counted if c.problem]
@@ -83,7 +83,7 @@ def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: Non
         cases=sum(c.cases for c in counted),
         seconds=round(time.time() - started, 1),
         capped=any(c.capped for c in counted),
-        versions=_versions(counted),
+        versions={**_versions(counted), **computing},
         tallies=tuple(_tallies(counted)),
         differences=tuple(_differences(plan, counted)),
         rules=tuple(_rules(counted)),
@@ -145,13 +145,14 @@ def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, se
         merged[operator, level].classes[key] = example
 
 
-def _values(plan: Plan, pieces: Sequence[Piece], each: Any, until: float) -> Iterable[ValueTally]:
+def _values(plan: Plan, pieces: Sequence[Piece], each: Any, until: float) -> tuple[list[ValueTally], dict[str, str]]:
     from specgate.conform.values import compare_values
 
     wanted = dict.fromkeys((p.operator, p.level) for p in pieces)
     items = [(plan.dialect, operator, level, plan.cases, plan.seed, until) for operator, level in wanted]
-    found = {(item[1], item[2]): tallies for item, tallies in each(compare_values, items)}
-    return [tally for key in wanted for tally in found.get(key, ())]
+    found = {(item[1], item[2]): answer for item, answer in each(compare_values, items)}
+    tallies = [tally for key in wanted for tally in found[key][0]]
+    return tallies, {name: version for key in wanted for name, version in found[key][1].items()}
 
 
 def _versions(counted: Iterable[Counts]) -> dict[str, str]:

@@ -46,19 +46,24 @@ class _Count:
     differing: dict[tuple[Kind, str], list[Any]] = field(default_factory=dict)
 
 
-def compare_values(dialect: str, operator: str, level: str, cases: int, seed: int, until: float) -> list[ValueTally]:
-    """Return a tally for each implementation that computes values at a level; none where the operator has no kernel.
+def compare_values(
+    dialect: str, operator: str, level: str, cases: int, seed: int, until: float
+) -> tuple[list[ValueTally], Mapping[str, str]]:
+    """Return a tally for each implementation that computes values at a level, and their versions.
+
+    There are none where the operator has no kernel.
 
     cases: executions, four for each descriptor drawn. What the page leaves undefined (masked) may be anything.
     """
     spec = tables(dialect).operator(operator)
     if spec.raw.get("execute") is None:
-        return []
+        return [], {}
     random = Random(f"{seed}/{operator}/{level}/values")  # noqa: S311  # repeatable on purpose
     counts: dict[str, _Count] = {}
     oracle = open_values(dialect, level)
     if oracle is None:
-        return []
+        return [], {}
+    versions = {f"{name} (values)": version for name, version in getattr(oracle, "value_versions", {}).items()}
     try:
         source = valid_descriptors(spec, level, "both")
         for _ in range(max(1, cases // _RUNS)):
@@ -76,7 +81,7 @@ def compare_values(dialect: str, operator: str, level: str, cases: int, seed: in
                 break
     finally:
         oracle.close()
-    return [_tally(spec, level, name, count) for name, count in counts.items()]
+    return [_tally(spec, level, name, count) for name, count in counts.items()], versions
 
 
 def _compare(
