@@ -27,7 +27,8 @@ class Tally:
     """One operator at one level before one implementation.
 
     cases: descriptors that it gave a verdict on. accepted: how many of them it took. documented, observed: on how many
-    our verdict by the page, and by what is known of builds, is the same. words: every word it answered -> how often.
+    our verdict by the page, and by what is known of builds (and of what they do not look at), is the same. words: every
+    word it answered -> how often.
     """
 
     operator: str

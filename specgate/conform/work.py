@@ -161,9 +161,9 @@ def _judge(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[Drawn
             page, known = verdicts.documented.accepted, verdicts.observed.accepted
             if taken is None or page is None or known is None:
                 continue
-            for place, holds in enumerate((True, taken, page == taken, known == taken)):
-                tally[place] += holds
             kind = kind_of(spec, level, name, verdicts, reply)
+            for place, holds in enumerate((True, taken, page == taken, known == taken or kind == "not looked at")):
+                tally[place] += holds
             if kind is not None:
                 key = ClassKey(name, kind, verdicts.reasons(kind), reply.word)
                 _count(counts.classes, key, Example(1, drawn.descriptor, reply.detail))
