@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "values_kind"]
+__all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken", "values_kind"]
 
 
 class Ours(NamedTuple):
@@ -56,15 +56,28 @@ def _ours(descriptor: Descriptor, spec: OperatorSpec, resolved: Resolved | None)
     """Judge at one level only: what a check says of other levels, and how to mend it, is not needed here."""
     if resolved is None:
         raise ValueError(f"{spec.name} is asked about at a level at which it does not exist")
-    if descriptor.plain:
-        known = _fast.get(id(resolved))
-        if known is None:
-            known = _fast[id(resolved)] = resolved, compile_resolved(resolved)
-        if known[1](descriptor.fields):
-            return Ours(accepted=True, ids=frozenset())
+    if _plainly_accepted(descriptor, resolved):
+        return Ours(accepted=True, ids=frozenset())
     failures = explain_at(descriptor, resolved)
     certain = frozenset(rule_id(spec.dialect.name, spec.name, f.rule, f.scope) for f in failures if not f.unknown)
     return Ours(False if certain else None if failures else True, certain)
+
+
+def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
+    if not descriptor.plain:
+        return False
+    known = _fast.get(id(resolved))
+    if known is None:
+        known = _fast[id(resolved)] = resolved, compile_resolved(resolved)
+    return known[1](descriptor.fields)
+
+
+def sides_taken(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> tuple[bool, bool]:
+    """Return whether the page, and what is known of an implementation, take a descriptor plainly: fast, no reasons."""
+    page, known = spec.resolve(level), spec.resolve(level, "observed", by=implementation)
+    if page is None or known is None:
+        return False, False
+    return _plainly_accepted(descriptor, page), _plainly_accepted(descriptor, known)
 
 
 def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts, theirs: Reply) -> Kind | None:

@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.conform.compare import kind_of, our_verdict
+from specgate.conform.compare import kind_of, our_verdict, sides_taken
 from specgate.conform.draw import draw_cases
 from specgate.conform.shrink import shrink, size_of
 from specgate.conform.sides import open_oracle
@@ -190,20 +190,33 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     """Return the class's example with a descriptor as small as can be found until then."""
     spec = tables(dialect).operator(operator)
     details: dict[str, str] = {}
+    sides = (
+        slice(0, 2) if key.kind in {"recorded", "bug"} else slice(1, 2)
+    )  # what is unexplained is so by what is known
+
+    def taken(candidate: Descriptor) -> tuple[bool, ...]:
+        return sides_taken(candidate, spec, level, key.implementation)[sides]
+
+    wanted = taken(example.descriptor)
+
+    def alike(candidate: Descriptor, reply: Reply | None) -> bool:
+        if reply is None or reply.word != key.theirs:
+            return False
+        verdicts = our_verdict(candidate, spec, level, key.implementation)
+        details[repr(candidate.fields)] = reply.detail
+        same_kind = kind_of(spec, level, key.implementation, verdicts, reply) == key.kind
+        return same_kind and verdicts.reasons(key.kind) == key.findings
 
     def same(candidates: Sequence[Descriptor]) -> list[bool]:
         if time.time() > until:
             return [False] * len(candidates)
-        held = []
-        for candidate, replies in zip(candidates, _oracle(dialect, level).ask(candidates), strict=True):
-            reply: Reply | None = replies.get(key.implementation)
-            verdicts = our_verdict(candidate, spec, level, key.implementation)
-            alike = reply is not None and reply.word == key.theirs and verdicts.reasons(key.kind) == key.findings
-            if alike and reply is not None:
-                alike = kind_of(spec, level, key.implementation, verdicts, reply) == key.kind
-                details[repr(candidate.fields)] = reply.detail
-            held.append(alike)
-        return held
+        likely = [taken(candidate) == wanted for candidate in candidates]
+        asked = [candidate for candidate, worth in zip(candidates, likely, strict=True) if worth]
+        replies = iter(_oracle(dialect, level).ask(asked))
+        return [
+            worth and alike(candidate, next(replies).get(key.implementation))
+            for candidate, worth in zip(candidates, likely, strict=True)
+        ]
 
     small = shrink(example.descriptor, spec, same)
     return Example(example.count, small, details.get(repr(small.fields), example.detail))
