@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["make_parser"]
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
-SPEC_KINDS = ("operator", "dialect", "levels", "types", "environments", "tensor", "codes")
+SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 

@@ -42,16 +42,17 @@ def check(arguments: argparse.Namespace) -> int:
 
 def schema(arguments: argparse.Namespace) -> int:
     """Print the JSON Schema of one kind of spec file."""
-    from specgate.spec import model
+    from specgate.spec import dialect_model, model
 
     kinds: dict[str, type[BaseModel]] = {
         "operator": model.OperatorFile,
-        "dialect": model.DialectFile,
-        "levels": model.LevelsFile,
-        "types": model.TypesFile,
-        "environments": model.EnvironmentsFile,
-        "tensor": model.TensorFile,
-        "codes": model.CodesFile,
+        "family": model.FamilyFile,
+        "dialect": dialect_model.DialectFile,
+        "levels": dialect_model.LevelsFile,
+        "types": dialect_model.TypesFile,
+        "environments": dialect_model.EnvironmentsFile,
+        "tensor": dialect_model.TensorFile,
+        "codes": dialect_model.CodesFile,
     }
     made = kinds[arguments.kind].model_json_schema()
     sys.stdout.write(as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **made}))

@@ -68,7 +68,11 @@ def _support_text(table: dict[str, Any], level: str | None) -> str:
         f"levels {levels[0]}..{levels[-1]}; " + (f"kernel {table['kernel']}" if table["kernel"] else "no kernel yet"),
     ]
     shared = {name: text for name, text in table["rows"][0]["rules"].items() if _everywhere(name, text, table["rows"])}
+    case = None
     for row in table["rows"]:
+        if row.get("when") != case:
+            case = row["when"]
+            lines += ["", f"where {case}"]
         span = row["levels"][0] if len(row["levels"]) == 1 else f"{row['levels'][0]}..{row['levels'][-1]}"
         marked = " <- this target" if level in row["levels"] else ""
         lines += ["", f"{'*' if marked else ' '} {span}{marked}"]
@@ -99,7 +103,7 @@ def _cell_text(cell: dict[str, Any]) -> str:
         parts.append(" ".join(cell["types"]))
     if "type" in cell:
         parts.append(cell["type"])
-    parts.extend(f"{key} {_words(cell[key])}" for key in ("values", "range", "default") if key in cell)
+    parts.extend(f"{key} {_words(cell[key])}" for key in ("values", "range", "operators", "default") if key in cell)
     return "; ".join(parts)
 
 

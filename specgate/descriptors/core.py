@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Descriptor", "Oddity", "Symbol", "TensorDesc", "shown", "tensor"]
+__all__ = ["Descriptor", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor"]
 
 
 def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
@@ -17,13 +17,19 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
 
     Control characters are escaped; numbers too long to print, nesting and cycles are cut off before they are printed.
     """
+    if isinstance(value, Size2D | ScaleBias):
+        value = value._asdict()
     if isinstance(value, str | bytes):
         text = repr(value[: limit + 1])
     elif isinstance(value, int) and abs(value) >= 10**40:
         text = f"an integer of {value.bit_length()} bits"
     elif value is None or isinstance(value, int | float | complex):
         text = repr(value)
-    elif isinstance(value, list | tuple | dict) and depth == 0:
+    elif isinstance(value, Descriptor):
+        given = {name: part for name, part in islice(value.fields.items(), limit) if part is not None}
+        name = value.operator if str(value.operator).isidentifier() else shown(value.operator, limit)
+        text = f"{name} {shown(given, limit, depth - 1)}" if given and depth > 0 else name
+    elif isinstance(value, list | tuple | dict) and depth <= 0:
         text = "…"
     elif isinstance(value, list | tuple):
         items = ", ".join(shown(item, limit, depth - 1) for item in value[:limit])
@@ -40,6 +46,20 @@ class Symbol(str):
     """A symbolic size such as ``N``: equal to itself, undecided against everything else."""
 
     __slots__ = ()
+
+
+class Size2D(NamedTuple):
+    """A width and a height, both whole numbers (DML_SIZE_2D)."""
+
+    Width: int
+    Height: int
+
+
+class ScaleBias(NamedTuple):
+    """The function x * Scale + Bias (DML_SCALE_BIAS)."""
+
+    Scale: float
+    Bias: float
 
 
 class TensorDesc(NamedTuple):
@@ -106,9 +126,10 @@ class Descriptor:
     """One concrete use of an operator. Treat as immutable: checks are compiled against what it held when it was made.
 
     dialect, operator: as in the tables (``directml``, ``ONE_HOT``). fields: by the table's field names; what the
-    descriptor leaves out is absent. version: the level it was written for (an OpenVINO layer's ``opset1``, a model's
-    opset import), None to be judged as written for the target. plain: True when nothing is unknown or odd, so that
-    the compiled checker may answer.
+    descriptor leaves out is absent; an operator inside an operator (a fused activation) is a Descriptor of its own, of
+    the same dialect and without tensors. version: the level it was written for (an OpenVINO layer's ``opset1``, a
+    model's opset import), None to be judged as written for the target. plain: True when nothing is unknown or odd, so
+    that the compiled checker may answer.
     """
 
     dialect: str
@@ -128,6 +149,8 @@ class Descriptor:
 def _plain(value: Any) -> bool:
     if isinstance(value, TensorDesc):
         return value.concrete
+    if isinstance(value, Descriptor):
+        return value.plain
     if isinstance(value, list | tuple):
         return all(_plain(item) for item in value)
     return value is not None

@@ -10,7 +10,7 @@ import struct
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Descriptor, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
 from specgate.descriptors.directml import read_tensor
 from specgate.errors import InputError
 from specgate.oracles.abi import Member, Structure, abi
@@ -83,6 +83,8 @@ class _Writer:
         """Write a DML_OPERATOR_DESC at `at` and the structure it points to."""
         if depth > MAX_NESTING:
             raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
+        if len(self.data) > MAX_IMAGE:
+            raise InputError(f"expected a descriptor of at most {MAX_IMAGE} bytes", place=place)
         name, fields = operator_parts(value, place)
         structure = abi().structure(name)
         for field in fields:
@@ -235,7 +237,9 @@ def _listed(value: Any, place: str) -> Sequence[Any]:
 
 
 def _part(value: Any, name: str, place: str) -> Any:
-    part = value.get(name) if isinstance(value, dict) else None
+    part = getattr(value, name, None) if isinstance(value, Size2D | ScaleBias) else None
+    if isinstance(value, dict):
+        part = value.get(name)
     if part is None:
         raise InputError(f"expected an object with {name}, found {shown(value)}", place=place)
     return part

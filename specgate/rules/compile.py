@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules import primitives
-from specgate.rules.translate import Translator, answer, call, load
+from specgate.rules.parse import RECORDS
+from specgate.rules.translate import SLOTS, Translator, answer, call, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,16 +16,6 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
 
 __all__ = ["compile_resolved"]
-
-_SLOTS: Final[Mapping[str, int]] = {
-    "type": 0,
-    "sizes": 1,
-    "strides": 2,
-    "TotalTensorSizeInBytes": 3,
-    "GuaranteedBaseOffsetAlignment": 4,
-    "Flags": 5,
-    "value": 6,
-}
 
 
 def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
@@ -35,7 +26,7 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     builder = _Builder(resolved)
     body = builder.statements()
     tree = ast.parse("def check(fields): pass")
-    tree.body[0].body = [ast.Try(body, [_handler()], [], [])]  # type: ignore[attr-defined]
+    tree.body[0].body = [ast.Try(body, [_handler(builder.errors)], [], [])]  # type: ignore[attr-defined]
     ast.fix_missing_locations(tree)
     scope: dict[str, Any] = {**_GLOBALS, **builder.constants}
     exec(compile(tree, f"<{resolved.spec.name} at {resolved.level}>", "exec"), scope)  # noqa: S102  # a tree of whitelisted nodes
@@ -43,9 +34,8 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     return check
 
 
-def _handler() -> ast.ExceptHandler:
-    errors = ast.Tuple([load(e) for e in ("LookupError", "TypeError", "ArithmeticError", "ValueError")], ast.Load())
-    return ast.ExceptHandler(errors, None, [answer(value=False)])
+def _handler(errors: list[str]) -> ast.ExceptHandler:
+    return ast.ExceptHandler(ast.Tuple([load(e) for e in errors], ast.Load()), None, [answer(value=False)])
 
 
 def _at(sequence: Any, index: int) -> Any:
@@ -61,6 +51,12 @@ def _single(value: Any) -> Any:
     return value[0]
 
 
+def _given(value: Any) -> Any:
+    if value is None:
+        raise ValueError("left out")
+    return value
+
+
 _GLOBALS: Final[Mapping[str, Any]] = {
     "_at": _at,
     "_few": primitives.few,
@@ -70,6 +66,10 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_minimum_size": primitives.minimum_size,
     "_extent": primitives.extent,
     "_overlapping": primitives.overlapping,
+    "_given": _given,
+    "_extent_of": lambda tensor: primitives.extent(tensor.sizes, tensor.strides),
+    "_overlapping_of": lambda tensor: primitives.overlapping(tensor.sizes, tensor.strides),
+    "_minimum_size_of": lambda bits, tensor: primitives.minimum_size(bits[tensor.type], tensor.sizes, tensor.strides),
     "_power_of_two": primitives.power_of_two,
 }
 
@@ -93,6 +93,7 @@ class _Builder:
         self.resolved = resolved
         self.fields: dict[str, FieldInfo] = dict(resolved.fields)
         self.constants: dict[str, Any] = {"_bits": resolved.spec.dialect.bits}
+        self.errors = ["LookupError", "TypeError", "ArithmeticError", "ValueError"]
         self.loaded: set[str] = set()
         self.out: list[ast.stmt] = []
 
@@ -166,8 +167,10 @@ class _Builder:
                 value = call("len", self.part(field, "sizes"))
             elif attribute == "elements":
                 value = call("_product", self.part(field, "sizes"))
+            elif attribute in SLOTS:
+                value = ast.Subscript(tensor, ast.Constant(SLOTS[attribute]), ast.Load())
             else:
-                value = ast.Subscript(tensor, ast.Constant(_SLOTS[attribute]), ast.Load())
+                value = self._member(tensor, attribute)
             if self._omissible(self.fields[field]):
                 value = ast.IfExp(_is_none(f"t_{field}"), ast.Constant(None), value)
             self.out.append(_assign(local, value))
@@ -180,13 +183,32 @@ class _Builder:
             checks.append(ast.Compare(self.part(name, "type"), [ast.In()], [types]))
         if cell is not None and cell.ranks is not None:
             checks.append(self._within(self.part(name, "rank"), cell.ranks.low, cell.ranks.high, cell.ranks.only))
-        local = load(f"t_{name}")
+        if info.fuses:
+            checks.append(self._fits(name, cell))
+        members = [self._member(load(f"t_{name}"), m) for m in RECORDS.get(info.rule_kind, ())]
+        numbers = members or [load(f"t_{name}")]
         values = cell.values if cell is not None and cell.values is not None else info.words
         if values is not None:
-            checks.append(ast.Compare(local, [ast.In()], [self._constant(frozenset(values))]))
+            allowed = self._constant(frozenset(values))
+            checks += [ast.Compare(number, [ast.In()], [allowed]) for number in numbers]
         if cell is not None and cell.range is not None:
-            checks.append(self._within(local, cell.range.low, cell.range.high, cell.range.only))
+            limits = cell.range.low, cell.range.high, cell.range.only
+            checks += [self._within(number, *limits) for number in numbers]
         return checks
+
+    def _member(self, record: ast.expr, name: str) -> ast.expr:
+        """Return what reads a record's member; what stands there instead of a record has none."""
+        self.errors = [*dict.fromkeys([*self.errors, "AttributeError"])]
+        return ast.Attribute(record, name, ast.Load())
+
+    def _fits(self, name: str, cell: Cell | None) -> ast.expr:
+        """Return a call that asks whether the field, or the array's element, holds an operator that may be fused."""
+        from specgate.rules.fused import Fusible
+
+        key = f"_c{len(self.constants)}"
+        resolved = self.resolved
+        self.constants[key] = Fusible(resolved.spec.dialect, resolved.level, cell.operators if cell else None).fits
+        return call(key, load(f"t_{name}"))
 
     def _within(self, value: ast.expr, low: int, high: int | None, only: tuple[int, ...] | None) -> ast.expr:
         if only is not None:

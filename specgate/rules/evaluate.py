@@ -8,67 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Symbol, shown
 from specgate.rules import primitives
+from specgate.rules.language import SLOTS, UNKNOWN, Broken, Context, known, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from specgate.descriptors.core import TensorDesc
-    from specgate.rules.parse import Rule
+    from specgate.rules.language import Rule
 
 __all__ = ["UNKNOWN", "Broken", "Context", "Evaluator", "decide", "evaluate"]
 
-
-class _Unknown:
-    """The third truth value, and the value of an unknown size."""
-
-    def __repr__(self) -> str:
-        return "unknown"
-
-    def __bool__(self) -> bool:
-        raise TypeError("an unknown value is neither true nor false")
-
-
-UNKNOWN: Final = _Unknown()
-
-
-class Broken(Exception):
-    """A rule that cannot be evaluated on this descriptor (an index out of range, say): another rule failed first."""
-
-
-class Context:
-    """What a rule may read: the descriptor's fields, named numbers, and the bits of each type.
-
-    fields: name -> TensorDesc, attribute value, or None where the descriptor leaves it out or does not know it.
-    """
-
-    __slots__ = ("bits", "defines", "fields", "numbers")
-
-    def __init__(
-        self,
-        fields: Mapping[str, Any],
-        numbers: Mapping[str, int] | None = None,
-        bits: Mapping[str, int | None] | None = None,
-        defines: Mapping[str, Rule] | None = None,
-    ) -> None:
-        self.fields = fields
-        self.numbers = numbers or {}
-        self.bits = bits or {}
-        self.defines = defines or {}
-
-    def absent(self, path: str) -> bool:
-        """Return whether `path` (FIELD or FIELD.attribute) is left out of the descriptor."""
-        name, _, attribute = path.partition(".")
-        value = self.fields.get(name)
-        if value is None or not attribute:
-            return value is None
-        return getattr(value, _SLOTS.get(attribute, attribute)) is None
-
-
-_SLOTS: Final = {
-    "TotalTensorSizeInBytes": "size_in_bytes",
-    "GuaranteedBaseOffsetAlignment": "alignment",
-    "Flags": "flags",
-}
 _ARITHMETIC: Final[Mapping[type, Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -87,15 +35,6 @@ _ORDER: Final[Mapping[type, Callable[[Any, Any], bool]]] = {
 def evaluate(rule: Rule, context: Context) -> Any:
     """Return True, False or UNKNOWN (or the value of a sub-expression); raise Broken where it has none."""
     return Evaluator(context).value(rule.tree, {})
-
-
-def _known(value: Any) -> Any:
-    """A size as the logic sees it: None is unknown; a symbol stays itself, equal only to itself."""
-    return UNKNOWN if value is None else value
-
-
-def _number(value: Any) -> bool:
-    return not isinstance(value, str) and value is not UNKNOWN
 
 
 def decide(values: Iterable[Any], *, decisive: bool) -> Any:
@@ -135,25 +74,31 @@ class Evaluator:
         if name in self.context.defines:
             return self.value(self.context.defines[name].tree, {})
         if name in self.context.fields:
-            return _known(self.context.fields[name])
+            return known(self.context.fields[name])
         if name in self.context.numbers:
             return self.context.numbers[name]
         return name  # a type's or enum's own name: its word
 
     def on_Attribute(self, node: ast.Attribute, variables: Mapping[str, Any]) -> Any:
-        tensor = self.value(node.value, variables)
-        if tensor is UNKNOWN:
+        owner = self.value(node.value, variables)
+        if owner is UNKNOWN:
             return UNKNOWN
-        return _known(getattr(tensor, _SLOTS.get(node.attr, node.attr)))
+        try:
+            value = getattr(owner, SLOTS.get(node.attr, node.attr))
+        except AttributeError:
+            raise Broken(f"{ast.unparse(node.value)} is {shown(owner)}") from None
+        if value is None and node.attr != "sizes" and self._element(node.value, variables):
+            raise Broken(f"{ast.unparse(node)} is left out")
+        return known(value)
 
     def on_Subscript(self, node: ast.Subscript, variables: Mapping[str, Any]) -> Any:
         sequence = self.value(node.value, variables)
         index = self.value(node.slice, variables)
-        if sequence is UNKNOWN or not _number(index):
+        if sequence is UNKNOWN or not number(index):
             return UNKNOWN
         if not isinstance(index, int) or not 0 <= index < len(sequence):
             raise Broken(f"{ast.unparse(node)}: index {shown(index)} of {len(sequence)}")
-        return _known(sequence[index])
+        return known(sequence[index])
 
     def on_BoolOp(self, node: ast.BoolOp, variables: Mapping[str, Any]) -> Any:
         decisive = isinstance(node.op, ast.Or)
@@ -167,7 +112,7 @@ class Evaluator:
 
     def on_BinOp(self, node: ast.BinOp, variables: Mapping[str, Any]) -> Any:
         left, right = self.value(node.left, variables), self.value(node.right, variables)
-        if not (_number(left) and _number(right)):
+        if not (number(left) and number(right)):
             return UNKNOWN
         try:
             return _ARITHMETIC[type(node.op)](left, right)
@@ -189,12 +134,12 @@ class Evaluator:
         if isinstance(op, ast.In | ast.NotIn):
             if right is UNKNOWN:
                 return UNKNOWN
-            found = decide((_equal(left, _known(item)) for item in right), decisive=True)
+            found = decide((_equal(left, known(item)) for item in right), decisive=True)
             return found if found is UNKNOWN or isinstance(op, ast.In) else not found
         if isinstance(op, ast.Eq | ast.NotEq):
             same = _equal(left, right)
             return same if same is UNKNOWN or isinstance(op, ast.Eq) else not same
-        if not (_number(left) and _number(right)):
+        if not (number(left) and number(right)):
             return UNKNOWN
         return _ORDER[type(op)](left, right)
 
@@ -219,21 +164,34 @@ class Evaluator:
         if name in {"all", "any"}:
             return self._quantify(argument, variables, decisive=name == "any")  # type: ignore[arg-type]
         if name == "present":
-            return not self.context.absent(ast.unparse(argument))
+            return self._present(argument, variables)
         if isinstance(argument, ast.GeneratorExp):
             value: Any = self._collect(argument, variables)
         else:
             value = self.value(argument, variables)
         return UNKNOWN if value is UNKNOWN else self._apply(name, value, node)
 
+    def _present(self, argument: ast.expr, variables: Mapping[str, Any]) -> Any:
+        if isinstance(argument, ast.Attribute) and self._element(argument.value, variables):
+            tensor = self.value(argument.value, variables)
+            return (
+                UNKNOWN if tensor is UNKNOWN else getattr(tensor, SLOTS.get(argument.attr, argument.attr)) is not None
+            )
+        return not self.context.absent(ast.unparse(argument))
+
+    @staticmethod
+    def _element(node: ast.expr, variables: Mapping[str, Any]) -> bool:
+        """Whether it is an array's tensor, of whose absent members nobody has asked before the rule is."""
+        return isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in variables)
+
     def _apply(self, name: str, value: Any, node: ast.Call) -> Any:
-        if name in _TENSOR_FUNCTIONS:
-            return _TENSOR_FUNCTIONS[name](value, self.context)
+        if name in primitives.TENSOR_FUNCTIONS:
+            return primitives.TENSOR_FUNCTIONS[name](value, self.context)
         items = value if isinstance(value, tuple | list | range) else (value,)
-        if name != "len" and not all(_number(_known(item)) for item in items):
+        if name != "len" and not all(number(known(item)) for item in items):
             return UNKNOWN
         try:
-            return _NUMBER_FUNCTIONS[name](value)
+            return primitives.NUMBER_FUNCTIONS[name](value)
         except (ValueError, OverflowError, TypeError) as error:
             raise Broken(f"{ast.unparse(node)}: {error}") from None
 
@@ -250,7 +208,7 @@ class Evaluator:
             self.turns += 1
             if self.turns > primitives.TURN_LIMIT:
                 raise Broken(f"its loops take more than {primitives.TURN_LIMIT} turns")
-            inner = {**variables, name: _known(item)}
+            inner = {**variables, name: known(item)}
             keep = decide((self.value(test, inner) for test in loop.ifs), decisive=False)
             if keep is not False:
                 yield inner, keep
@@ -289,74 +247,10 @@ def _equal(left: Any, right: Any) -> Any:
     if isinstance(left, tuple | list | range) and isinstance(right, tuple | list | range):
         if len(left) != len(right):
             return False
-        parts = (_equal(_known(a), _known(b)) for a, b in zip(left, right, strict=True))
+        parts = (_equal(known(a), known(b)) for a, b in zip(left, right, strict=True))
         return decide(parts, decisive=False)
     if isinstance(left, str) != isinstance(right, str):
         return UNKNOWN  # a symbolic size against a number
     if isinstance(left, Symbol) or isinstance(right, Symbol):
         return True if left == right else UNKNOWN
     return left == right
-
-
-def _elements(tensor: TensorDesc, _context: Context) -> Any:
-    sizes = tensor.sizes
-    if sizes is None:
-        return UNKNOWN
-    if all(isinstance(size, int) for size in sizes):
-        return primitives.product(sizes)  # type: ignore[arg-type]
-    return UNKNOWN
-
-
-def _bits(tensor: TensorDesc, context: Context) -> Any:
-    return _known(context.bits.get(tensor.type)) if tensor.type is not None else UNKNOWN
-
-
-def _value(tensor: TensorDesc, _context: Context) -> Any:
-    if tensor.value is None:
-        return UNKNOWN
-    if len(tensor.value) != 1:
-        raise Broken(f"a constant of {len(tensor.value)} elements has no single value")
-    return tensor.value[0] if isinstance(tensor.value[0], int | float) else UNKNOWN
-
-
-def _layout(compute: Callable[..., Any]) -> Callable[[TensorDesc, Context], Any]:
-    """Wrap a primitive of (sizes, strides): unknown where a size is, broken where strides and sizes do not match."""
-
-    def wrapped(tensor: TensorDesc, context: Context) -> Any:
-        if _elements(tensor, context) is UNKNOWN:
-            return UNKNOWN
-        try:
-            return compute(tensor, context)
-        except ValueError as error:
-            raise Broken(str(error)) from None
-
-    return wrapped
-
-
-def _minimum_size(tensor: TensorDesc, context: Context) -> Any:
-    bits = _bits(tensor, context)
-    return UNKNOWN if bits is UNKNOWN else primitives.minimum_size(bits, tensor.sizes, tensor.strides)  # type: ignore[arg-type]
-
-
-_TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
-    "rank": lambda tensor, _: UNKNOWN if tensor.sizes is None else len(tensor.sizes),
-    "dims": lambda tensor, _: UNKNOWN if tensor.sizes is None else range(len(tensor.sizes)),
-    "type": lambda tensor, _: _known(tensor.type),
-    "elements": _elements,
-    "bits": _bits,
-    "value": _value,
-    "extent": _layout(lambda tensor, _: primitives.extent(tensor.sizes, tensor.strides)),
-    "minimum_size": _layout(_minimum_size),
-    "overlapping": _layout(lambda tensor, _: primitives.overlapping(tensor.sizes, tensor.strides)),
-}
-_NUMBER_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "len": len,
-    "sum": sum,
-    "product": primitives.product,
-    "min": min,
-    "max": max,
-    "range": primitives.bounded_range,
-    "abs": abs,
-    "int": int,
-    "power_of_two": primitives.power_of_two,
-}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken, Evaluator
 from specgate.rules.parse import TRUTH
 
@@ -42,6 +43,25 @@ def _told(value: Any) -> str:
     if isinstance(value, str):  # a word, or a symbolic size: as it stands, unless it would break the line
         return str(value) if value.isprintable() and 0 < len(value) <= MAX_WORD else shown(value)
     return shown(value)
+
+
+class _Placed(ast.NodeTransformer):
+    """Writes FIELD[index] for a loop's variable that stands for one tensor of the array FIELD."""
+
+    def __init__(self, variable: str, field: ast.expr, index: int) -> None:
+        self.variable = variable
+        self.element = ast.Subscript(field, ast.Constant(index), ast.Load())
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.element if node.id == self.variable and isinstance(node.ctx, ast.Load) else node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        loop = node.generators[0]
+        loop.iter = self.visit(loop.iter)
+        if loop.target.id != self.variable:  # type: ignore[attr-defined]  # parse() has checked it
+            loop.ifs = [self.visit(test) for test in loop.ifs]
+            node.elt = self.visit(node.elt)
+        return node
 
 
 class _Explainer:
@@ -98,6 +118,19 @@ class _Explainer:
                 prefix = self.blame(part, variables) or prefix
         return prefix
 
+    def _placed(
+        self, loop: ast.GeneratorExp, inner: Mapping[str, Any], variables: Mapping[str, Any]
+    ) -> tuple[ast.expr, list[ast.expr]]:
+        """Return a loop's body and tests for one turn, where a tensor goes by its place in its array."""
+        generator = loop.generators[0]
+        name = generator.target.id  # type: ignore[attr-defined]  # parse() has checked it
+        if not isinstance(inner[name], TensorDesc):
+            return loop.elt, generator.ifs
+        tensors = self.value(generator.iter, variables)
+        index = next(i for i, tensor in enumerate(tensors) if tensor is inner[name])
+        placed = _Placed(name, generator.iter, index)
+        return placed.visit(deepcopy(loop.elt)), [placed.visit(deepcopy(test)) for test in generator.ifs]
+
     def _blame_loop(self, node: ast.Call, loop: ast.GeneratorExp, variables: Mapping[str, Any]) -> str:
         evaluator = Evaluator(self.context)
         turns = evaluator.loop(loop, variables)
@@ -109,10 +142,12 @@ class _Explainer:
         name = loop.generators[0].target.id  # type: ignore[attr-defined]
         for inner, keep in turns:
             if evaluator.turn(loop, inner, keep, decisive=decisive) is whole:
-                prefix = self.blame(loop.elt, inner)
+                told, tests = self._placed(loop, inner, variables)
+                prefix = self.blame(told, inner)
                 if keep is UNKNOWN:
-                    for test in loop.generators[0].ifs:
+                    for test in tests:
                         self.blame(test, inner)
-                turn = "" if name in self.values else f"for {name} = {_told(inner[name])}: "
+                quiet = name in self.values or isinstance(inner[name], TensorDesc)
+                turn = "" if quiet else f"for {name} = {_told(inner[name])}: "
                 return turn + prefix
         return ""

@@ -3,115 +3,71 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from specgate.rules.language import (
+    FUNCTIONS,
+    NUMBER,
+    NUMBERS,
+    OPERATOR,
+    OPERATORS,
+    RECORDS,
+    SCALE_BIAS,
+    SIZE_2D,
+    TENSOR,
+    TENSOR_ATTRIBUTES,
+    TENSORS,
+    TRUTH,
+    TRUTHS,
+    WORD,
+    WORDS,
+    Kind,
+    Rule,
+    RuleError,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FUNCTIONS", "TENSOR_ATTRIBUTES", "Kind", "Rule", "RuleError", "Scope", "parse"]
-
-#: Static kinds of expressions: a rule's kinds are known before any descriptor is seen.
-Kind = str
-NUMBER, TRUTH, WORD, TENSOR = "number", "truth", "word", "tensor"
-NUMBERS, TRUTHS, WORDS, TENSORS = "numbers", "truths", "words", "tensors"
-ANY_TENSOR_OR_FIELD: Final = "field"
+__all__ = [
+    "FUNCTIONS",
+    "NUMBER",
+    "NUMBERS",
+    "OPERATOR",
+    "OPERATORS",
+    "RECORDS",
+    "SCALE_BIAS",
+    "SIZE_2D",
+    "TENSOR",
+    "TENSORS",
+    "TENSOR_ATTRIBUTES",
+    "TRUTH",
+    "TRUTHS",
+    "WORD",
+    "WORDS",
+    "Kind",
+    "Rule",
+    "RuleError",
+    "Scope",
+    "parse",
+]
 
 MAX_LENGTH: Final = 2_000
 MAX_NODES: Final = 400
 MAX_DEPTH: Final = 40
 MAX_LITERAL: Final = 2**64
 MAX_LOOPS: Final = 2
-MAX_SHOWN: Final = 160
 
-#: What may stand behind a dot, and its kind. Absent ones (no Strides given) make a rule not apply.
-TENSOR_ATTRIBUTES: Final[Mapping[str, Kind]] = {
-    "sizes": NUMBERS,
-    "strides": NUMBERS,
-    "TotalTensorSizeInBytes": NUMBER,
-    "GuaranteedBaseOffsetAlignment": NUMBER,
-    "Flags": NUMBER,
-}
-
-#: Functions: name -> (kinds of the arguments, kind of the result).
-FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
-    "rank": ((TENSOR,), NUMBER),
-    "type": ((TENSOR,), WORD),
-    "elements": ((TENSOR,), NUMBER),
-    "dims": ((TENSOR,), NUMBERS),
-    "bits": ((TENSOR,), NUMBER),
-    "value": ((TENSOR,), NUMBER),
-    "extent": ((TENSOR,), NUMBER),
-    "minimum_size": ((TENSOR,), NUMBER),
-    "overlapping": ((TENSOR,), TRUTH),
-    "present": ((ANY_TENSOR_OR_FIELD,), TRUTH),
-    "len": ((NUMBERS,), NUMBER),
-    "sum": ((NUMBERS,), NUMBER),
-    "product": ((NUMBERS,), NUMBER),
-    "min": ((NUMBERS,), NUMBER),
-    "max": ((NUMBERS,), NUMBER),
-    "range": ((NUMBER,), NUMBERS),
-    "abs": ((NUMBER,), NUMBER),
-    "int": ((NUMBER,), NUMBER),
-    "power_of_two": ((NUMBER,), TRUTH),
-}
 _QUANTIFIERS = ("all", "any")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _EQUALITY = (ast.Eq, ast.NotEq)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _MEMBERSHIP = (ast.In, ast.NotIn)
-_ELEMENT = {NUMBERS: NUMBER, WORDS: WORD}
-
-
-class RuleError(ValueError):
-    """A rule that is not of the language; the message shows the expression with a caret under the place.
-
-    reason: the message alone. line: all of it on one line.
-    """
-
-    def __init__(self, text: str, message: str, column: int = 0) -> None:
-        start = max(0, column - MAX_SHOWN // 2) if column >= MAX_SHOWN else 0
-        cut = text[start : start + MAX_SHOWN]
-        shown = "…" * (start > 0) + cut + "…" * (start + MAX_SHOWN < len(text))
-        shown = "".join(c if c.isprintable() else "?" for c in shown)
-        caret = " " * (column - start + (start > 0)) + "^"
-        super().__init__(f"{message}\n    {shown}\n    {caret}")
-        self.reason = message
-        self.line = f"{message}, at column {column + 1} of: {shown}"
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The names an operator's rules may use: fields, named numbers and words, and shared sub-expressions.
-
-    fields: field name -> kind. optional: fields that a descriptor may leave out. numbers: limits by name (their
-    values depend on the level). words: type names and enum values. defines: name -> parsed sub-expression.
-    """
-
-    fields: Mapping[str, Kind]
-    optional: frozenset[str] = frozenset()
-    numbers: frozenset[str] = frozenset()
-    words: frozenset[str] = frozenset()
-    defines: Mapping[str, Rule] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A parsed expression.
-
-    needs: the paths (FIELD, FIELD.strides, FIELD.value …) whose absence makes the rule not apply; those mentioned only
-    inside ``present()`` are not among them. fields: every field it reads. parts, depth, loops: its size with every
-    define written out, so that defines of defines cannot make it grow without bound.
-    """
-
-    text: str
-    tree: ast.expr
-    kind: Kind
-    needs: frozenset[str]
-    fields: frozenset[str]
-    parts: int = 1
-    depth: int = 1
-    loops: int = 0
+_ELEMENT = {NUMBERS: NUMBER, WORDS: WORD, TENSORS: TENSOR}
+_COUNTED = frozenset({NUMBERS, WORDS, TRUTHS, TENSORS, OPERATORS})
+_DEFINABLE = frozenset({NUMBER, TRUTH, WORD, NUMBERS, WORDS})
+_COMPARABLE = _DEFINABLE | {TRUTHS}
 
 
 def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
@@ -127,7 +83,7 @@ def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
     checker = _Checker(text, scope)
     checker.grow(sum(1 for _ in ast.walk(tree)), tree)
     kind = checker.kind(tree, {}, 0)
-    if kind in {TENSOR, TENSORS, TRUTHS} or (expect is not None and kind != expect):
+    if kind not in _DEFINABLE or (expect is not None and kind != expect):
         raise RuleError(text, f"expected a {expect or 'number, word or truth'}, found a {kind}")
     return Rule(
         text,
@@ -186,10 +142,15 @@ class _Checker:
             raise self.fail(f"expected a {kind}, found a {found}", node)
 
     def want_tensor(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
-        """Tensors go by their field's own name, so that what is absent can be told before anything is computed."""
+        """Tensors go by their own name, so that what is absent can be told before anything is computed."""
         self.want(node, TENSOR, variables, depth)
-        if not isinstance(node, ast.Name):
+        if not isinstance(node, ast.Name | ast.Subscript):
             raise self.fail("expected a tensor field's own name", node)
+
+    def one_field(self, node: ast.expr, kind: Kind) -> None:
+        """Tensors and operators are not chosen among several fields, for the same reason."""
+        if kind in {TENSORS, OPERATORS} and not isinstance(node, ast.Name):
+            raise self.fail("expected an array field's own name", node)
 
     def on_Constant(self, node: ast.Constant, _variables: Mapping[str, Kind], _depth: int) -> Kind:
         match node.value:
@@ -229,19 +190,26 @@ class _Checker:
         raise self.fail(f"unknown name {name!r:.80}; known here: {', '.join(known)}", node)
 
     def on_Attribute(self, node: ast.Attribute, variables: Mapping[str, Kind], depth: int) -> Kind:
-        if not isinstance(node.value, ast.Name):
+        base = node.value
+        if not isinstance(base, ast.Name | ast.Subscript):
             raise self.fail("expected FIELD.attribute", node)
-        self.want_tensor(node.value, variables, depth)
-        if node.attr not in TENSOR_ATTRIBUTES:
-            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {', '.join(TENSOR_ATTRIBUTES)}", node)
-        if node.attr != "sizes":
-            self.needs.add(f"{node.value.id}.{node.attr}")
+        parts = RECORDS.get(self.kind(base, variables, depth)) if isinstance(base, ast.Name) else None
+        if parts is None:
+            self.want_tensor(base, variables, depth)
+        if node.attr not in (parts or TENSOR_ATTRIBUTES):
+            known = ", ".join(parts or TENSOR_ATTRIBUTES)
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {known}", node)
+        if parts is not None:
+            return NUMBER
+        if node.attr != "sizes" and isinstance(base, ast.Name) and base.id not in variables:
+            self.needs.add(f"{base.id}.{node.attr}")
         return TENSOR_ATTRIBUTES[node.attr]
 
     def on_Subscript(self, node: ast.Subscript, variables: Mapping[str, Kind], depth: int) -> Kind:
         sequence = self.kind(node.value, variables, depth)
         if sequence not in _ELEMENT:
             raise self.fail(f"expected something that has elements, found a {sequence}", node)
+        self.one_field(node.value, sequence)
         self.want(node.slice, NUMBER, variables, depth)
         return _ELEMENT[sequence]
 
@@ -271,11 +239,11 @@ class _Checker:
         for op, right in zip(node.ops, node.comparators, strict=True):
             right_kind = self.kind(right, variables, depth)
             if isinstance(op, _EQUALITY):
-                legal = left_kind == right_kind and left_kind != TENSOR
+                legal = left_kind == right_kind and left_kind in _COMPARABLE
             elif isinstance(op, _ORDER):
                 legal = left_kind == right_kind == NUMBER
             elif isinstance(op, _MEMBERSHIP):
-                legal = _ELEMENT.get(right_kind) == left_kind
+                legal = _ELEMENT.get(right_kind) == left_kind != TENSOR
             else:
                 raise self.fail("expected == != < <= > >= in or not in", node)
             if not legal:
@@ -312,26 +280,50 @@ class _Checker:
         if len(node.args) != len(wanted):
             raise self.fail(f"{name} takes {len(wanted)} argument(s), found {len(node.args)}", node)
         if name == "present":
-            self._present(node.args[0])
+            self._present(node.args[0], variables, depth)
             return result
-        if name == "value" and isinstance(node.args[0], ast.Name):
-            self.needs.add(f"{node.args[0].id}.value")
+        if name == "value":
+            self._constant_field(node.args[0], variables)
         for argument, kind in zip(node.args, wanted, strict=True):
             if isinstance(argument, ast.GeneratorExp) and kind == NUMBERS:
                 self._loop(argument, NUMBER, variables, depth)
             elif kind == TENSOR:
                 self.want_tensor(argument, variables, depth)
+            elif name == "len":
+                self._counted(argument, variables, depth)
             else:
                 self.want(argument, kind, variables, depth)
         return result
 
-    def _present(self, node: ast.expr) -> None:
+    def _counted(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
+        found = self.kind(node, variables, depth)
+        if found not in _COUNTED:
+            raise self.fail(f"expected a {NUMBERS}, found a {found}", node)
+        self.one_field(node, found)
+
+    def _constant_field(self, node: ast.expr, variables: Mapping[str, Kind]) -> None:
+        if isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and variables.get(node.id) == TENSOR):
+            raise self.fail("expected a field of its own, not one of an array", node)
+        if isinstance(node, ast.Name):
+            self.needs.add(f"{node.id}.value")
+
+    def _present(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
         base = node.value if isinstance(node, ast.Attribute) else node
-        if not isinstance(base, ast.Name) or base.id not in self.scope.fields:
-            raise self.fail("expected present(FIELD) or present(FIELD.attribute)", node)
         if isinstance(node, ast.Attribute) and node.attr not in TENSOR_ATTRIBUTES:
             raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {', '.join(TENSOR_ATTRIBUTES)}", node)
+        if isinstance(node, ast.Attribute) and self._element(base, variables):
+            self.want_tensor(base, variables, depth)
+            return
+        if not isinstance(base, ast.Name) or base.id not in self.scope.fields:
+            raise self.fail("expected present(FIELD) or present(FIELD.attribute)", node)
+        if isinstance(node, ast.Attribute) and self.scope.fields[base.id] != TENSOR:
+            raise self.fail(f"expected a tensor, found a {self.scope.fields[base.id]}", base)
         self.fields.add(base.id)
+
+    @staticmethod
+    def _element(node: ast.expr, variables: Mapping[str, Kind]) -> bool:
+        """Whether it is an array's element: a loop's variable, or by its index."""
+        return isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in variables)
 
     def _loop(self, node: ast.GeneratorExp, body: Kind, variables: Mapping[str, Kind], depth: int) -> None:
         if len(node.generators) != 1 or node.generators[0].is_async:
@@ -343,6 +335,7 @@ class _Checker:
         sequence = self.kind(loop.iter, variables, depth)
         if sequence not in _ELEMENT:
             raise self.fail(f"expected something to loop over, found a {sequence}", loop.iter)
+        self.one_field(loop.iter, sequence)
         inner = {**variables, loop.target.id: _ELEMENT[sequence]}
         for condition in loop.ifs:
             self.want(condition, TRUTH, inner, depth)

@@ -1,16 +1,22 @@
-"""What the rule language's functions compute on known values; shared by the evaluator and the compiled checkers."""
+"""What the rule language's functions compute: plainly for known values, and for the evaluator where some may not be."""
 
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.rules.language import UNKNOWN, Broken, Context, known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from specgate.descriptors.core import TensorDesc
 
 __all__ = [
     "LOOP_LIMIT",
     "NEST_LIMIT",
+    "NUMBER_FUNCTIONS",
+    "TENSOR_FUNCTIONS",
     "TURN_LIMIT",
     "bounded_range",
     "extent",
@@ -86,3 +92,67 @@ def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
             return True
         reached += (size - 1) * stride
     return False
+
+
+def _elements(tensor: TensorDesc, _context: Context) -> Any:
+    sizes = tensor.sizes
+    if sizes is None:
+        return UNKNOWN
+    if all(isinstance(size, int) for size in sizes):
+        return product(sizes)  # type: ignore[arg-type]
+    return UNKNOWN
+
+
+def _bits(tensor: TensorDesc, context: Context) -> Any:
+    return known(context.bits.get(tensor.type)) if tensor.type is not None else UNKNOWN
+
+
+def _value(tensor: TensorDesc, _context: Context) -> Any:
+    if tensor.value is None:
+        return UNKNOWN
+    if len(tensor.value) != 1:
+        raise Broken(f"a constant of {len(tensor.value)} elements has no single value")
+    return tensor.value[0] if isinstance(tensor.value[0], int | float) else UNKNOWN
+
+
+def _layout(compute: Callable[..., Any]) -> Callable[[TensorDesc, Context], Any]:
+    """Wrap a primitive of (sizes, strides): unknown where a size is, broken where strides and sizes do not match."""
+
+    def wrapped(tensor: TensorDesc, context: Context) -> Any:
+        if _elements(tensor, context) is UNKNOWN:
+            return UNKNOWN
+        try:
+            return compute(tensor, context)
+        except ValueError as error:
+            raise Broken(str(error)) from None
+
+    return wrapped
+
+
+def _minimum_size(tensor: TensorDesc, context: Context) -> Any:
+    bits = _bits(tensor, context)
+    return UNKNOWN if bits is UNKNOWN else minimum_size(bits, tensor.sizes, tensor.strides)  # type: ignore[arg-type]
+
+
+TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
+    "rank": lambda tensor, _: UNKNOWN if tensor.sizes is None else len(tensor.sizes),
+    "dims": lambda tensor, _: UNKNOWN if tensor.sizes is None else range(len(tensor.sizes)),
+    "type": lambda tensor, _: known(tensor.type),
+    "elements": _elements,
+    "bits": _bits,
+    "value": _value,
+    "extent": _layout(lambda tensor, _: extent(tensor.sizes, tensor.strides)),
+    "minimum_size": _layout(_minimum_size),
+    "overlapping": _layout(lambda tensor, _: overlapping(tensor.sizes, tensor.strides)),
+}
+NUMBER_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "len": len,
+    "sum": sum,
+    "product": product,
+    "min": min,
+    "max": max,
+    "range": bounded_range,
+    "abs": abs,
+    "int": int,
+    "power_of_two": power_of_two,
+}

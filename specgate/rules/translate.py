@@ -13,8 +13,19 @@ if TYPE_CHECKING:
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Resolved
 
-__all__ = ["Builder", "Translator", "answer", "call", "load"]
+__all__ = ["SLOTS", "Builder", "Translator", "answer", "call", "load"]
 
+#: Where a TensorDesc has its members.
+SLOTS: Final[Mapping[str, int]] = {
+    "type": 0,
+    "sizes": 1,
+    "strides": 2,
+    "TotalTensorSizeInBytes": 3,
+    "GuaranteedBaseOffsetAlignment": 4,
+    "Flags": 5,
+    "value": 6,
+}
+_OF_TENSORS: Final = {"rank", "type", "elements", "dims", "bits", "value", "extent", "minimum_size", "overlapping"}
 _RENAMED: Final = {"product": "_product", "range": "_range", "power_of_two": "_power_of_two"}
 
 
@@ -94,7 +105,15 @@ class Translator:
         return ast.Constant(resolved.numbers.get(name, name))
 
     def on_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return self.builder.part(self.field(node.value.id), node.attr)  # type: ignore[attr-defined]
+        if isinstance(node.value, ast.Name) and node.value.id not in self.variables:
+            return self.builder.part(self.field(node.value.id), node.attr)
+        value = self._slot(self(node.value), node.attr)
+        return value if node.attr == "sizes" else call("_given", value)
+
+    @staticmethod
+    def _slot(tensor: ast.expr, attribute: str) -> ast.expr:
+        """Return what reads a member of a tensor that is no field of its own, but one of an array."""
+        return ast.Subscript(tensor, ast.Constant(SLOTS[attribute]), ast.Load())
 
     def on_Subscript(self, node: ast.Subscript) -> ast.expr:
         sequence, index = self(node.value), self(node.slice)
@@ -141,12 +160,10 @@ class Translator:
         argument = node.args[0]
         if name == "present":
             return self._present(argument)
-        if name in {"rank", "type", "elements"} and isinstance(argument, ast.Name):
-            return self.builder.part(self.field(argument.id), name)
-        if name in {"dims", "bits", "value", "extent", "minimum_size", "overlapping"} and isinstance(
-            argument, ast.Name
-        ):
-            return self._tensor_call(name, self.field(argument.id))
+        if name in _OF_TENSORS:
+            if isinstance(argument, ast.Name) and argument.id not in self.variables:
+                return self._tensor_call(name, self.field(argument.id))
+            return self._element_call(name, self(argument))
         written = self(argument)
         if name == "len" and isinstance(argument, ast.GeneratorExp):
             written = call("tuple", written)
@@ -156,6 +173,8 @@ class Translator:
         part = self.builder.part
         bits = ast.Subscript(load("_bits"), part(field, "type"), ast.Load())
         match name:
+            case "rank" | "type" | "elements":
+                return part(field, name)
             case "dims":
                 return call("range", part(field, "rank"))
             case "bits":
@@ -167,9 +186,31 @@ class Translator:
             case _:
                 return call(f"_{name}", part(field, "sizes"), part(field, "strides"))
 
+    def _element_call(self, name: str, tensor: ast.expr) -> ast.expr:
+        """Return a function of a tensor of an array; `tensor` is written once, since it may be long."""
+        match name:
+            case "type":
+                return self._slot(tensor, "type")
+            case "rank":
+                return call("len", self._slot(tensor, "sizes"))
+            case "elements":
+                return call("_product", self._slot(tensor, "sizes"))
+            case "dims":
+                return call("range", call("len", self._slot(tensor, "sizes")))
+            case "bits":
+                return ast.Subscript(load("_bits"), self._slot(tensor, "type"), ast.Load())
+            case "minimum_size":
+                return call("_minimum_size_of", load("_bits"), tensor)
+            case _:
+                return call(f"_{name}_of", tensor)
+
     def _present(self, argument: ast.expr) -> ast.expr:
         if isinstance(argument, ast.Attribute):
-            tested = self.builder.part(self.field(argument.value.id), argument.attr)  # type: ignore[attr-defined]
+            base = argument.value
+            if isinstance(base, ast.Name) and base.id not in self.variables:
+                tested = self.builder.part(self.field(base.id), argument.attr)
+            else:
+                tested = self._slot(self(base), argument.attr)
         else:
             field = self.field(argument.id)  # type: ignore[attr-defined]
             if field not in self.builder.resolved.fields:

@@ -5,15 +5,14 @@ Imported only when a table is missing or stale: it needs pydantic and yaml, whic
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
-from specgate.spec import model
-from specgate.spec.forms import rule_forms
+from specgate.spec import dialect_model, model
+from specgate.spec.assemble import PART_FOLDERS, Part, assemble, normalise
 from specgate.spec.references import check_references
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
@@ -21,19 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file"]
+__all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file", "load_part"]
 
 FORMAT: Final = 1
 MAX_FILE: Final = 2**20
 MAX_PROBLEMS: Final = 50
 _BASE: Final = ("dialect.yaml", "levels.yaml", "types.yaml")
 _FILES: Final[Mapping[str, type[BaseModel]]] = {
-    "codes.yaml": model.CodesFile,
-    "dialect.yaml": model.DialectFile,
-    "levels.yaml": model.LevelsFile,
-    "types.yaml": model.TypesFile,
-    "environments.yaml": model.EnvironmentsFile,
-    "tensor.yaml": model.TensorFile,
+    "codes.yaml": dialect_model.CodesFile,
+    "dialect.yaml": dialect_model.DialectFile,
+    "levels.yaml": dialect_model.LevelsFile,
+    "types.yaml": dialect_model.TypesFile,
+    "environments.yaml": dialect_model.EnvironmentsFile,
+    "tensor.yaml": dialect_model.TensorFile,
 }
 _SPELLINGS: Final = {
     "string_type": "a string",
@@ -43,7 +42,6 @@ _SPELLINGS: Final = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
 }
-_RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)?")
 
 
 class SpecErrors(InputError):
@@ -123,80 +121,37 @@ def _message(errors: list[Any]) -> str:
             return f"{message}, found {shown(errors[0]['input'])}"
 
 
+def load_part(path: Path, relative: str) -> tuple[list[Part], list[str]]:
+    """Return the operator or the family in `path`, if it can be used, and its problems."""
+    kind = model.FamilyFile if relative.startswith("families/") else model.OperatorFile
+    content, lines, problems = load_file(path, kind)
+    return ([] if problems else [Part(path, relative, normalise(content), lines)]), problems
+
+
 def build_dialect(folder: Path) -> dict[str, Any]:
     """Return the compiled tables of the dialect in `folder`; raise SpecErrors naming every problem."""
     problems: list[str] = []
     lines: dict[str, Lines] = {}
-    tables: dict[str, Any] = {"format": FORMAT, "operators": {}, "files": {}}
+    tables: dict[str, Any] = {"format": FORMAT, "operators": {}, "families": {}, "files": {}}
+    parts: list[Part] = []
     for path in dialect_files(folder):
         relative = path.relative_to(folder).as_posix()
         if relative in _FILES:
             content, lines[relative], found = load_file(path, _FILES[relative])
             if not found:
                 tables[relative.removesuffix(".yaml")] = content
-        elif relative.startswith("operators/"):
-            lines[relative], found = _add_operator(tables, path, relative)
+        elif relative.startswith(PART_FOLDERS):
+            made, found = load_part(path, relative)
+            parts += made
         else:
             known = ", ".join(_FILES)
-            found = [f"{path}: not a spec file; expected {known} or operators/NAME.yaml"]
+            found = [f"{path}: not a spec file; expected {known}, operators/NAME.yaml or families/NAME.yaml"]
         problems += found
     problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
+    sources, found = assemble(tables, parts, broken=bool(problems))
+    problems += found
     if all(name.removesuffix(".yaml") in tables for name in _BASE):
-        problems += check_references(tables, folder, lines)
+        problems += check_references(tables, folder, lines, sources)
     if problems:
         raise SpecErrors(problems)
     return tables
-
-
-def _add_operator(tables: dict[str, Any], path: Path, relative: str) -> tuple[Lines, list[str]]:
-    """Read one operator's file into `tables`; return its lines and its problems."""
-    content, lines, problems = load_file(path, model.OperatorFile)
-    if problems:
-        return lines, problems
-    operator = normalise(content)
-    name = operator["operator"]
-    if name in tables["operators"]:
-        problems.append(placed(str(path), lines, ("operator",), f"{name!r:.80} stands in {tables['files'][name]} too"))
-    if not problems:
-        tables["operators"][name] = operator
-        tables["files"][name] = relative
-    return lines, problems
-
-
-def normalise(content: dict[str, Any]) -> dict[str, Any]:
-    """Resolve an operator file's short forms: type sets, rank ranges, one-line rules."""
-    content["support"] = {
-        level: {field: _cell(cell, row.get("type_sets", {})) for field, cell in row.items() if field != "type_sets"}
-        for level, row in content["support"].items()
-    }
-    if "rules" in content:
-        content["rules"] = {rule: rule_forms(entry) for rule, entry in content["rules"].items()}
-    for overlay in content.get("observed", []):
-        overlay["support"] = {field: _cell(cell, {}) for field, cell in overlay.get("support", {}).items()}
-        overlay["rules"] = {rule: rule_forms(entry) for rule, entry in overlay.get("rules", {}).items()}
-    return content
-
-
-def _cell(cell: dict[str, Any], type_sets: dict[str, list[str]]) -> dict[str, Any]:
-    result = dict(cell)
-    types = result.get("types")
-    if isinstance(types, str) and types != "any":
-        result["types"] = type_sets.get(types, [types])
-    if "ranks" in result:
-        result["ranks"] = _bounds(result["ranks"])
-    if "range" in result:
-        result["range"] = _bounds(result["range"])
-    return result
-
-
-def _bounds(value: int | str | list[int]) -> Any:
-    """4 -> [4, 4]; "1..8" -> [1, 8]; "1.." -> [1, None]; "any" -> None; a list stays a mapping {"only": [...]}."""
-    if isinstance(value, int):
-        return [value, value]
-    if isinstance(value, list):
-        return {"only": sorted(value)}
-    if value == "any":
-        return None
-    found = _RANGE.fullmatch(value)
-    assert found is not None  # the model has checked it  # noqa: S101
-    return [int(found[1]), None if found[2] is None else int(found[2])]

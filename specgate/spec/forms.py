@@ -6,19 +6,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from specgate.rules.parse import NUMBER, TENSOR, TRUTH, WORD, Rule, Scope, parse
+from specgate.rules.parse import NUMBER, OPERATOR, SCALE_BIAS, SIZE_2D, TENSOR, TRUTH, WORD, Rule, Scope, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from specgate.levels import LevelSet
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["Bounds", "Cell", "FieldInfo", "Overlay", "Resolved", "RuleForm", "Side", "make_forms", "rule_forms"]
+__all__ = ["Bounds", "Case", "Cell", "FieldInfo", "Overlay", "Resolved", "RuleForm", "Side", "make_forms", "rule_forms"]
 
 Side = Literal["documented", "observed"]
 _KINDS: Final = {
     "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
+    "tensor": TENSOR, "scalar": NUMBER, "size-2d": SIZE_2D, "scale-bias": SCALE_BIAS, "operator": OPERATOR,
 }  # fmt: skip
 
 
@@ -55,17 +56,36 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a support row allows for one field; None means that the row does not limit it."""
+    """What a support row allows for one field; None means that the row does not limit it.
+
+    operators: full names of those that a field may hold, fused into its own.
+    """
 
     types: tuple[str, ...] | None = None
     ranks: Bounds | None = None
     values: tuple[Any, ...] | None = None
     range: Bounds | None = None
+    operators: tuple[str, ...] | None = None
+
+    @classmethod
+    def make(cls, raw: Mapping[str, Any], every_type: Iterable[str]) -> Cell:
+        """Read the compiled form; `every_type` is what the word ``any`` stands for."""
+        types = raw.get("types")
+        return cls(
+            types=tuple(every_type) if types == "any" else tuple(types) if types else None,
+            ranks=Bounds.make(raw.get("ranks")),
+            values=tuple(raw["values"]) if "values" in raw else None,
+            range=Bounds.make(raw.get("range")),
+            operators=tuple(raw["operators"]) if "operators" in raw else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
-    """One field: kind is input, output or attribute; optional ones may be left out and then have their default."""
+    """One field: kind is input, output or attribute; optional ones may be left out and then have their default.
+
+    of: the enum field that says which type a ``scalar`` has.
+    """
 
     name: str
     kind: str
@@ -76,16 +96,22 @@ class FieldInfo:
     since: str | None = None
     until: str | None = None
     doc: str | None = None
+    of: str | None = None
 
     @property
     def tensor(self) -> bool:
         return self.type == "tensor"
 
     @property
+    def fuses(self) -> bool:
+        """Whether it holds an operator, or an array of them."""
+        return self.type in {"operator", "operator[]"}
+
+    @property
     def rule_kind(self) -> str:
         """The kind that expressions see."""
         base = self.type.removesuffix("[]")
-        kind = TENSOR if base == "tensor" else WORD if base.startswith("enum:") else _KINDS.get(base, WORD)
+        kind = _KINDS.get(base, WORD)  # an enum's values are words
         return f"{kind}s" if self.type.endswith("[]") else kind
 
 
@@ -157,9 +183,20 @@ class Overlay:
         return [form for form in forms if form.name not in self.waives] + list(self.rules)
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One of several support rows of an operator at one level: the descriptors it speaks of, and what it allows."""
+
+    when: Rule
+    resolved: Resolved
+
+
 @dataclass(frozen=True)
 class Resolved:
-    """An operator at one level: its fields, cells and rules there, on one side (page or builds)."""
+    """An operator at one level: its fields, cells and rules there, on one side (page or builds).
+
+    cases: where the row depends on the descriptor, one for each row there is at the level; `cells` is empty then.
+    """
 
     spec: OperatorSpec
     level: str
@@ -170,6 +207,7 @@ class Resolved:
     rules: tuple[RuleForm, ...]
     tensor_rules: tuple[RuleForm, ...]
     numbers: Mapping[str, int]
+    cases: tuple[Case, ...] = ()
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
@@ -181,6 +219,7 @@ class Resolved:
             self.rules,
             self.tensor_rules,
             tuple(sorted(self.numbers.items())),
+            tuple((case.when.text, case.resolved.key) for case in self.cases),
         )
 
 

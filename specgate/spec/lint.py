@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise, product
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.rules.evaluate import Context, evaluate
+from specgate.spec.tables import in_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -13,43 +17,67 @@ if TYPE_CHECKING:
 __all__ = ["LINTERS", "lint_tables"]
 
 _ORDER: Final = (
-    "operator", "summary", "source", "unknowns", "fields", "support", "removed", "define", "rules", "execute",
+    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed", "define", "rules", "execute",
     "tolerance", "examples", "counterexamples", "observed",
 )  # fmt: skip
+
+MOST_COMBINATIONS: Final = 10_000
 
 
 def lint_tables(dialect: Dialect) -> list[str]:
     """Run every data linter over every operator of `dialect`; return lines ``file: linter: what``."""
-    problems = []
-    for name in dialect.operators:
-        spec = dialect.operator(name)
-        file = f"{dialect.name}/{dialect.raw['files'].get(name, name)}"
-        for linter, function in LINTERS.items():
-            problems += [f"{file}: {linter}: {text}" for text in function(spec)]
+    problems = list(_family_problems(dialect))
+    with in_use(dialect):
+        for name in dialect.operators:
+            spec = dialect.operator(name)
+            file = f"{dialect.name}/{dialect.raw['files'].get(name, name)}"
+            for linter, function in LINTERS.items():
+                problems += [f"{file}: {linter}: {text}" for text in function(spec)]
     return problems
+
+
+def _family_problems(dialect: Dialect) -> Iterator[str]:
+    """What is wrong with a family apart from the operators that use it: they are judged with all that it gives them."""
+    used = {raw.get("family") for raw in dialect.raw["operators"].values()}
+    for name, family in dialect.raw.get("families", {}).items():
+        file = f"{dialect.name}/families/{name}.yaml"
+        yield from (f"{file}: canonical-order: {text}" for text in _misordered(list(family)))
+        if name not in used:
+            yield f"{file}: unused-family: no operator uses it"
+
+
+def _misordered(keys: list[str]) -> Iterator[str]:
+    wanted = [key for key in _ORDER if key in keys]
+    if [key for key in keys if key in _ORDER] != wanted:
+        yield f"expected the keys in the order {', '.join(wanted)}"
+
+
+def _cases(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of every case, with the words that a line about one begins with."""
+    for index, (when, rows) in enumerate(spec.support):
+        yield "support." if when is None else f"support.{index}.", rows
 
 
 def _canonical_order(spec: OperatorSpec) -> Iterator[str]:
     """Keys stand in one order in every file, so that files read and compare alike."""
-    keys = [key for key in spec.raw if key in _ORDER]
-    wanted = [key for key in _ORDER if key in spec.raw]
-    if keys != wanted:
-        yield f"expected the keys in the order {', '.join(wanted)}"
+    family = spec.dialect.raw.get("families", {}).get(spec.raw.get("family"), {})
+    yield from _misordered([key for key, value in spec.raw.items() if key == "family" or family.get(key) != value])
     fields = list(spec.fields)
-    for level, row in spec.raw["support"].items():
-        named = [name for name in row if name in fields]
-        if named != [name for name in fields if name in row]:
-            yield f"support.{level}: expected the fields in the order of `fields`"
+    for place, rows in _cases(spec):
+        for level, row in rows.items():
+            named = [name for name in row if name in fields]
+            if named != [name for name in fields if name in row]:
+                yield f"{place}{level}: expected the fields in the order of `fields`"
 
 
 def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
     """A row equal to the one before it says nothing, and hides which level really changed something."""
-    rows = list(spec.raw["support"].items())
-    for (before, old), (level, new) in pairwise(rows):
-        fields = any(level in {f.since, f.until} for f in spec.fields.values())
-        rules = any(level in {form.since, form.until} for form in spec.rule_forms)
-        if old == new and not fields and not rules and level not in spec.raw.get("execute", {}):
-            yield f"support.{level} repeats {before}"
+    for place, rows in _cases(spec):
+        for (before, old), (level, new) in pairwise(rows.items()):
+            fields = any(level in {f.since, f.until} for f in spec.fields.values())
+            rules = any(level in {form.since, form.until} for form in spec.rule_forms)
+            if old == new and not fields and not rules and level not in spec.raw.get("execute", {}):
+                yield f"{place}{level} repeats {before}"
 
 
 def _unbroken_rule(spec: OperatorSpec) -> Iterator[str]:
@@ -82,10 +110,28 @@ def _unplaced_constraint(spec: OperatorSpec) -> Iterator[str]:
     for field in spec.fields.values():
         if not field.tensor:
             continue
-        has = {level for level, row in spec.raw["support"].items() if field.name in row}
-        if has and len(has) != len(spec.rows):
-            missing = [level for level in spec.rows if level not in has]
+        places = {
+            f"{place}{level}".removeprefix("support."): row
+            for place, rows in _cases(spec)
+            for level, row in rows.items()
+        }
+        missing = [place for place, row in places.items() if field.name not in row]
+        if 0 < len(missing) < len(places):
             yield f"{field.name} has no cell in {', '.join(missing)}"
+
+
+def _overlapping_cases(spec: OperatorSpec) -> Iterator[str]:
+    """No descriptor belongs to two cases; looked at where enums alone decide, with every value that they have."""
+    read = sorted({name for when in spec.whens for name in when.fields})
+    words = [spec.fields[name].words or () for name in read]
+    if prod(map(len, words)) > MOST_COMBINATIONS:
+        return
+    for values in product(*words):
+        context = Context(dict(zip(read, values, strict=True)), defines=spec.scope.defines)
+        held = [when.text for when in spec.whens if evaluate(when, context) is True]
+        if len(held) > 1:
+            given = " and ".join(f"{name} {value}" for name, value in zip(read, values, strict=True))
+            yield f"{given} is one of {held[0]} and one of {held[1]}"
 
 
 #: Linter name -> function over one operator. Add one here, and a failing file to its test.
@@ -96,5 +142,6 @@ LINTERS: Final[Mapping[str, Callable[[OperatorSpec], Iterator[str]]]] = {
     "no-example": _no_example,
     "no-source": _no_source,
     "forgotten-cell": _unplaced_constraint,
+    "overlapping-cases": _overlapping_cases,
     "examples-hold": _examples_hold,
 }

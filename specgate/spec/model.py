@@ -1,13 +1,25 @@
-"""What a spec file may say: pydantic models of every file under ``specs/``. Imported only to (re)build a table."""
+"""What a spec file of an operator or a family may say: pydantic models. Imported only to (re)build a table."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
 
-__all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "OperatorFile", "TensorFile", "TypesFile"]
+__all__ = [
+    "SHORT_NAMES", "Counterexample", "FamilyFile", "Implementation", "Level", "Name", "OperatorFile", "RuleEntry",
+    "RuleName", "Source",
+]  # fmt: skip
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
@@ -15,6 +27,8 @@ Implementation = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
+#: What may be left out before a fused operator's name where the dialect says nothing of its own.
+SHORT_NAMES: Final = ("ACTIVATION_", "ELEMENT_WISE_")
 _RANGE = re.compile(r"-?[0-9]{1,19}\.\.(-?[0-9]{1,19})?")
 
 
@@ -54,8 +68,10 @@ class FieldSpec(_File):
     kind: Literal["input", "output", "attribute"]
     type: str = Field(
         default="tensor",
-        description="tensor, uint, int, uint64, float, bool, string or enum:NAME; [] behind it makes it an array",
+        description="tensor, uint, int, uint64, float, bool, string, enum:NAME, scalar, size-2d, scale-bias or "
+        "operator (fused into this one); [] behind it makes it an array",
     )
+    of: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
     optional: bool = False
     default: Any = Field(default=None, description="the value an absent attribute has")
     words: list[str] | None = Field(default=None, description="the legal values of a string attribute")
@@ -73,6 +89,9 @@ class Cell(_File):
     ranks: Annotated[int | str | list[int], AfterValidator(_ranks)] | None = None
     values: Annotated[list[str | int], Field(min_length=1)] | None = None
     range: Annotated[str, AfterValidator(_range)] | None = None
+    operators: list[Name] | None = Field(
+        default=None, description="what a field may hold that fuses operators; RELU may stand for ACTIVATION_RELU"
+    )
 
 
 class SupportRow(BaseModel):
@@ -82,6 +101,25 @@ class SupportRow(BaseModel):
     __pydantic_extra__: dict[str, Cell] = Field(init=False)
 
     type_sets: dict[Name, list[str]] = Field(default={}, description="type variable -> types, as in ONNX's schemas")
+
+
+class SupportCase(BaseModel):
+    """The support rows of those descriptors for which a condition holds, by their levels."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, SupportRow] = Field(init=False)
+
+    when: Expression = Field(description="whose rows these are; no two of an operator's cases may hold at once")
+
+
+def _form_of_support(value: Any) -> str:
+    return "cases" if isinstance(value, list) else "rows"
+
+
+Support = Annotated[
+    Annotated[dict[Level, SupportRow], Tag("rows")] | Annotated[list[SupportCase], Tag("cases")],
+    Discriminator(_form_of_support),
+]
 
 
 class LongRule(_File):
@@ -130,12 +168,18 @@ class OtherValues(_File):
     when: Expression | None = Field(default=None, description="only descriptors for which this holds may differ")
 
 
+class ObservedCell(Cell):
+    """The parts of a cell in which builds differ, in all of the operator's cases or in one."""
+
+    when: Expression | None = Field(default=None, description="the condition of the only case that differs")
+
+
 class Observed(_File):
     """Where real builds differ from the page, measured with an oracle."""
 
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
-    support: dict[Name, Cell] = {}
+    support: dict[Name, ObservedCell] = {}
     waives: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
@@ -148,14 +192,24 @@ def _constant(value: Any) -> bool:
 
 
 class Execute(BaseModel):
-    """How the operator is computed: a kernel, its arguments, and behaviour that changes with the level."""
+    """How the operator is computed: a kernel, its arguments, and behaviour that changes with the level.
+
+    A family may say some of it and its operators the rest; together they need the kernel, the arrays and the outputs.
+    """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    kernel: Name
-    arrays: dict[Name, Name] = Field(description="kernel argument -> tensor field whose array it gets")
-    arguments: dict[Name, Expression] = Field(default={}, description="kernel argument -> expression over the fields")
-    outputs: list[Name] = Field(description="output fields in the order the kernel returns them")
+    kernel: Name | None = None
+    arrays: dict[Name, Name] | None = Field(
+        default=None, description="kernel argument -> tensor field whose array it gets"
+    )
+    arguments: dict[Name, Expression] = Field(
+        default={}, description="kernel argument -> attribute that it gets as it is, or expression over the fields"
+    )
+    output_type: dict[Name, Name] | None = Field(
+        default=None, description="kernel argument -> tensor field whose declared type it gets"
+    )
+    outputs: list[Name] | None = Field(default=None, description="output fields in the order the kernel returns them")
 
     @model_validator(mode="after")
     def _behaviour(self) -> Execute:
@@ -169,11 +223,12 @@ class OperatorFile(_File):
     """One operator of one dialect, all its levels."""
 
     operator: str
+    family: RuleName | None = Field(default=None, description="whose fields, rules and so on hold here too")
     summary: str = Field(description="what it computes, in our words")
     source: list[Source]
     unknowns: list[str] = Field(default=[], description="facts that could not be found")
-    fields: dict[Name, FieldSpec]
-    support: dict[Level, SupportRow]
+    fields: dict[Name, FieldSpec] | None = Field(default=None, description="all of them, or those the family lacks")
+    support: Support
     removed: Level | None = None
     define: dict[Name, Expression] = {}
     rules: dict[RuleName, RuleEntry] = {}
@@ -184,118 +239,16 @@ class OperatorFile(_File):
     observed: list[Observed] = []
 
 
-class ImplementationInfo(_File):
-    """What a campaign of `specgate conform` must know of an implementation."""
+class FamilyFile(_File):
+    """What several operators of a dialect share; each may add to it, and replace what it names again."""
 
-    what: str = Field(description="which program it is, and what asking it means")
-    ignores: list[Literal["structure", "type", "rank", "value", "rule"]] = Field(
-        default=[], description="what it does not look at, so that it disagrees with nothing that we refuse for"
-    )
-
-
-class DialectFile(_File):
-    """What holds for a dialect as a whole."""
-
-    dialect: Name
-    title: str
-    level: str = Field(description="what the dialect calls its version axis: feature level, opset")
-    unstated_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
-    sources: list[Source] = []
-    implementations: dict[Implementation, ImplementationInfo] = {}
-
-
-class LevelInfo(BaseModel):
-    """One level; what else a dialect records of it is kept as it is."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-    limits: dict[Name, int] = {}
-
-
-class LevelsFile(_File):
-    """A dialect's levels in order."""
-
-    dialect: Name
-    what: str
-    sources: list[Source]
-    levels: dict[Level, LevelInfo]
-    ir_versions: dict[str, str] = {}
-
-
-class TypeInfo(_File):
-    """One element type."""
-
-    value: int | None = None
-    bits: int | None
-    numpy: str | None
-    since: Level | None = None
-    capability: list[str] | None = Field(default=None, description="device capabilities, any one of which it needs")
-    tensor: str | None = None
-    ir_version: int | None = None
-    ir: str | None = None
-
-
-class TypesFile(_File):
-    """A dialect's element types."""
-
-    dialect: Name
-    sources: list[Source]
-    types: dict[str, TypeInfo]
-    flags: dict[str, int] = {}
-
-
-class Environment(_File):
-    """A release that users know, and the level it stands for."""
-
-    name: str
-    title: str
-    kind: Literal["windows", "package", "wheel", "release", "runtime"]
-    level: Level
-    ir_version: int | None = None
-    via: str | None
-    source: str
-
-
-class EnvironmentsFile(_File):
-    """A dialect's releases."""
-
-    dialect: Name
-    sources: list[Source]
-    environments: list[Environment]
-
-
-class Code(_File):
-    """An error code that users meet."""
-
-    name: str
-    meaning: str
-    advice: str
-    source: str
-
-
-class CodesFile(_File):
-    """A dialect's error codes, by their hexadecimal spelling."""
-
-    dialect: Name
-    sources: list[Source]
-    codes: dict[Annotated[str, StringConstraints(pattern=r"^0x[0-9A-F]{8}$")], Code]
-
-
-class ObservedTensors(_File):
-    """Where real builds differ from the page for tensors of any operator."""
-
-    builds: list[Level] | str
-    by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
-    waives: list[RuleName] = []
+    family: RuleName
+    fields: dict[Name, FieldSpec] = {}
+    define: dict[Name, Expression] = {}
     rules: dict[RuleName, RuleEntry] = {}
-    evidence: str
-    bug: bool = Field(default=False, description="the build contradicts its own page")
-
-
-class TensorFile(_File):
-    """Rules that every tensor of a dialect obeys; they read it as `tensor`."""
-
-    dialect: Name
-    sources: list[Source]
-    rules: dict[RuleName, RuleEntry]
-    counterexamples: dict[RuleName, Counterexample] = {}
-    observed: list[ObservedTensors] = []
+    execute: Execute | None = None
+    tolerance: Expression | None = None
+    counterexamples: dict[RuleName, Counterexample] = Field(
+        default={}, description="changes of an example that every operator of the family has"
+    )
+    observed: list[Observed] = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
 from specgate.rules.parse import TRUTH, RuleError, parse
+from specgate.spec.assemble import support_rows
 from specgate.spec.forms import rule_forms
 from specgate.spec.tables import Dialect, OperatorSpec
 from specgate.spec.yamlio import placed
@@ -15,32 +16,41 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from specgate.rules.parse import Rule, Scope
+    from specgate.spec.assemble import Sources
     from specgate.spec.yamlio import Keys, Lines
 
     Problem = tuple[Keys, str]
 
-__all__ = ["check_operator", "check_references"]
+__all__ = ["check_operators", "check_references"]
 
-_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "outputs"})
+_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs"})
+_SPEAKS_OF: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
 
 
-def check_references(tables: dict[str, Any], folder: Path, lines: Mapping[str, Lines] | None = None) -> list[str]:
+def check_references(
+    tables: dict[str, Any], folder: Path, lines: Mapping[str, Lines], sources: Mapping[str, Sources]
+) -> list[str]:
     """Return one line per name in the tables that refers to nothing: levels, types, fields, expressions.
 
-    lines: where each file's values stand, by the file's name inside `folder`.
+    lines: where the values of the dialect's own files stand, by the file's name inside `folder`. sources: where each
+    operator comes from.
     """
     dialect = Dialect(tables["dialect"]["dialect"], tables)
     found = [(f"{part}.yaml", *problem) for part, check in _PARTS.items() for problem in check(dialect)]
-    for name, operator in tables["operators"].items():
-        found += [(tables["files"][name], *problem) for problem in _operator_problems(operator, dialect)]
-    known = lines or {}
-    return [placed(str(folder / file), known.get(file, {}), path, text) for file, path, text in found]
+    told = [placed(str(folder / file), lines.get(file, {}), path, text) for file, path, text in found]
+    return told + check_operators(tables, sources)
 
 
-def check_operator(raw: dict[str, Any], tables: dict[str, Any], file: str, lines: Lines | None = None) -> list[str]:
-    """Return what one operator's file refers to in vain."""
+def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> list[str]:
+    """Return what the operators of `sources` refer to in vain; what stands in a family, for one of its operators."""
     dialect = Dialect(tables["dialect"]["dialect"], tables)
-    return [placed(file, lines or {}, path, text) for path, text in _operator_problems(raw, dialect)]
+    told = []
+    owners: dict[tuple[str, Keys], str] = {}
+    for name, source in sources.items():
+        for path, text in _operator_problems(tables["operators"][name], dialect):
+            if owners.setdefault(source.stands(path), name) == name:
+                told.append(source.placed(path, text))
+    return told
 
 
 def _levels_problems(dialect: Dialect) -> Iterator[Problem]:
@@ -92,14 +102,13 @@ def _level_problem(path: Keys, level: Any, dialect: Dialect) -> Iterator[Problem
 
 
 def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
+    if "fields" not in raw:
+        yield ("fields",), "expected this key"
+        return
     for path, level in _levels_of(raw):
         yield from _level_problem(path, level, dialect)
-    rows = [dialect.position[level] for level in raw["support"] if level in dialect.position]
-    if not raw["support"] or rows != sorted(rows):
-        yield ("support",), "expected at least one row, rows in the order of the levels"
-    for level, row in raw["support"].items():
-        for name, cell in row.items():
-            yield from _cell_problems(("support", level, name), name, cell, raw, dialect)
+    yield from _field_problems(raw)
+    yield from _support_problems(raw, dialect)
     spec = OperatorSpec(dialect, raw)
     defines: dict[str, Rule] = {}
     for name, text in raw.get("define", {}).items():
@@ -108,6 +117,8 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
         except RuleError as error:
             yield ("define", name), error.line
     scope = spec.scope_with(defines)
+    for index, (when, _) in enumerate(spec.support):
+        yield from _expression_problems(("support", index, "when"), when, scope, TRUTH)
     names = set(raw.get("rules", {}))
     yield from _rule_problems(("rules",), raw.get("rules", {}), scope, names, dialect)
     yield from _observed_problems(raw, scope, names, dialect)
@@ -120,7 +131,7 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
 
 
 def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
-    yield from ((("support", level), level) for level in raw["support"])
+    yield from ((path, path[-1]) for path, _ in support_rows(raw["support"]))
     if raw.get("removed"):
         yield ("removed",), raw["removed"]
     for name, info in raw["fields"].items():
@@ -134,14 +145,59 @@ def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
     yield from ((("execute", level), level) for level in raw.get("execute", {}) if level not in _RECIPE)
 
 
+def _field_problems(raw: dict[str, Any]) -> Iterator[Problem]:
+    """A scalar's type stands in an enum of the same operator."""
+    for name, info in raw["fields"].items():
+        scalar, named = info.get("type", "tensor") == "scalar", info.get("of")
+        if scalar and named is None:
+            yield ("fields", name, "of"), "expected the attribute that says which type the scalar has"
+        elif named is not None and not scalar:
+            yield ("fields", name, "of"), "expected it of a scalar only"
+        elif named is not None and not str(raw["fields"].get(named, {}).get("type")).startswith("enum:"):
+            yield ("fields", name, "of"), f"expected an attribute of an enum's type, found {named!r:.80}"
+
+
+def _support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
+    support = raw["support"]
+    cases = list(enumerate(support)) if isinstance(support, list) else [(None, support)]
+    seen: dict[str, int] = {}
+    for index, case in cases:
+        path: Keys = ("support",) if index is None else ("support", index)
+        levels = [level for level in case if index is None or level != "when"]
+        rows = [dialect.position[level] for level in levels if level in dialect.position]
+        if not levels or rows != sorted(rows):
+            yield path, "expected at least one row, rows in the order of the levels"
+        if index is not None and seen.setdefault(case["when"], index) != index:
+            yield (*path, "when"), f"support.{seen[case['when']]} says the same"
+    if not cases:
+        yield ("support",), "expected at least one case"
+    for path, row in support_rows(support):
+        for name, cell in row.items():
+            yield from _cell_problems((*path, name), name, cell, raw, dialect)
+
+
 def _cell_problems(
     path: Keys, name: str, cell: dict[str, Any], raw: dict[str, Any], dialect: Dialect
 ) -> Iterator[Problem]:
     if name not in raw["fields"]:
         yield path, f"unknown field {name!r}"
+        return
+    kind = raw["fields"][name].get("type", "tensor").removesuffix("[]")
+    for key in cell.keys() & _SPEAKS_OF.keys():
+        if kind not in _SPEAKS_OF[key]:
+            yield (*path, key), f"a field of type {kind} has no {key}"
+    if dialect.raw["dialect"].get("complete"):
+        unknown = [n for n in cell.get("operators", ()) if n not in dialect.raw["operators"]]
+        yield from (((*path, "operators"), f"unknown operator {n!r:.80}") for n in unknown)
+    if "when" in cell and cell["when"] not in _conditions(raw):
+        yield (*path, "when"), "expected the condition of one of the operator's cases, as it stands there"
     types = cell.get("types")
     if types != "any":
         yield from (((*path, "types"), f"unknown type {t!r:.80}") for t in types or () if t not in dialect.types)
+
+
+def _conditions(raw: dict[str, Any]) -> list[str]:
+    return [case["when"] for case in raw["support"]] if isinstance(raw["support"], list) else []
 
 
 def _rule_problems(
@@ -190,14 +246,18 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
 
 def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
     recipe = raw.get("execute", {})
+    missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
+    yield from ((("execute", key), "expected this key") for key in missing)
     fields = {n for n, f in raw["fields"].items() if f.get("type", "tensor").startswith("tensor")}
-    for part in ("arrays", "outputs"):
+    for part in ("arrays", "output_type", "outputs"):
         named = recipe.get(part, [])
         names = named.values() if isinstance(named, dict) else named
         yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in fields)
+    attributes = {n for n, f in raw["fields"].items() if f["kind"] == "attribute"}  # passed whole, whatever they are
     for name, text in recipe.get("arguments", {}).items():
-        yield from _expression_problems(("execute", "arguments", name), text, scope, None)
+        if text not in attributes:
+            yield from _expression_problems(("execute", "arguments", name), text, scope, None)
     for level in recipe.keys() - _RECIPE:
         for name, value in recipe[level].items():
-            text = value["expression"] if isinstance(value, dict) else None
+            text = value["expression"] if isinstance(value, dict) and value["expression"] not in attributes else None
             yield from _expression_problems(("execute", level, name), text, scope, None)

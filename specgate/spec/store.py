@@ -17,7 +17,7 @@ DIALECTS: Final = ("directml", "onnx", "openvino")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _SHIPPED: Final = _PACKAGE / "_specs"
 _CHECKOUT: Final = _PACKAGE.parent / "specs"
-_TOOL_VERSION: Final = 2  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 3  # raise it whenever build.py's output changes shape
 
 
 def spec_folders() -> list[Path]:
@@ -105,21 +105,22 @@ def write_tables(path: Path, content: dict[str, Any]) -> None:
 
 
 def _merge(tables: dict[str, Any], folder: Path) -> None:
-    """Add the operators of a scratch folder (operators/*.yaml) to a dialect's tables."""
+    """Add what a scratch folder has in operators/*.yaml and families/*.yaml to a dialect's tables."""
     if not (folder / "operators").is_dir() or (folder / "levels.yaml").is_file():
         return
-    from specgate.spec.build import SpecErrors, load_file, normalise
-    from specgate.spec.model import OperatorFile
-    from specgate.spec.references import check_operator
+    from specgate.spec.assemble import PART_FOLDERS, assemble
+    from specgate.spec.build import SpecErrors, load_part
+    from specgate.spec.references import check_operators
 
     problems: list[str] = []
-    for path in sorted((folder / "operators").glob("*.yaml")):
-        content, lines, found = load_file(path, OperatorFile)
-        if not found:
-            content = normalise(content)
-            found = found or check_operator(content, tables, str(path), lines)
-            tables["operators"][content["operator"]] = content
-            tables["files"][content["operator"]] = str(path)
-        problems += found
+    parts = []
+    for kind in PART_FOLDERS:
+        for path in sorted((folder / kind).glob("*.yaml")):
+            made, found = load_part(path, kind + path.name)
+            parts += [part._replace(relative=str(path)) for part in made]
+            problems += found
+    sources, found = assemble(tables, parts, broken=bool(problems))
+    problems += found
+    problems += check_operators(tables, sources)
     if problems:
         raise SpecErrors(problems)

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
 from specgate.rules.parse import TENSOR, Rule, RuleError, Scope, parse
-from specgate.spec.forms import Bounds, Cell, FieldInfo, Overlay, Resolved, RuleForm, Side, make_forms, rule_forms
+from specgate.spec.forms import Case, Cell, FieldInfo, Overlay, Resolved, RuleForm, Side, make_forms, rule_forms
 from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Dialect", "OperatorSpec", "dialect", "use_specs"]
+__all__ = ["Dialect", "OperatorSpec", "dialect", "in_use", "use_specs"]
+
+
+def _support(raw: Any) -> tuple[tuple[str | None, dict[str, Any]], ...]:
+    if isinstance(raw, dict):
+        return ((None, raw),)
+    return tuple((case["when"], {level: row for level, row in case.items() if level != "when"}) for case in raw)
 
 
 class OperatorSpec:
@@ -27,7 +34,13 @@ class OperatorSpec:
         self.dialect = dialect
         self.raw = raw
         self.name: str = raw["operator"]
-        self.rows: tuple[str, ...] = tuple(raw["support"])
+        #: The support rows: once, without a condition, or for each case that the descriptor may be.
+        self.support: tuple[tuple[str | None, dict[str, Any]], ...] = _support(raw["support"])
+        order = dialect.position
+        every = dict.fromkeys(level for _, rows in self.support for level in rows)
+        self.rows: tuple[str, ...] = tuple(
+            every if len(self.support) == 1 else sorted(every, key=lambda x: order.get(x, -1))
+        )
         self.fields: dict[str, FieldInfo] = {
             name: FieldInfo(name, **{**info, "words": tuple(info["words"]) if info.get("words") else None})
             for name, info in raw["fields"].items()
@@ -55,6 +68,12 @@ class OperatorSpec:
         return [f for f in self.fields.values() if f.kind == "attribute"]
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that rules may use without quotes: types, and the values of the operator's enums."""
+        enums = (info.words or () for info in self.fields.values() if info.type.startswith("enum:"))
+        return self.dialect.words.union(*enums)
+
+    @cached_property
     def scope(self) -> Scope:
         """The names that this operator's rules may use."""
         defines: dict[str, Rule] = {}
@@ -74,14 +93,14 @@ class OperatorSpec:
             fields={name: info.rule_kind for name, info in self.fields.items()},
             optional=frozenset(optional),
             numbers=frozenset(self.dialect.limit_names),
-            words=self.dialect.words,
+            words=self.words,
             defines=dict(defines),
         )
 
     def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
         """Return a named sub-expression, which may use the earlier ones; raise RuleError."""
-        if name in self.fields or name in self.dialect.limit_names or name in self.dialect.words:
-            raise RuleError(text, f"the name {name!r:.80} is taken by a field, a limit or a type")
+        if name in self.fields or name in self.dialect.limit_names or name in self.words:
+            raise RuleError(text, f"the name {name!r:.80} is taken by a field, a limit, a type or an enum's value")
         return parse(text, self.scope_with(earlier), expect=None)
 
     @cached_property
@@ -89,12 +108,18 @@ class OperatorSpec:
         """Every documented rule of the operator, all its forms."""
         return make_forms(self.raw.get("rules", {}), self.scope)
 
-    def row_at(self, level: str) -> str | None:
-        """Return the support row that holds at `level`, None where the operator does not exist."""
+    @cached_property
+    def whens(self) -> tuple[Rule, ...]:
+        """The conditions of the cases, none for an operator whose rows hold for every descriptor."""
+        return tuple(parse(when, self.scope) for when, _ in self.support if when is not None)
+
+    def row_at(self, level: str, rows: Iterable[str] | None = None) -> str | None:
+        """Return the support row (of `rows`, a case's, if given) that holds at `level`, None where there is none."""
         if level not in self.levels:
             return None
         position = self.dialect.position
-        return max((row for row in self.rows if position[row] <= position[level]), key=position.__getitem__)
+        held = (row for row in (self.rows if rows is None else rows) if position[row] <= position[level])
+        return max(held, key=position.__getitem__, default=None)
 
     @cached_property
     def overlays(self) -> list[Overlay]:
@@ -117,35 +142,37 @@ class OperatorSpec:
         row = self.row_at(level)
         if row is None:
             return None
-        cells = {name: self._cell(raw) for name, raw in self.raw["support"][row].items()}
         overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
-        for overlay in overlays:
-            cells.update({name: self._replaced(cells.get(name), raw) for name, raw in overlay.cells.items()})
-        return Resolved(
+        resolved = Resolved(
             spec=self,
             level=level,
             side=side,
             row=row,
             fields={n: f for n, f in self.fields.items() if self.dialect.holds(level, f.since, f.until)},
-            cells=cells,
+            cells={} if self.whens else self._cells(self.raw["support"][row], None, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
         )
+        return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.whens else resolved
 
-    def _cell(self, raw: Mapping[str, Any]) -> Cell:
-        types = raw.get("types")
-        return Cell(
-            types=tuple(self.dialect.types) if types == "any" else tuple(types) if types else None,
-            ranks=Bounds.make(raw.get("ranks")),
-            values=tuple(raw["values"]) if "values" in raw else None,
-            range=Bounds.make(raw.get("range")),
-        )
+    def _cases(self, whole: Resolved, overlays: Sequence[Overlay]) -> Iterator[Case]:
+        """Yield the cases that have a row at the level of `whole`."""
+        for rule, (when, rows) in zip(self.whens, self.support, strict=True):
+            row = self.row_at(whole.level, rows)
+            if row is not None:
+                yield Case(rule, replace(whole, row=row, cells=self._cells(rows[row], when, overlays)))
 
-    def _replaced(self, old: Cell | None, raw: Mapping[str, Any]) -> Cell:
-        """Return a cell with the parts that `raw` gives in place of its own."""
-        new, kept = self._cell(raw), old or Cell()
-        return Cell(*(getattr(new if k in raw else kept, k) for k in ("types", "ranks", "values", "range")))
+    def _cells(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
+        """Return a row's cells, with what builds do instead in all cases or in the one of `when`."""
+        types = self.dialect.types
+        cells = {name: Cell.make(raw, types) for name, raw in row.items()}
+        for overlay in overlays:
+            for name, raw in overlay.cells.items():
+                if raw.get("when") in {None, when}:
+                    parts = {key: getattr(Cell.make(raw, types), key) for key in raw if key != "when"}
+                    cells[name] = replace(cells.get(name, Cell()), **parts)
+        return cells
 
     def behaviour(self, level: str) -> dict[str, Any]:
         """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
@@ -302,10 +329,33 @@ def dialect(name: str) -> Dialect:
 
 def use_specs(*folders: Path) -> None:
     """Load the operators of further spec folders too (each laid out as ``specs/``); replaces an earlier call's."""
-    from specgate import targets
-    from specgate.validate.check import forget  # compiled checkers belong to the tables that made them
-
     _extra[:] = folders
     _dialects.clear()
+    _forget()
+
+
+@contextmanager
+def in_use(table: Dialect) -> Iterator[None]:
+    """Judge by `table` for a while, whatever the tables of that dialect are otherwise."""
+    usual = _dialects.get(table.name)
+    if usual is table:
+        yield
+        return
+    _dialects[table.name] = table
+    _forget()
+    try:
+        yield
+    finally:
+        del _dialects[table.name]
+        if usual is not None:
+            _dialects[table.name] = usual
+        _forget()
+
+
+def _forget() -> None:
+    """Drop what was compiled from tables that no longer count."""
+    from specgate import targets
+    from specgate.validate.check import forget
+
     forget()
     targets.forget()

@@ -37,15 +37,15 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
         operator.removeprefix("DML_OPERATOR_") if dialect_name == "directml" else operator
     )
     rows = []
-    for resolved, levels in _distinct(spec):
-        rows.append(
-            {
-                "since": resolved.level,
-                "levels": list(levels),
-                "fields": {name: _cell(resolved, name) for name in resolved.fields},
-                "rules": {form.name: form.require.text for form in resolved.rules},
-            }
-        )
+    for when, resolved, levels in _distinct(spec):
+        row: dict[str, Any] = {} if when is None else {"when": when}
+        row |= {
+            "since": resolved.level,
+            "levels": list(levels),
+            "fields": {name: _cell(resolved, name) for name in resolved.fields},
+            "rules": {form.name: form.require.text for form in resolved.rules},
+        }
+        rows.append(row)
     return {
         "dialect": spec.dialect.name,
         "operator": spec.name,
@@ -57,17 +57,26 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
     }
 
 
-def _distinct(spec: OperatorSpec) -> Iterator[tuple[Resolved, LevelSet]]:
-    """Yield the operator once per stretch of levels at which it is the same, with those levels."""
+def _distinct(spec: OperatorSpec) -> Iterator[tuple[str | None, Resolved, LevelSet]]:
+    """Yield the operator, case by case, once per stretch of levels at which it is the same, with those levels.
+
+    The first part is the case's condition, None for an operator without cases.
+    """
     groups: dict[Any, tuple[Resolved, list[str]]] = {}
-    for level in spec.levels:
-        resolved = spec.resolve(level)
-        if resolved is None:
-            continue
-        key = (resolved.row, tuple(resolved.fields), resolved.rules)
-        groups.setdefault(key, (resolved, []))[1].append(level)
-    for resolved, levels in groups.values():
-        yield resolved, LevelSet.of(spec.dialect.levels, levels)
+    for when, _ in spec.support:
+        for level in spec.levels:
+            resolved = _in_case(spec.resolve(level), when)
+            if resolved is not None:
+                key = (when, resolved.row, tuple(resolved.fields), resolved.rules)
+                groups.setdefault(key, (resolved, []))[1].append(level)
+    for (when, *_), (resolved, levels) in groups.items():
+        yield when, resolved, LevelSet.of(spec.dialect.levels, levels)
+
+
+def _in_case(resolved: Resolved | None, when: str | None) -> Resolved | None:
+    if resolved is None or when is None:
+        return resolved
+    return next((case.resolved for case in resolved.cases if case.when.text == when), None)
 
 
 def _cell(resolved: Resolved, name: str) -> dict[str, Any]:
@@ -90,6 +99,8 @@ def _cell(resolved: Resolved, name: str) -> dict[str, Any]:
             shown["values"] = list(cell.values)
         if cell.range is not None:
             shown["range"] = str(cell.range)
+        if cell.operators is not None:
+            shown["operators"] = list(cell.operators)
     return shown
 
 
@@ -121,7 +132,8 @@ def differences(table: Dialect, before: str, after: str) -> list[dict[str, Any]]
         if old is None or new is None:
             found.append({"operator": name, "change": "added" if old is None else "removed", "details": []})
             continue
-        details = [*_field_changes(old, new), *_rule_changes(old, new), *_behaviour_changes(spec, before, after)]
+        details = [*_field_changes(old, new), *_case_changes(spec, old, new), *_rule_changes(old, new)]
+        details += _behaviour_changes(spec, before, after)
         if details:
             found.append({"operator": name, "change": "changed", "details": details})
     return found
@@ -137,8 +149,20 @@ def _field_changes(old: Resolved, new: Resolved) -> Iterator[str]:
             yield from _cell_changes(name, old.cells.get(name), new.cells.get(name))
 
 
+def _case_changes(spec: OperatorSpec, old: Resolved, new: Resolved) -> Iterator[str]:
+    for when in spec.whens:
+        before, after = _in_case(old, when.text), _in_case(new, when.text)
+        if before is None or after is None:
+            if before is not after:
+                yield f"{when.text}: {'added' if before is None else 'removed'}"
+            continue
+        for name in [name for name in new.fields if name in old.fields]:
+            changes = _cell_changes(name, before.cells.get(name), after.cells.get(name))
+            yield from (f"{when.text}: {change}" for change in changes)
+
+
 def _cell_changes(name: str, old: Cell | None, new: Cell | None) -> Iterator[str]:
-    for part in ("types", "values"):
+    for part in ("types", "values", "operators"):
         before, after = (getattr(cell, part) or () if cell else () for cell in (old, new))
         added = [str(x) for x in after if x not in before]
         gone = [str(x) for x in before if x not in after]
@@ -195,12 +219,14 @@ _GENERAL = {
     "version": "the descriptor was written for a level that the target has",
     "unknown-attribute": "every attribute is one that the operator defines",
     "too-many-inputs": "no more inputs are given than the operator defines",
+    "support-case": "the descriptor is one of those that the level's support rows speak of",
     "too-many-outputs": "no more outputs are given than the operator defines",
 }
 _ASPECTS = {
     "type": "the type is one that the level's support row lists",
     "rank": "the number of dimensions is one that the level's support row lists",
     "value": "the value is one that the level's support row lists",
+    "operator": "the operator fused into the field is one that the level's support row lists, and is whole",
     "required": "the field is given",
     "exists": "the field is one that the operator has at the level",
     "wrong-kind": "the attribute's value is of the kind that the operator defines",
@@ -263,11 +289,12 @@ def _cell_reference(rule_id: str, spec: OperatorSpec, field: str, aspect: str) -
     if aspect not in _ASPECTS:
         raise InputError(f"unknown rule {rule_id!r:.100}; known aspects of a field: {', '.join(_ASPECTS)}")
     taken_at: dict[str, LevelSet] = {}
-    for resolved, at in _distinct(spec):
+    for when, resolved, at in _distinct(spec):
         cell = _cell(resolved, field) if field in resolved.fields else {}
-        taken = {"type": cell.get("types"), "rank": cell.get("ranks"), "value": cell.get("values")}.get(aspect)
+        taken = cell.get({"value": "values", "rank": "ranks", "type": "types", "operator": "operators"}.get(aspect, ""))
         if taken:
-            text = ", ".join(taken) if isinstance(taken, list) else str(taken)
+            text = ", ".join(map(str, taken)) if isinstance(taken, list) else str(taken)
+            text += f" where {when}" if when else ""
             taken_at[text] = taken_at[text] | at if text in taken_at else at
     holds = [{"levels": str(at), "text": text} for text, at in taken_at.items()]
     return {"id": rule_id, "says": _ASPECTS[aspect], "holds": holds, "source": spec.raw["source"]}

@@ -75,17 +75,19 @@ def _compile(
     """Compile what `basis` asks: one side, or both at once as the stricter of each cell and the rules of either."""
     spec = load_dialect(dialect).operator(operator)
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
-    resolved = [spec.resolve(level, side, by) for side in sides]
-    first, last = resolved[0], resolved[-1]
+    first, last = spec.resolve(level, sides[0], by), spec.resolve(level, sides[-1], by)
     if first is None or last is None:
         return _never
-    if first.key == last.key:
-        return compile_resolved(first)
-    return compile_resolved(_stricter(first, last))
+    resolved = first if first.key == last.key else _stricter(first, last)
+    if resolved.cases:
+        from specgate.validate.cases import compile_cases  # few operators have any
+
+        return compile_cases(resolved)
+    return compile_resolved(resolved)
 
 
 def _stricter(page: Resolved, builds: Resolved) -> Resolved:
-    """Return what both sides take: each cell narrowed by the other's, the rules of both."""
+    """Return what both sides take: each cell narrowed by the other's, the rules of both; so for each case."""
     cells = {
         name: _narrowed(page.cells.get(name, Cell()), builds.cells.get(name, Cell()))
         for name in dict.fromkeys([*page.cells, *builds.cells])
@@ -95,6 +97,10 @@ def _stricter(page: Resolved, builds: Resolved) -> Resolved:
         cells=cells,
         rules=tuple(dict.fromkeys([*page.rules, *builds.rules])),
         tensor_rules=tuple(dict.fromkeys([*page.tensor_rules, *builds.tensor_rules])),
+        cases=tuple(
+            replace(case, resolved=_stricter(case.resolved, other.resolved))
+            for case, other in zip(page.cases, builds.cases, strict=True)
+        ),
     )
 
 
@@ -104,6 +110,7 @@ def _narrowed(one: Cell, other: Cell) -> Cell:
         ranks=_within_both(one.ranks, other.ranks),
         values=_common(one.values, other.values),
         range=_within_both(one.range, other.range),
+        operators=_common(one.operators, other.operators),
     )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.rules.explain import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from specgate.descriptors.core import Descriptor
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
 
@@ -48,6 +47,10 @@ class Failure:
 
 def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
     """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes."""
+    if resolved.cases:
+        from specgate.validate.cases import explain_cases  # which comes back here with the case that holds
+
+        return explain_cases(descriptor, resolved)
     fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
     context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
     found = list(_structure(descriptor, resolved))
@@ -65,7 +68,10 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
                 hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)
     for name, info in resolved.fields.items():
         cell = resolved.cells.get(name)
-        failures = _cell(name, info, cell, fields[name]) if cell is not None or info.words else ()
+        if info.fuses:
+            failures = _fused(name, cell, fields[name], resolved)
+        else:
+            failures = _cell(name, info, cell, fields[name]) if cell is not None or info.words else iter(())
         found += [f for f in failures if (name, f.aspect + "s") not in hidden]
     found += tensor_failures
     found += [failure for failure, _ in _rules(resolved.rules, context, "", broken, lost)]
@@ -105,23 +111,58 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
         if name not in resolved.fields and descriptor.fields.get(name) is not None:
             message = f"{name} is not a field of {resolved.spec.name} at {resolved.level}"
             yield Failure(
-                f"{name}.exists", name, message, {name: descriptor.fields[name]}, aspect="structure", structural=True
+                f"{name}.exists",
+                name,
+                message,
+                {name: _plain(descriptor.fields[name])},
+                aspect="structure",
+                structural=True,
             )
 
 
 def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
     if value is None:
         return
-    items = (
-        enumerate(value) if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [(None, value)]
-    )
-    for index, item in items:
-        where = name if index is None else f"{name}[{index}]"
+    for where, item in _items(name, value):
         if isinstance(item, TensorDesc):
             if cell is not None:
                 yield from _tensor_cell(name, where, cell, item)
+        elif isinstance(item, Size2D | ScaleBias):
+            for member, number in item._asdict().items():
+                yield from _value_cell(name, f"{where}.{member}", info, cell, number)
         else:
             yield from _value_cell(name, where, info, cell, item)
+
+
+def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a field's value, or the elements of an array, each with its place."""
+    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc | Size2D | ScaleBias):
+        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
+    else:
+        yield name, value
+
+
+def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
+    """What is wrong with operators that a field holds; nothing is with one that is left out."""
+    if value is None:
+        return
+    from specgate.rules.fused import Fusible
+
+    allowed = cell.operators if cell is not None else None
+    fusible = Fusible(resolved.spec.dialect, resolved.level, allowed)
+    for where, item in _items(name, value):
+        for flaw in fusible.flaws(item):
+            place = f"{where}.{flaw.field}" if flaw.field else where
+            yield Failure(
+                f"{name}.operator",
+                place,
+                f"{where} {flaw.message}",
+                {where: shown(item, 200)},
+                fix=f"{flaw.change} {place}" if flaw.change else None,
+                aspect="value",
+                structural=flaw.structural,
+                allowed=(allowed or ()) if flaw.listed else (),
+            )
 
 
 def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Iterator[Failure]:
@@ -248,4 +289,8 @@ def _plain(value: Any) -> Any:
         return str(value) if len(value) <= 200 else shown(value)
     if isinstance(value, int) and abs(value) >= PRINTABLE:
         return shown(value)
+    if isinstance(value, Size2D | ScaleBias):
+        return {name: _plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, Descriptor):
+        return shown(value, 200)
     return [_plain(v) for v in value] if isinstance(value, tuple | list | range) else value

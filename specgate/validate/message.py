@@ -75,7 +75,8 @@ def _repeats(other: Failure, failure: Failure) -> bool:
 
 def _reach(failure: Failure, levels: LevelSet, dialect: Dialect) -> str:
     """Say which levels take a type, rank or value; a rule that no level relaxes needs no such words."""
-    if failure.unknown or (failure.aspect == "rule" and not levels):
+    unlisted = failure.aspect == "rule" or (failure.aspect == "value" and not failure.allowed)
+    if failure.unknown or (unlisted and not levels):
         return ""
     if not levels:
         return f"; no {dialect.level_word} takes it"

@@ -145,7 +145,9 @@ def test_targets_lists_levels_environments_and_sources(capsys):
     assert len(json.loads(output(capsys, "targets", "--format", "json"))["targets"]) > 100
 
 
-@pytest.mark.parametrize("kind", ["operator", "dialect", "levels", "types", "environments", "tensor", "codes"])
+@pytest.mark.parametrize(
+    "kind", ["operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes"]
+)
 def test_schemas_accept_the_shipped_files(capsys, kind):
     import jsonschema
 
@@ -153,10 +155,24 @@ def test_schemas_accept_the_shipped_files(capsys, kind):
     from tests.paths import SPECS
 
     schema = json.loads(output(capsys, "spec", "schema", kind))
-    files = list(SPECS.glob("*/operators/*.yaml" if kind == "operator" else f"*/{kind}.yaml"))
-    assert files
+    folders = {"operator": "operators", "family": "families"}
+    files = list(SPECS.glob(f"*/{folders[kind]}/*.yaml" if kind in folders else f"*/{kind}.yaml"))
+    assert files or kind == "family"
     for file in files:
         jsonschema.validate(load_yaml(file.read_text(encoding="utf-8"), file.name)[0], schema)
+
+
+def test_schemas_of_families_and_cases(capsys):
+    import jsonschema
+
+    from specgate.spec.yamlio import load_yaml
+    from tests.spec.conftest import FAMILY, MEMBER, REDUCE
+
+    for kind, text in (("family", FAMILY), ("operator", MEMBER), ("operator", REDUCE)):
+        schema = json.loads(output(capsys, "spec", "schema", kind))
+        jsonschema.validate(load_yaml(text, kind)[0], schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(load_yaml(text + "mistake: 1\n", kind)[0], schema)
 
 
 def test_spec_check_of_the_shipped_tables_is_clean(capsys):
@@ -189,3 +205,69 @@ def test_spec_check_runs_the_data_linters(capsys, tmp_path):
     file.write_text(text, encoding="utf-8")
     assert main(["spec", "check", str(tmp_path)]) == 1
     assert "examples-hold: counterexamples.two-values: expected" in capsys.readouterr().out
+
+
+def test_spec_check_judges_a_folders_examples_by_its_own_tables(capsys, tmp_path):
+    from tests.paths import SPECS, copy_tree
+
+    copy_tree(SPECS / "directml", tmp_path / "directml")
+    file = tmp_path / "directml/operators/one_hot.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert text.count("types: [UINT32]}") >= 2
+    file.write_text(text.replace("types: [UINT32]}", "types: [UINT16]}"), encoding="utf-8")
+    assert main(["spec", "check", str(tmp_path)]) == 1
+    assert "examples.example-1 is rejected at 2.0: directml/ONE_HOT/IndicesTensor.type" in capsys.readouterr().out
+    assert "0 problems" in output(capsys, "spec", "check")  # and leaves the tables in use as they are
+
+
+@pytest.fixture
+def cases(scratch) -> None:
+    from tests.spec.conftest import REDUCE
+
+    scratch(reduce=REDUCE)
+
+
+@pytest.mark.usefixtures("cases")
+def test_support_shows_a_table_for_each_case(capsys):
+    text = output(capsys, "support", "REDUCE_SOME", "--target", "directml:2.0")
+    first, second = text.split("\nwhere ")[1:]
+    assert first.startswith("Function in (ARGMAX, ARGMIN)\n\n* 1.0..2.1 <- this target\n")
+    assert "\n  3.0..6.4\n" in first
+    assert second.startswith("Function == SUM\n\n* 2.0..6.4 <- this target\n")
+    assert "OutputTensor  output     rank 4; UINT32" in first
+    assert "OutputTensor  output     rank 4; FLOAT32" in second
+    assert text.count("rank(InputTensor) == rank(OutputTensor)") == 1
+    listed = json.loads(output(capsys, "support", "REDUCE_SOME", "--format", "json"))
+    assert [(row["when"], row["since"]) for row in listed["rows"]] == [
+        ("Function in (ARGMAX, ARGMIN)", "1.0"),
+        ("Function in (ARGMAX, ARGMIN)", "3.0"),
+        ("Function == SUM", "2.0"),
+    ]
+    assert "REDUCE_SOME  limited  rows 1.0, 2.0, 3.0" in output(capsys, "support", "--target", "directml:2.0")
+
+
+@pytest.mark.usefixtures("cases")
+def test_diff_speaks_of_cases(capsys):
+    text = output(capsys, "diff", "directml:1.0", "directml:3.0")
+    assert "    Function == SUM: added" in text
+    assert "    Function in (ARGMAX, ARGMIN): InputTensor: ranks 4 → 1 to 8" in text
+    text = output(capsys, "diff", "directml:3.0", "directml:1.0")
+    assert "    Function == SUM: removed" in text
+    assert "REDUCE_SOME" not in output(capsys, "diff", "directml:2.0", "directml:2.1")
+
+
+@pytest.mark.usefixtures("cases")
+def test_rule_speaks_of_cases(capsys):
+    text = output(capsys, "rule", "directml/REDUCE_SOME/OutputTensor.type")
+    assert "1.0..6.4  UINT32 where Function in (ARGMAX, ARGMIN)" in text
+    assert "2.0..6.4  FLOAT32 where Function == SUM" in text
+    assert "support rows" in output(capsys, "rule", "directml/REDUCE_SOME/support-case")
+
+
+@pytest.mark.usefixtures("cases")
+def test_minimum_is_that_of_the_case(capsys):
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 2, 3, 4]}
+    made = {"type": "REDUCE_SOME", "desc": {"Function": "SUM", "InputTensor": tensor, "OutputTensor": tensor}}
+    found = json.loads(output(capsys, "minimum", json.dumps(made), "--format", "json"))
+    assert found["minimum"] == "2.0"
+    assert [f["id"] for f in found["blockers"]["1.0"]] == ["directml/REDUCE_SOME/support-case"]

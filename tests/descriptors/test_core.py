@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Oddity, Symbol, TensorDesc, shown, tensor
+from specgate.descriptors.core import Descriptor, Oddity, ScaleBias, Size2D, Symbol, TensorDesc, shown, tensor
 
 
 def test_tensor() -> None:
@@ -42,6 +42,13 @@ PLAIN = {
     "null": ({"Axis": None}, False),
     "null in a list": ({"Order": [1, None]}, False),
     "nothing": ({}, True),
+    "records": ({"Size": Size2D(3, 2), "Line": ScaleBias(0.5, 1.0)}, True),
+    "operator": ({"Fused": Descriptor("directml", "Y", {"Alpha": 1.0})}, True),
+    "operator with an unknown inside": ({"Fused": Descriptor("directml", "Y", {"Alpha": None})}, False),
+    "unknown in one of several operators": (
+        {"Gates": [Descriptor("directml", "Y", {}), Descriptor("directml", "Y", {"A": tensor("INT8", ["N"])})]},
+        False,
+    ),
 }
 
 
@@ -73,6 +80,13 @@ def endless() -> list[Any]:
     return value
 
 
+def endless_operator() -> Descriptor:
+    fields: dict[str, Any] = {}
+    made = Descriptor("directml", "X", fields)
+    fields["Fused"] = made
+    return made
+
+
 SHOWN: dict[str, tuple[Any, str]] = {
     "word": ("INT8", "'INT8'"),
     "number": (3, "3"),
@@ -94,6 +108,15 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "long number inside": ([10**5000], "[an integer of 16610 bits]"),
     "deep list": (nested(10_000), "[[[…]]]"),
     "endless list": (endless(), "[1, [1, [1, …]]]"),
+    "size": (Size2D(3, 2), "{'Width': 3, 'Height': 2}"),
+    "sizes inside": ([Size2D(3, 2)], "[{'Width': 3, 'Height': 2}]"),
+    "scale and bias": (ScaleBias(0.5, -1.0), "{'Scale': 0.5, 'Bias': -1.0}"),
+    "operator": (Descriptor("directml", "ACTIVATION_RELU", {"InputTensor": None}), "ACTIVATION_RELU"),
+    "operator with fields": (Descriptor("directml", "ACTIVATION_ELU", {"Alpha": 1.5}), "ACTIVATION_ELU {'Alpha': 1.5}"),
+    "operators": ([Descriptor("directml", n, {}) for n in "XY"], "[X, Y]"),
+    "operator with a strange name": (Descriptor("directml", "\x1b[0m", {}), r"'\x1b[0m'"),
+    "operator with a long name": (Descriptor("directml", "X" * 10**6, {}), "X" * 59 + "…"),
+    "endless operator": (endless_operator(), "X {'Fused': X …}"),
     "object": (object(), "an object of type object"),
     "set": ({1}, "an object of type set"),
     "class": (int, "an object of type type"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, tensor
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, TensorDesc, tensor
 from specgate.descriptors.directml import is_descriptor, read, read_tensor, write, write_tensor
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError, NoTable
@@ -280,6 +280,11 @@ fields:
   Function: {kind: attribute, type: "enum:REDUCE_FUNCTION", optional: true}
   Windows: {kind: attribute, type: "uint[]", optional: true}
   Scales: {kind: attribute, type: "float[]", optional: true}
+  Number: {kind: attribute, type: scalar, of: Function, optional: true}
+  Size: {kind: attribute, type: size-2d, optional: true}
+  Line: {kind: attribute, type: scale-bias, optional: true}
+  Fused: {kind: attribute, type: operator, optional: true}
+  Gates: {kind: attribute, type: "operator[]", optional: true}
 support: {"1.0": {}}
 """
 VALUES: dict[str, tuple[str, Any, Any]] = {
@@ -301,6 +306,33 @@ VALUES: dict[str, tuple[str, Any, Any]] = {
     "floats": ("Scales", [1, 0.5, "inf"], [1.0, 0.5, float("inf")]),
     "tensors": ("Inputs", [{"DataType": "INT8", "Sizes": [1]}], [tensor("INT8", [1])]),
     "no tensors": ("Inputs", [], []),
+    "whole scalar": ("Number", -3, -3),
+    "exact scalar": ("Number", 2**64 - 1, 2**64 - 1),
+    "least scalar": ("Number", -(2**63), -(2**63)),
+    "scalar beyond 64 bits": ("Number", 2**64, 2.0**64),
+    "broken scalar": ("Number", 0.5, 0.5),
+    "infinite scalar": ("Number", "-inf", float("-inf")),
+    "size": ("Size", {"Width": 3, "Height": 2}, Size2D(3, 2)),
+    "size in another order": ("Size", {"Height": 0, "Width": 4294967295}, Size2D(4294967295, 0)),
+    "scale and bias": ("Line", {"Scale": 2, "Bias": "-inf"}, ScaleBias(2.0, float("-inf"))),
+    "operator": ("Fused", {"type": "DML_OPERATOR_KINDS", "desc": {}}, Descriptor("directml", "KINDS", {})),
+    "operator by its short name": ("Fused", {"Type": "KINDS"}, Descriptor("directml", "KINDS", {})),
+    "operator with null tensors": (
+        "Fused",
+        {"type": "KINDS", "desc": {"Inputs": None, "Ratio": 1}},
+        Descriptor("directml", "KINDS", {"Ratio": 1.0}),
+    ),
+    "operator in an operator": (
+        "Fused",
+        {"type": "KINDS", "desc": {"Fused": {"type": "KINDS", "desc": {"Size": {"Width": 1, "Height": 1}}}}},
+        Descriptor("directml", "KINDS", {"Fused": Descriptor("directml", "KINDS", {"Size": Size2D(1, 1)})}),
+    ),
+    "operators": (
+        "Gates",
+        [{"type": "KINDS", "desc": {}}, {"type": "KINDS", "desc": {"Number": 1}}],
+        [Descriptor("directml", "KINDS", {}), Descriptor("directml", "KINDS", {"Number": 1})],
+    ),
+    "no operators": ("Gates", [], []),
 }
 
 
@@ -311,6 +343,62 @@ def test_values_of_every_kind(scratch, field: str, raw: Any, value: Any) -> None
     assert made.fields == {field: value}
     assert repr(made.fields[field]) == repr(value)
     assert read(write(made)) == made
+
+
+def test_written_values_of_new_kinds(scratch) -> None:
+    scratch(kinds=KINDS)
+    desc = {
+        "Number": "nan",
+        "Size": {"Width": 3, "Height": 2},
+        "Line": {"Scale": 0.5, "Bias": "inf"},
+        "Fused": {"type": "DML_OPERATOR_KINDS", "desc": {"Ratio": 1.0}},
+        "Gates": [{"type": "DML_OPERATOR_KINDS", "desc": {}}],
+    }
+    assert write(read({"type": "KINDS", "desc": desc}))["desc"] == desc
+
+
+def test_unknown_sizes_inside_operators_are_seen(scratch) -> None:
+    scratch(kinds=KINDS)
+    fused = {"type": "KINDS", "desc": {"Inputs": [{"DataType": "INT8", "Sizes": ["N"]}]}}
+    assert not read({"type": "KINDS", "desc": {"Fused": fused}}).plain
+    assert not read({"type": "KINDS", "desc": {"Gates": [fused]}}).plain
+    assert read({"type": "KINDS", "desc": {"Gates": [{"type": "KINDS", "desc": {}}]}}).plain
+
+
+def nested(times: int) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": "KINDS", "desc": {}}
+    for _ in range(times):
+        made = {"type": "KINDS", "desc": {"Fused": made}}
+    return made
+
+
+@pytest.mark.timeout(60)
+def test_operators_nested_without_end(scratch) -> None:
+    scratch(kinds=KINDS)
+    assert read(write(read(nested(2)))) == read(nested(2))
+    endless = nested(1)
+    endless["desc"]["Gates"] = [endless] * 60
+    for data in (nested(3), nested(5000), endless):
+        with pytest.raises(InputError, match="expected at most 2 operators inside one another") as caught:
+            read(data, "here")
+        assert str(caught.value.place).startswith("here.")
+    with pytest.raises(InputError, match="Gates: expected at most 64 operators, found 1000000"):
+        read({"type": "KINDS", "desc": {"Gates": [None] * 10**6}})
+
+
+@pytest.mark.timeout(60)
+def test_an_endless_operator_is_not_written(scratch) -> None:
+    scratch(kinds=KINDS)
+    fields: dict[str, Any] = {}
+    fields["Fused"] = made = Descriptor("directml", "KINDS", fields)
+    with pytest.raises(InputError, match="expected at most 2 operators inside one another"):
+        write(made)
+
+
+def test_an_operator_without_a_table_inside_another(scratch) -> None:
+    scratch(kinds=KINDS)
+    with pytest.raises(NoTable, match="no table for 'KIND'; did you mean KINDS"):
+        read({"type": "KINDS", "desc": {"Fused": {"type": "DML_OPERATOR_KIND", "desc": {}}}})
 
 
 def test_not_a_number_survives(scratch) -> None:
@@ -335,6 +423,25 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "list": ("Windows", 3, "Windows: expected a list, found 3"),
     "list of words": ("Windows", [1, "2"], "Windows[1]: expected an integer from 0 to 4294967295, found '2'"),
     "tensors": ("Inputs", {"DataType": "INT8", "Sizes": [1]}, "Inputs: expected a list, found {'DataType': 'INT8', 'Sizes': [1]}"),
+    "scalar": ("Number", "3", "Number: expected a number, found '3'"),
+    "scalar of a truth": ("Number", True, "Number: expected a number, found True"),
+    "scalar in a dict": ("Number", {"Int32": 3}, "Number: expected a number, found {'Int32': 3}"),
+    "size": ("Size", [3, 2], "Size: expected an object with Width and Height, found [3, 2]"),
+    "half a size": ("Size", {"Width": 3}, "Size: expected the field Height"),
+    "size with a null": ("Size", {"Width": None, "Height": 2}, "Size: expected the field Width"),
+    "negative size": ("Size", {"Width": 3, "Height": -1}, "Size.Height: expected an integer from 0 to 4294967295, found -1"),
+    "broken size": ("Size", {"Width": 1.5, "Height": 1}, "Size.Width: expected an integer from 0 to 4294967295, found 1.5"),
+    "size of three": ("Size", {"Width": 3, "Height": 1, "Depth": 1}, "Size: 'Depth' is not a field of DML_SIZE_2D; expected Width, Height"),
+    "misspelt scale": ("Line", {"Scales": 3, "Bias": 1}, "Line: 'Scales' is not a field of DML_SCALE_BIAS; did you mean Scale?"),
+    "bias": ("Line", {"Scale": 3, "Bias": "much"}, "Line.Bias: expected a number, found 'much'"),
+    "operator by its name": ("Fused", "ACTIVATION_RELU", "Fused: expected an operator description, found 'ACTIVATION_RELU'"),
+    "operator without a type": ("Fused", {"desc": {}}, 'Fused: expected "type": "DML_OPERATOR_…", found None'),
+    "operator's field": ("Fused", {"type": "KINDS", "desc": {"Ratios": 1}}, "Fused: 'Ratios' is not a field of KINDS; did you mean Ratio?"),
+    "operator's value": ("Fused", {"type": "KINDS", "desc": {"Ratio": "x"}}, "Fused.Ratio: expected a number, found 'x'"),
+    "operator's fields": ("Fused", {"type": "KINDS", "desc": 3}, "Fused.desc: expected an object with the operator's fields, found 3"),
+    "operators": ("Gates", {"type": "KINDS"}, "Gates: expected a list, found {'type': 'KINDS'}"),
+    "one of the operators": ("Gates", [{"type": "KINDS"}, None], "Gates[1]: expected an operator description, found None"),
+    "value in one of the operators": ("Gates", [{"type": "KINDS", "Size": 1}], "Gates[0].Size: expected an object with Width and Height, found 1"),
     "no tensor": ("Inputs", [None], "Inputs[0]: expected a tensor description, found None"),
     "bad tensor": ("Inputs", [{"DataType": "INT8", "Sizes": [-1]}], "Inputs[0].Sizes[0]: expected an integer from 0 to 4294967295, found -1"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import specgate
-from specgate.descriptors.core import Symbol, tensor
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, tensor
 from specgate.descriptors.directml import read
 from specgate.errors import Error, InputError, NoTable
 from specgate.oracles.abi import abi
@@ -166,6 +166,25 @@ def test_operators_inside_an_operator():
     assert struct.unpack_from("<ff", decoded.data, decoded.at("Alpha")) == (1.0, 0.5)
 
 
+def both(operator: str, dicts: dict[str, Any], values: dict[str, Any]) -> None:
+    """The values of a Descriptor make the image that the dict makes."""
+    assert image(Descriptor("directml", operator, values)) == image({"type": operator, "desc": dicts})
+
+
+def test_values_of_a_descriptor_and_of_a_dict_make_the_same_image():
+    relu = Descriptor("directml", "ACTIVATION_RELU", {})
+    gemm: dict[str, Any] = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 0.5}
+    both("GEMM", {**gemm, "FusedActivation": RELU}, {**gemm, "FusedActivation": relu})
+    elu = Descriptor("directml", "ACTIVATION_ELU", {"Alpha": 1.5})
+    rnn: dict[str, Any] = {"Direction": "FORWARD"}
+    raw_elu = {"type": "DML_OPERATOR_ACTIVATION_ELU", "desc": {"Alpha": 1.5}}
+    for sequence in (list, tuple):
+        both("RNN", {**rnn, "ActivationDescs": [RELU, raw_elu]}, {**rnn, "ActivationDescs": sequence([relu, elu])})
+    both("ELEMENT_WISE_ABS", {"ScaleBias": {"Scale": 2, "Bias": -1}}, {"ScaleBias": ScaleBias(2.0, -1.0)})
+    size: dict[str, Any] = {"InterpolationMode": "LINEAR"}
+    both("UPSAMPLE_2D", {**size, "ScaleSize": {"Width": 3, "Height": 2}}, {**size, "ScaleSize": Size2D(3, 2)})
+
+
 def test_an_array_of_operators():
     decoded = Decoded(image({"type": "RNN", "desc": {"ActivationDescs": [RELU, RELU], "Direction": "BACKWARD"}}))
     first = decoded.follow(decoded.at("ActivationDescs"))
@@ -235,6 +254,16 @@ def test_what_the_structure_cannot_hold(changed, changes, message):
         ({"type": "FILL_VALUE_CONSTANT", "desc": {"ValueDataType": "INT8", "Value": 300}}, "of the type 'INT8'"),
         ({"type": "FILL_VALUE_CONSTANT", "desc": {"ValueDataType": "INT8", "Value": "x"}}, "of the type 'INT8'"),
         ({"type": "SLICE", "desc": {"Offsets": [0], "Sizes": [1, 1], "Strides": [1]}}, "expected lists of one length"),
+        ({"type": "ELEMENT_WISE_ABS", "desc": {"ScaleBias": Size2D(1, 2)}}, "ScaleBias: expected an object with Scale"),
+        (
+            {"type": "UPSAMPLE_2D", "desc": {"ScaleSize": (3, 2), "InterpolationMode": 0}},
+            "expected an object with Width",
+        ),
+        ({"type": "UPSAMPLE_2D", "desc": {"ScaleSize": Size2D(-1, 2), "InterpolationMode": 0}}, "an integer from 0"),
+        (
+            {"type": "GEMM", "desc": {"TransA": 0, "TransB": 0, "Alpha": 1, "Beta": 0, "FusedActivation": 3}},
+            "operator desc",
+        ),
         ({"desc": {}}, "expected an operator's type"),
         ([], "expected an operator description"),
     ],
@@ -258,6 +287,14 @@ def test_operators_nested_without_end():
     endless: dict[str, Any] = {"type": "GEMM", "desc": {"TransA": 0, "TransB": 0, "Alpha": 1, "Beta": 0}}
     endless["desc"]["FusedActivation"] = endless
     with pytest.raises(InputError, match="at most 8 operators inside one another"):
+        image(endless)
+
+
+@pytest.mark.timeout(60)
+def test_many_operators_nested_without_end():
+    endless: dict[str, Any] = {"type": "RNN", "desc": {"Direction": 0}}
+    endless["desc"]["ActivationDescs"] = [*[{"type": "RNN", "desc": {"Direction": 0}}] * 300_000, endless]
+    with pytest.raises(InputError, match="at most 16777216 bytes"):
         image(endless)
 
 

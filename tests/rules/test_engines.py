@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, TensorDesc, tensor
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, tensor
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.rules.explain import explain
@@ -25,6 +25,10 @@ FIELDS: dict[str, Any] = {
     "Back": {"kind": "attribute", "type": "int"},
     "Order": {"kind": "attribute", "type": "int[]"},
     "Count": {"kind": "attribute", "type": "uint", "optional": True, "default": 2},
+    "Many": {"kind": "input", "type": "tensor[]"},
+    "Size": {"kind": "attribute", "type": "size-2d"},
+    "Line": {"kind": "attribute", "type": "scale-bias", "optional": True},
+    "Low": {"kind": "attribute", "type": "scalar"},
 }
 DEFINE = {"new_axis": "Back if Back >= 0 else Back + rank(A)", "first": "A.sizes[0]"}
 
@@ -47,13 +51,31 @@ def operator(rule: str) -> tables.OperatorSpec:
 
 
 TENSOR = st.sampled_from(["A", "B", "C"])
+ELEMENT = st.sampled_from(["Many[0]", "Many[1]", "Many[Axis]", "Many[Back]", "Many[rank(A) - 1]"])
+MEMBERS = [
+    "rank({})",
+    "elements({})",
+    "extent({})",
+    "minimum_size({})",
+    "bits({})",
+    "{}.sizes[0]",
+    "{}.strides[0]",
+    "{}.Flags",
+]
+MEMBER = st.sampled_from(MEMBERS)
 LEAVES = st.one_of(
     st.integers(-2, 4).map(str),
     st.sampled_from(["Axis", "Back", "Count", "new_axis", "first", "max_dimensions"]),
+    st.sampled_from(["len(Many)", "Size.Width", "Size.Height", "Line.Scale", "Low"]),
     TENSOR.map("rank({})".format),
     TENSOR.map("elements({})".format),
     TENSOR.map("value({})".format),
     TENSOR.map("extent({})".format),
+)
+
+
+TESTS = st.sampled_from(
+    ["", " if rank(t) > 1", " if present(t.strides)", " if type(t) != INT8", " if present(t.Flags)"]
 )
 
 
@@ -71,6 +93,11 @@ def numbers(draw: st.DrawFn, depth: int = 2, variables: tuple[str, ...] = ()) ->
     if kind == 4:
         test = draw(truths(depth - 1, variables))
         return f"({draw(numbers(depth - 1, variables))} if {test} else {draw(numbers(depth - 1, variables))})"
+    if kind == 5 and draw(st.booleans()):
+        function = draw(st.sampled_from(["sum", "max", "min"]))
+        return f"{function}({draw(MEMBER).format('t')} for t in Many{draw(TESTS)})"
+    if kind == 6:
+        return draw(MEMBER).format(draw(ELEMENT))
     if kind == 5:
         function = draw(st.sampled_from(["sum", "len", "max"]))
         return f"{function}({draw(loops(numbers, depth - 1, variables))})"
@@ -96,7 +123,10 @@ def loops(draw: st.DrawFn, body: Any, depth: int, variables: tuple[str, ...]) ->
 
 @st.composite
 def truths(draw: st.DrawFn, depth: int = 3, variables: tuple[str, ...] = ()) -> str:
-    kind = draw(st.integers(0, 6)) if depth else 0
+    kind = draw(st.integers(0, 7)) if depth else 0
+    if kind == 7:
+        loop = f"{draw(MEMBER).format('t')} {draw(st.sampled_from(['==', '<']))} {draw(numbers(0))} for t in Many{draw(TESTS)}"
+        return f"{draw(st.sampled_from(['all', 'any']))}({loop})"
     if kind == 1:
         return f"(not {draw(truths(depth - 1, variables))})"
     if kind == 2:
@@ -107,7 +137,22 @@ def truths(draw: st.DrawFn, depth: int = 3, variables: tuple[str, ...] = ()) -> 
     if kind == 4:
         return draw(
             st.sampled_from(
-                ["present(C)", "present(C.strides)", "present(A.strides)", "overlapping(B)", "present(Count)"]
+                [
+                    "present(C)",
+                    "present(C.strides)",
+                    "present(A.strides)",
+                    "overlapping(B)",
+                    "present(Count)",
+                    "present(Line)",
+                    "present(Many[Axis].strides)",
+                    "overlapping(Many[0])",
+                    "type(Many[1]) == type(A)",
+                    "Many[0].sizes == A.sizes",
+                    "all(type(t) == type(A) for t in Many)",
+                    "any(overlapping(t) for t in Many if present(t.strides))",
+                    "all(all(t.sizes[d] == A.sizes[d] for d in dims(t) if d != Axis) for t in Many)",
+                    "any(any(rank(t) == rank(u) for u in Many if u.sizes != t.sizes) for t in Many)",
+                ]
             )
         )
     if kind == 5:
@@ -127,7 +172,8 @@ def tensors(draw: st.DrawFn) -> TensorDesc:
     sizes = draw(st.lists(st.integers(0, 3), max_size=3))
     strides = draw(st.none() | st.lists(st.integers(0, 4), min_size=len(sizes), max_size=len(sizes)))
     value = draw(st.none() | st.lists(st.integers(-1, 3), max_size=2))
-    return tensor(draw(st.sampled_from(["FLOAT32", "INT8", "UINT4"])), sizes, strides=strides, value=value)
+    kind = draw(st.sampled_from(["FLOAT32", "INT8", "UINT4"]))
+    return tensor(kind, sizes, strides=strides, value=value, flags=draw(st.sampled_from([None, 0, 1])))
 
 
 @st.composite
@@ -140,6 +186,11 @@ def descriptors(draw: st.DrawFn) -> dict[str, Any]:
     values["Order"] = draw(st.lists(st.integers(-2, 3), max_size=3))
     if draw(st.booleans()):
         values["Count"] = draw(st.integers(0, 4))
+    values["Many"] = draw(st.lists(tensors(), max_size=3))
+    values["Size"] = Size2D(draw(st.integers(0, 4)), draw(st.integers(0, 4)))
+    values["Low"] = draw(st.integers(-2, 3) | st.sampled_from([0.5, float("inf"), float("nan")]))
+    if draw(st.booleans()):
+        values["Line"] = ScaleBias(draw(st.sampled_from([0.0, 1.0, 2.5])), 1.0)
     return values
 
 
@@ -182,7 +233,9 @@ def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
 
 
 def masked(value: Any, hidden: list[bool]) -> Any:
-    """Return a tensor with some sizes made unknown."""
+    """Return a tensor, or an array of them, with some sizes made unknown."""
+    if isinstance(value, list) and value and isinstance(value[0], TensorDesc):
+        return [masked(item, hidden[index:]) for index, item in enumerate(value)]
     if not isinstance(value, TensorDesc) or value.sizes is None:
         return value
     return value._replace(sizes=tuple(None if hide else size for size, hide in zip(value.sizes, hidden, strict=False)))
@@ -197,7 +250,10 @@ def test_an_unknown_size_opens_answers_and_never_turns_them(
     if resolved is None:
         return
     known = judged(resolved, values)
-    less = {n: masked(v, hidden["ABC".find(n) * 3 :] if n in "ABC" else []) for n, v in values.items()}
+    less = {
+        n: masked(v, hidden["ABC".find(n) * 3 :] if n in "ABC" else hidden if n == "Many" else [])
+        for n, v in values.items()
+    }
     if rank_too:
         less["B"] = less["B"]._replace(sizes=None)
     found = judged(resolved, less)

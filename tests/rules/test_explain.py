@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import tensor
+from specgate.descriptors.core import Size2D, tensor
 from specgate.rules.evaluate import UNKNOWN, Context, evaluate
 from specgate.rules.explain import explain
 
@@ -20,6 +20,8 @@ FIELDS: dict[str, Any] = {
     "Axis": {"kind": "attribute", "type": "uint"},
     "Mode": {"kind": "attribute", "type": "string"},
     "Order": {"kind": "attribute", "type": "uint[]"},
+    "Parts": {"kind": "input", "type": "tensor[]"},
+    "Size": {"kind": "attribute", "type": "size-2d"},
 }
 VALUES: dict[str, Any] = {
     "IndicesTensor": tensor("INT32", [2, 3, 4, 1], strides=[12, 4, 1, 0], flags=2),
@@ -28,8 +30,32 @@ VALUES: dict[str, Any] = {
     "Axis": 4,
     "Mode": "linear",
     "Order": [1, 0],
+    "Parts": [tensor("INT32", [2, 3]), tensor("INT8", [2, None]), tensor("INT32", [2, 5], strides=[9, 1])],
+    "Size": Size2D(3, 2),
 }
 MESSAGES = {
+    "tensors of an array": (
+        "all(type(t) == type(IndicesTensor) for t in Parts)",
+        "all(type(t) == type(IndicesTensor) for t in Parts), but type(Parts[1]) is INT8 and type(IndicesTensor) is INT32",
+    ),
+    "member of a tensor of an array": (
+        "all(not present(t.strides) for t in Parts)",
+        "but present(Parts[2].strides) is True",
+    ),
+    "dimensions of tensors of an array": (
+        "all(all(t.sizes[d] < 5 for d in range(2) if rank(t) == 2) for t in Parts if rank(t) == 2)",
+        "but for d = 1: Parts[2].sizes[d] is 5",
+    ),
+    "a variable of the same name inside": (
+        "all(any(t > 9 for t in t.sizes) for t in Parts if rank(t) == 2)",
+        "but t is 2",
+    ),
+    "one tensor of an array": ("type(Parts[0]) == INT8", "but type(Parts[0]) is INT32"),
+    "sum over an array": (
+        "sum(t.sizes[0] for t in Parts) == OutputTensor.sizes[1]",
+        "but sum((t.sizes[0] for t in Parts)) is 6 and OutputTensor.sizes[1] is 5",
+    ),
+    "record": ("Size.Width < Size.Height", "but Size.Width is 3 and Size.Height is 2"),
     "axis range": (
         "Axis < rank(IndicesTensor)",
         "Axis < rank(IndicesTensor), but Axis is 4 and rank(IndicesTensor) is 4",

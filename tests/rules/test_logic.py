@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import Descriptor, tensor
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, tensor
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.spec.build import dialect_files
@@ -32,25 +32,45 @@ def read_context(context: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     for name, raw in context["fields"].items():
         specs[name] = {
             "kind": "input" if "attribute" not in raw else "attribute",
-            "type": raw.get("attribute", "tensor"),
+            "type": raw.get("attribute", "tensor[]" if "tensors" in raw else "tensor"),
         }
         specs[name].update({key: raw[key] for key in ("optional", "default") if key in raw})
         if not raw.get("given", True):
             continue
         if "attribute" in raw:
-            values[name] = raw["value"]
-            continue
-        value = raw.get("value")
-        values[name] = tensor(
-            raw["type"],
-            raw["sizes"],
-            strides=raw.get("strides"),
-            size_in_bytes=raw.get("size"),
-            alignment=raw.get("alignment"),
-            flags=raw.get("flags"),
-            value=value if value is None or isinstance(value, list) else [value],
-        )
+            values[name] = read_attribute(raw["attribute"], raw["value"])
+        elif "tensors" in raw:
+            values[name] = [read_tensor(each) for each in raw["tensors"]]
+        else:
+            values[name] = read_tensor(raw)
     return specs, values
+
+
+def read_attribute(kind: str, value: Any) -> Any:
+    """Return an attribute's value; an operator has no fields of its own here."""
+    match kind:
+        case "size-2d":
+            return Size2D(**value)
+        case "scale-bias":
+            return ScaleBias(**value)
+        case "operator":
+            return Descriptor("scratch", value, {})
+        case "operator[]":
+            return [Descriptor("scratch", name, {}) for name in value]
+    return value
+
+
+def read_tensor(raw: dict[str, Any]) -> TensorDesc:
+    value = raw.get("value")
+    return tensor(
+        raw["type"],
+        raw["sizes"],
+        strides=raw.get("strides"),
+        size_in_bytes=raw.get("size"),
+        alignment=raw.get("alignment"),
+        flags=raw.get("flags"),
+        value=value if value is None or isinstance(value, list) else [value],
+    )
 
 
 @pytest.fixture
@@ -59,6 +79,11 @@ def case_spec(make_spec: Callable[..., OperatorSpec]) -> Callable[[dict[str, Any
         context = LOGIC["contexts"][case["in"]]
         fields, values = read_context(context)
         spec = make_spec(fields, {"case": case["expression"]}, limits=context["limits"], define=context["define"])
+        for value in values.values():
+            for fused in value if isinstance(value, list) else [value]:
+                if isinstance(fused, Descriptor):
+                    own = {"operator": fused.operator, "fields": {}, "support": {"1.0": {}}}
+                    spec.dialect.raw["operators"][fused.operator] = own
         return spec, Descriptor("scratch", "SCRATCH", values)
 
     return make

@@ -13,6 +13,10 @@ from specgate.rules.parse import (
     MAX_NODES,
     NUMBER,
     NUMBERS,
+    OPERATOR,
+    OPERATORS,
+    SCALE_BIAS,
+    SIZE_2D,
     TENSOR,
     TENSOR_ATTRIBUTES,
     TENSORS,
@@ -38,6 +42,11 @@ FIELDS = {
     "Flips": TRUTHS,
     "Order": NUMBERS,
     "Names": WORDS,
+    "Size": SIZE_2D,
+    "Line": SCALE_BIAS,
+    "Fused": OPERATOR,
+    "Gates": OPERATORS,
+    "Others": TENSORS,
 }
 SCOPE = Scope(FIELDS, optional=frozenset({"B"}), numbers=frozenset({"limit"}), words=frozenset({"FLOAT32", "INT8"}))
 
@@ -148,7 +157,7 @@ def test_control_characters_stay_out_of_messages(text: str) -> None:
 
 
 UNKNOWN = {
-    "name": ("Axs < 3", "unknown name 'Axs'; known here: A, Axis, B, Flips, Keep, Many, Mode, Names, Order, limit"),
+    "name": ("Axs < 3", "unknown name 'Axs'; known here: A, Axis, B, Flips, Fused, Gates, Keep"),
     "type": ("type(A) == FLOAT33", "unknown name 'FLOAT33'"),
     "function": ("ranks(A) == 3", "unknown function 'ranks'; known: rank, type, elements"),
     "member": ("A.size == Order", "unknown attribute 'size'; known: sizes, strides, TotalTensorSizeInBytes"),
@@ -190,6 +199,41 @@ KINDS = {
     "filter": ("all(d > 1 for d in dims(A) if d)", "expected a truth, found a number"),
     "a number as a rule": ("rank(A)", "expected a truth, found a number"),
     "one of two tensors": ("rank(A if Keep else B) == 1", "expected a tensor field's own name"),
+    "one of two arrays of tensors": ("rank((Many if Keep else Others)[0]) == 1", "expected an array field's own name"),
+    "loop over one of two arrays": (
+        "all(rank(t) == 1 for t in (Many if Keep else Others))",
+        "expected an array field's own name",
+    ),
+    "length of one of two arrays": ("len(Many if Keep else Others) == 1", "expected an array field's own name"),
+    "tensors of arrays": ("Many[0] == Many[1]", "cannot compare a tensor with a tensor this way"),
+    "whole arrays of tensors": ("Many == Others", "cannot compare a tensors with a tensors this way"),
+    "tensor among tensors": ("A in Many", "cannot compare a tensor with a tensors this way"),
+    "value of an array's tensor": ("value(Many[0]) == 1", "expected a field of its own, not one of an array"),
+    "value of a loop's tensor": (
+        "all(value(t) == 1 for t in Many)",
+        "expected a field of its own, not one of an array",
+    ),
+    "sum of tensors": ("sum(Many) == 1", "expected a numbers, found a tensors"),
+    "sum of a loop of tensors": ("len(t for t in Many) == 1", "expected a number, found a tensor"),
+    "members of an array": ("Many.sizes == Order", "expected a tensor, found a tensors"),
+    "presence of a member of an array": ("present(Many.strides)", "expected a tensor, found a tensors"),
+    "presence of a loop's tensor": (
+        "all(present(t) for t in Many)",
+        "expected present(FIELD) or present(FIELD.attribute)",
+    ),
+    "record": ("Size == Size", "cannot compare a size-2d with a size-2d this way"),
+    "record as a number": ("Size < 3", "cannot compare a size-2d with a number this way"),
+    "member of another record": ("Size.Scale == 1", "unknown attribute 'Scale'; known: Width, Height"),
+    "member of a record's member": ("Line.Scale.Width == 1", "expected FIELD.attribute"),
+    "presence of a record's member": (
+        "present(Size.Width)",
+        "unknown attribute 'Width'; known: sizes, strides, TotalTensorSizeInBytes, GuaranteedBaseOffsetAlignment, Flags",
+    ),
+    "index of a record": ("Size[0] == 1", "expected something that has elements, found a size-2d"),
+    "operator": ("Fused == 'RELU'", "cannot compare a operator with a word this way"),
+    "operators alike": ("Fused == Fused", "cannot compare a operator with a operator this way"),
+    "loop over operators": ("all(present(g) for g in Gates)", "expected something to loop over, found a operators"),
+    "length of a record": ("len(Size) == 2", "expected a numbers, found a size-2d"),
 }
 
 
@@ -198,8 +242,20 @@ def test_kinds(text: str, message: str) -> None:
     assert refused(text).reason == message
 
 
-@pytest.mark.parametrize(("field", "kind"), [("A", TENSOR), ("Many", TENSORS), ("Flips", TRUTHS)])
-def test_a_define_is_no_tensor_and_no_array_of_truths(field: str, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        ("A", TENSOR),
+        ("Many", TENSORS),
+        ("Many[0]", TENSOR),
+        ("Flips", TRUTHS),
+        ("Size", SIZE_2D),
+        ("Line", SCALE_BIAS),
+        ("Fused", OPERATOR),
+        ("Gates", OPERATORS),
+    ],
+)
+def test_what_a_define_is_not(field: str, kind: str) -> None:
     assert refused(field, expect=None).reason == f"expected a number, word or truth, found a {kind}"
 
 
@@ -208,6 +264,19 @@ def test_what_a_rule_reads() -> None:
     assert rule.fields == {"A", "B", "Mode"}
     assert rule.needs == {"B", "B.strides", "A.value", "A.Flags"}
     assert rule.kind == TRUTH
+
+
+def test_what_a_rule_reads_of_arrays() -> None:
+    """A member of an array's tensor is no member of a field, whose absence would take the whole rule away."""
+    text = "all(t.strides[0] == 1 and present(t.Flags) for t in Many) and Many[0].strides[0] == 1 and Size.Width == 1"
+    rule = parse(text, Scope(FIELDS, frozenset({"Size"})))
+    assert rule.fields == {"Many", "Size"}
+    assert rule.needs == {"Size"}
+
+
+@pytest.mark.parametrize("array", ["Order", "Names", "Flips", "Many", "Gates"])
+def test_every_array_has_a_length(array: str) -> None:
+    assert parse(f"len({array}) == 2", SCOPE).fields == {array}
 
 
 def test_a_define_brings_what_it_reads() -> None:

@@ -59,6 +59,89 @@ execute:
   outputs: [Output]
   "2.0": {index_axis: kept}
 """
+FAMILY = """\
+family: copying
+fields:
+  Input: {kind: input}
+  Output: {kind: output}
+define:
+  dimensions: rank(Input)
+rules:
+  same-rank: dimensions == rank(Output)
+  same-type: type(Input) == type(Output)
+execute:
+  kernel: one_hot
+  arrays: {indices: Input}
+  arguments: {axis: dimensions}
+  outputs: [Output]
+tolerance: "0"
+counterexamples:
+  same-rank: {of: one, set: {desc.Output.Sizes: [1]}}
+  same-type: {of: one, set: {desc.Output.DataType: INT16}}
+observed:
+  - {builds: "1.0", waives: [same-type], evidence: measured}
+"""
+MEMBER = """\
+operator: MOVE
+family: copying
+summary: Moves.
+source:
+  - page: own
+fields:
+  Axis: {kind: attribute, type: uint}
+support:
+  "1.0":
+    Input: {ranks: 4, types: [INT8]}
+    Output: {ranks: 4, types: [INT8]}
+rules:
+  axis-range: Axis < dimensions
+examples:
+  one: {source: own, descriptor: {type: MOVE, desc: {}}}
+"""
+REDUCE = """\
+operator: REDUCE_SOME
+summary: Reduces.
+source:
+  - page: own
+fields:
+  Function: {kind: attribute, type: "enum:REDUCE_FUNCTION", words: [ARGMAX, ARGMIN, SUM, L1]}
+  InputTensor: {kind: input}
+  OutputTensor: {kind: output}
+support:
+  - when: Function in (ARGMAX, ARGMIN)
+    "1.0":
+      InputTensor: {ranks: 4, types: [FLOAT32]}
+      OutputTensor: {ranks: 4, types: [UINT32]}
+    "3.0":
+      InputTensor: {ranks: 1..8, types: [FLOAT32]}
+      OutputTensor: {ranks: 1..8, types: [UINT32]}
+  - when: Function == SUM
+    "2.0":
+      InputTensor: {ranks: 4, types: [FLOAT32]}
+      OutputTensor: {ranks: 4, types: [FLOAT32]}
+rules:
+  same-rank: rank(InputTensor) == rank(OutputTensor)
+examples:
+  one:
+    source: own
+    descriptor:
+      type: REDUCE_SOME
+      desc:
+        Function: ARGMAX
+        InputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}
+        OutputTensor: {DataType: UINT32, Sizes: [1, 2, 3, 1]}
+counterexamples:
+  same-rank: {of: one, set: {desc.OutputTensor.Sizes: [1, 2, 3]}}
+observed:
+  - builds: "3.0..4.1"
+    support:
+      OutputTensor: {types: [UINT32, INT64], when: "Function in (ARGMAX, ARGMIN)"}
+    evidence: measured
+  - builds: "4.0"
+    support:
+      InputTensor: {ranks: 5}
+    evidence: measured
+"""
 
 
 @pytest.fixture

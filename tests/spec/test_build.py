@@ -207,7 +207,8 @@ def test_broken_base_files(problems, name: str) -> None:
 
 
 def test_strange_files(problems) -> None:
-    known = "expected codes.yaml, dialect.yaml, levels.yaml, types.yaml, environments.yaml, tensor.yaml or operators/NAME.yaml"
+    files = "codes.yaml, dialect.yaml, levels.yaml, types.yaml, environments.yaml, tensor.yaml"
+    known = f"expected {files}, operators/NAME.yaml or families/NAME.yaml"
     assert problems(operator__x_yaml=OPERATOR) == [f"operator/x.yaml: not a spec file; {known}"]
 
 

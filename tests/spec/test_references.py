@@ -87,12 +87,12 @@ MISTAKES = {
     "define like a field": (
         "define:\n",
         "define:\n  Axis: rank(Input)\n",
-        "17: define.Axis: the name 'Axis' is taken by a field, a limit or a type, at column 1 of: rank(Input)",
+        "17: define.Axis: the name 'Axis' is taken by a field, a limit, a type or an enum's value, at column 1 of: rank(Input)",
     ),
     "define like a limit": (
         "define:\n",
         "define:\n  max_dimensions: rank(Input)\n",
-        "17: define.max_dimensions: the name 'max_dimensions' is taken by a field, a limit or a type, at column 1 of: rank(Input)",
+        "17: define.max_dimensions: the name 'max_dimensions' is taken by a field, a limit, a type or an enum's value, at column 1 of: rank(Input)",
     ),
     "kind of a rule": (
         "Axis < dimensions",

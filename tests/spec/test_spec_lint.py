@@ -6,6 +6,7 @@ import pytest
 
 from specgate.spec.lint import LINTERS, lint_tables
 from specgate.spec.tables import Dialect, dialect
+from tests.spec.conftest import REDUCE
 
 SOUND = """\
 operator: COPY
@@ -61,6 +62,7 @@ FAILING = {
     "forgotten-cell": [
         ('  "3.0":\n    InputTensor: {ranks: 1..8, types: [FLOAT32]}\n', '  "3.0":\n', "InputTensor has no cell in 3.0")
     ],
+    "overlapping-cases": [],
     "examples-hold": [
         (
             "InputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}",
@@ -105,6 +107,7 @@ def complaints(table: Dialect, operator: str = "COPY") -> dict[str, list[str]]:
 
 def test_every_linter_is_tested() -> None:
     assert list(FAILING) == list(LINTERS)
+    assert all(FAILING[name] or name in IN_CASES for name in LINTERS)
 
 
 def test_sound_file(scratch) -> None:
@@ -119,6 +122,44 @@ def test_complaints(scratch, linter: str, old: str, new: str, complaint: str) ->
         text += old
     first, *_ = complaints(scratch(copy=text))[linter]
     assert first.startswith(complaint)
+
+
+IN_CASES = {
+    "canonical-order": (
+        "InputTensor: {ranks: 1..8, types: [FLOAT32]}\n      OutputTensor: {ranks: 1..8, types: [UINT32]}",
+        "OutputTensor: {ranks: 1..8, types: [UINT32]}\n      InputTensor: {ranks: 1..8, types: [FLOAT32]}",
+        "support.0.3.0: expected the fields in the order of `fields`",
+    ),
+    "repeated-row": ("ranks: 1..8", "ranks: 4", "support.0.3.0 repeats 1.0"),
+    "no-example": (REDUCE[REDUCE.index("examples:") :], "", "expected at least one example"),
+    "forgotten-cell": (
+        "      OutputTensor: {ranks: 4, types: [FLOAT32]}\n", "", "OutputTensor has no cell in 1.2.0"
+    ),
+    "overlapping-cases": (
+        "Function == SUM",
+        "Function not in (ARGMIN, L1)",
+        "Function ARGMAX is one of Function in (ARGMAX, ARGMIN) and one of Function not in (ARGMIN, L1)",
+    ),
+    "examples-hold": (
+        "Function: ARGMAX", "Function: SUM", "examples.one is rejected at 1.0: directml/REDUCE_SOME/support-case"
+    ),
+}  # fmt: skip
+
+
+def test_sound_cases(scratch) -> None:
+    assert complaints(scratch(reduce=REDUCE), "REDUCE_SOME") == {name: [] for name in LINTERS}
+
+
+@pytest.mark.parametrize(("linter", "old", "new", "complaint"), [(k, *v) for k, v in IN_CASES.items()], ids=IN_CASES)
+def test_complaints_about_cases(scratch, linter: str, old: str, new: str, complaint: str) -> None:
+    assert old in REDUCE
+    found = complaints(scratch(reduce=REDUCE.replace(old, new)), "REDUCE_SOME")
+    assert found[linter][0] == complaint
+
+
+def test_cases_on_other_things_than_enums_are_not_enumerated(scratch) -> None:
+    text = REDUCE.replace("when: Function == SUM", "when: rank(InputTensor) < 9")
+    assert complaints(scratch(reduce=text), "REDUCE_SOME")["overlapping-cases"] == []
 
 
 def test_lines_name_file_and_linter(scratch) -> None:

@@ -1,0 +1,185 @@
+"""DirectML tensor descriptions as dicts, read and written, and the integers that DirectML's structures can hold."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Symbol, TensorDesc, shown
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["integer", "read_tensor", "refuse_unknown", "tensor_and_known", "write_tensor"]
+
+NAME: Final = "directml"
+UINT32_MAX: Final = 2**32 - 1
+UINT64_MAX: Final = 2**64 - 1
+MAX_DIMENSIONS: Final = 64
+_TENSOR_KEYS: Final = frozenset(
+    {
+        "DataType",
+        "Sizes",
+        "Strides",
+        "Flags",
+        "DimensionCount",
+        "TotalTensorSizeInBytes",
+        "GuaranteedBaseOffsetAlignment",
+    }
+)
+LIMITS: Final = {
+    "uint": (0, UINT32_MAX),
+    "int": (-(2**31), 2**31 - 1),
+    "uint64": (0, UINT64_MAX),
+    "int64": (-(2**63), 2**63 - 1),
+}
+_type_words: dict[str, str] = {}
+
+
+def refuse_unknown(found: Mapping[str, Any], known: list[str], place: str, what: str) -> None:
+    """Raise InputError for a key that is none of `known`; `what` says what each should be."""
+    for name in found:
+        if not isinstance(name, str) or name not in known:
+            near = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
+            raise InputError(f"{shown(name)} is not {what}; {hint}", place=place or None)
+
+
+def read_tensor(raw: Any, place: str) -> TensorDesc:
+    """Return the TensorDesc of one DML_TENSOR_DESC as a dict (with or without its Type/Desc level)."""
+    return tensor_and_known(raw, place)[0]
+
+
+def tensor_and_known(raw: Any, place: str) -> tuple[TensorDesc, bool]:
+    """Read a tensor, and say whether every size of it is a known number."""
+    if raw.__class__ is not dict:
+        raise InputError(f"expected a tensor description, found {shown(raw)}", place=place)
+    if "Desc" in raw:
+        return tensor_and_known(_unwrapped(raw, place), place)
+    try:
+        kind, sizes = raw["DataType"], raw["Sizes"]
+    except KeyError as error:
+        raise InputError(f"expected the field {error.args[0]}", place=place) from None
+    word = _type_words.get(kind) if kind.__class__ is str else None
+    if word is None:
+        word = _type_word(kind, place)
+    if sizes is None:  # an unknown rank
+        return _full_tensor(raw, word, None, place), False
+    if sizes.__class__ is not list or len(sizes) > MAX_DIMENSIONS:
+        _refuse_sizes(sizes, place)
+    known = True
+    for size in sizes:
+        if size.__class__ is not int or not 0 <= size <= UINT32_MAX:
+            sizes = [_size(item, f"{place}.Sizes[{i}]") for i, item in enumerate(sizes)]
+            known = all(item.__class__ is int for item in sizes)
+            break
+    if len(raw) == 2:
+        return TensorDesc(word, tuple(sizes)), known
+    return _full_tensor(raw, word, sizes, place), known
+
+
+def _unwrapped(raw: Mapping[str, Any], place: str) -> Any:
+    kind = raw.get("Type", "BUFFER")
+    if kind not in ("BUFFER", "DML_TENSOR_TYPE_BUFFER"):
+        raise InputError(f"expected the tensor type BUFFER, found {shown(kind)}", place=place)
+    refuse_unknown(raw, ["Type", "Desc"], place, "a field of DML_TENSOR_DESC")
+    inner = raw["Desc"]
+    if isinstance(inner, dict) and "Desc" in inner:
+        raise InputError("expected the tensor's own fields inside Desc, found another Desc", place=place)
+    return inner
+
+
+def _full_tensor(raw: Mapping[str, Any], word: str, sizes: list[Any] | None, place: str) -> TensorDesc:
+    kind = raw.get("Type", "BUFFER")
+    if kind not in ("BUFFER", "DML_TENSOR_TYPE_BUFFER"):
+        raise InputError(f"expected the tensor type BUFFER, found {shown(kind)}", place=place)
+    refuse_unknown(raw, [*sorted(_TENSOR_KEYS), "Type"], place, "a field of DML_BUFFER_TENSOR_DESC")
+    rank = None if sizes is None else len(sizes)
+    count = raw.get("DimensionCount", rank)
+    if isinstance(count, bool | float) or count != rank:
+        raise InputError(f"DimensionCount is {shown(count)}, but Sizes has {rank} elements", place=place)
+    strides = raw.get("Strides")
+    if strides is not None:
+        if not isinstance(strides, list) or len(strides) > MAX_DIMENSIONS:
+            raise InputError(f"expected a list of strides, found {shown(strides)}", place=f"{place}.Strides")
+        strides = tuple(integer(s, "uint", f"{place}.Strides[{i}]") for i, s in enumerate(strides))
+    total, alignment = raw.get("TotalTensorSizeInBytes"), raw.get("GuaranteedBaseOffsetAlignment")
+    return TensorDesc(
+        word,
+        None if sizes is None else tuple(sizes),
+        strides,
+        None if total is None else integer(total, "uint64", f"{place}.TotalTensorSizeInBytes"),
+        None if alignment is None else integer(alignment, "uint", f"{place}.GuaranteedBaseOffsetAlignment"),
+        None if raw.get("Flags") is None else _flags(raw["Flags"], f"{place}.Flags"),
+    )
+
+
+def _type_word(kind: Any, place: str) -> str:
+    """Return the short name of a data type, learning both spellings on first use."""
+    if not _type_words:
+        for name in [*dialect(NAME).types, "UNKNOWN"]:
+            _type_words[name] = _type_words[f"DML_TENSOR_DATA_TYPE_{name}"] = name
+    if isinstance(kind, str) and kind in _type_words:
+        return _type_words[kind]
+    known = [name for name in _type_words if not name.startswith("DML_")]
+    near = difflib.get_close_matches(kind, known, 1) if isinstance(kind, str) else []
+    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
+    raise InputError(f"{shown(kind)} is not a DML_TENSOR_DATA_TYPE; {hint}", place=f"{place}.DataType")
+
+
+def _refuse_sizes(sizes: Any, place: str) -> None:
+    if isinstance(sizes, list):
+        raise InputError(f"expected at most {MAX_DIMENSIONS} sizes, found {len(sizes)}", place=f"{place}.Sizes")
+    raise InputError(f"expected a list of sizes, found {shown(sizes)}", place=f"{place}.Sizes")
+
+
+def _size(value: Any, place: str) -> int | Symbol | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value.isidentifier():
+        return Symbol(value)
+    return integer(value, "uint", place)
+
+
+def integer(value: Any, kind: str, place: str) -> int:
+    """Return an integer that a member of this kind (``uint``, ``int64`` …) can hold; raise InputError."""
+    low, high = LIMITS[kind]
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(f"expected an integer from {low} to {high}, found {shown(value)}", place=place)
+    return value
+
+
+def _flags(value: Any, place: str) -> int:
+    """Return flags from a number, a name, names joined by ``|``, or a list of names."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return integer(value, "uint", place)
+    known: dict[str, int] = dialect(NAME).raw["types"].get("flags", {})
+    total = 0
+    parts = value.split("|") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    for part in parts:
+        short = part.strip().removeprefix("DML_TENSOR_FLAG_") if isinstance(part, str) else ""
+        if short not in known:
+            raise InputError(f"expected flags among {', '.join(known)}, found {shown(value)}", place=place)
+        total |= known[short]
+    return total
+
+
+def write_tensor(tensor: TensorDesc) -> dict[str, Any]:
+    """Return the dict of one tensor description."""
+    raw: dict[str, Any] = {
+        "DataType": tensor.type,
+        "Sizes": None
+        if tensor.sizes is None
+        else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes],
+    }
+    if tensor.strides is not None:
+        raw["Strides"] = list(tensor.strides)
+    if tensor.size_in_bytes is not None:
+        raw["TotalTensorSizeInBytes"] = tensor.size_in_bytes
+    if tensor.alignment is not None:
+        raw["GuaranteedBaseOffsetAlignment"] = tensor.alignment
+    if tensor.flags is not None:
+        raw["Flags"] = tensor.flags
+    return raw

@@ -1,0 +1,110 @@
+"""Operators fused into others: which one a field takes, and what such an operator may and must state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import Descriptor, shown
+from specgate.errors import NoTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.spec.tables import Dialect
+
+__all__ = ["Flaw", "Fusible"]
+
+MAX_NAME: Final = 60
+
+
+class Flaw(NamedTuple):
+    """What is wrong with a fused operator.
+
+    message: a clause that follows the name of the field that holds it. field: its own field that the flaw is about, ""
+    for the operator itself. change: what to do with that field. structural: whether nothing could be computed.
+    listed: whether the operator is merely none of those that the row lists.
+    """
+
+    message: str
+    field: str = ""
+    change: str | None = None
+    structural: bool = False
+    listed: bool = False
+
+
+class _Parts(NamedTuple):
+    attributes: frozenset[str]
+    required: frozenset[str]
+    tensors: frozenset[str]
+
+
+def _name(text: str) -> str:
+    return text if text.isprintable() and 0 < len(text) <= MAX_NAME else shown(text)
+
+
+class Fusible:
+    """What a field takes at a level that holds an operator: `allowed` by full name, None where the row does not say."""
+
+    def __init__(self, dialect: Dialect, level: str, allowed: tuple[str, ...] | None) -> None:
+        self.dialect = dialect
+        self.level = level
+        self.allowed = allowed
+        self._known: dict[str, _Parts | None] = {}
+
+    def fits(self, value: Any) -> bool:
+        """Return whether `flaws` finds nothing, in a third of the time."""
+        if not isinstance(value, Descriptor) or value.dialect != self.dialect.name or value.oddities:
+            return False
+        if not self.takes(value.operator):
+            return False
+        parts = self._parts(value.operator)
+        stated = {name for name, part in value.fields.items() if part is not None}
+        return parts is None or parts.required <= stated <= parts.attributes
+
+    def takes(self, operator: str) -> bool:
+        """Return whether the row lists the operator; where it lists none, whether the operator exists at the level."""
+        if self.allowed is not None:
+            return operator in self.allowed
+        try:
+            return self.level in self.dialect.operator(operator).levels
+        except NoTable:
+            return False
+
+    def flaws(self, value: Any) -> Iterator[Flaw]:
+        """Yield what is wrong with the value of such a field, or with one element of an array."""
+        if not isinstance(value, Descriptor) or value.dialect != self.dialect.name:
+            yield Flaw(f"is {shown(value)}, but an operator of {self.dialect.name} is expected", structural=True)
+            return
+        here = self.dialect.spoken(self.level)
+        if not self.takes(value.operator):
+            lacking = "" if self.allowed is not None else f", which {here} does not have"
+            yield Flaw(f"is {_name(value.operator)}{lacking}", listed=self.allowed is not None)
+        for oddity in value.oddities:
+            yield Flaw(f"states something odd: {oddity.message}", _name(oddity.where), structural=True)
+        parts = self._parts(value.operator)
+        if parts is None:
+            return
+        stated = [name for name, part in value.fields.items() if part is not None]
+        for name in stated:
+            if name in parts.tensors:
+                message = f"states {name}, but a fused operator has no tensors of its own"
+                yield Flaw(message, name, "leave out")
+            elif name not in parts.attributes:
+                message = f"states {_name(name)}, which is no attribute of {value.operator} at {here}"
+                yield Flaw(message, _name(name), "leave out", structural=True)
+        for name in sorted(parts.required.difference(stated)):
+            message = f"does not state {name}, which {value.operator} requires"
+            yield Flaw(message, name, "state", structural=True)
+
+    def _parts(self, operator: str) -> _Parts | None:
+        """Return which attributes an operator has and needs at the level; None where there is no table."""
+        if operator not in self._known:
+            try:
+                spec = self.dialect.operator(operator)
+            except NoTable:
+                return None
+            held = [f for f in spec.attributes if self.dialect.holds(self.level, f.since, f.until)]
+            required = frozenset(f.name for f in held if not f.optional and f.default is None)
+            tensors = frozenset(f.name for f in (*spec.inputs, *spec.outputs))
+            self._known[operator] = _Parts(frozenset(f.name for f in held), required, tensors)
+        return self._known[operator]

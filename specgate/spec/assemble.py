@@ -1,0 +1,176 @@
+"""Put a dialect's operators together: short forms written out, families laid under their operators, names in full."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.spec.families import home, laid_over
+from specgate.spec.forms import rule_forms
+from specgate.spec.model import SHORT_NAMES
+from specgate.spec.yamlio import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from specgate.spec.yamlio import Keys, Lines
+
+__all__ = ["PART_FOLDERS", "Part", "Sources", "assemble", "normalise", "support_rows"]
+
+PART_FOLDERS: Final = ("operators/", "families/")
+_RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)?")
+
+
+class Part(NamedTuple):
+    """The checked content of one operator's or family's file, and where its values stand."""
+
+    path: Path
+    relative: str
+    content: dict[str, Any]
+    lines: Lines
+
+
+class Sources(NamedTuple):
+    """The files that an operator comes from."""
+
+    own: Part
+    family: Part | None = None
+
+    def stands(self, path: Keys) -> tuple[str, Keys]:
+        """Return the file where the value at `path` of the merged operator stands, and its path there."""
+        shared, inner = self._home(path)
+        return str(self.family.path if shared and self.family else self.own.path), inner
+
+    def placed(self, path: Keys, message: str) -> str:
+        """Return the line for a problem of the merged operator, with the file and line that it comes from."""
+        shared, inner = self._home(path)
+        if shared and self.family is not None:
+            user = self.own.content["operator"]
+            return placed(str(self.family.path), self.family.lines, inner, f"{message} (in {user!r:.80})")
+        return placed(str(self.own.path), self.own.lines, inner, message)
+
+    def _home(self, path: Keys) -> tuple[bool, Keys]:
+        if self.family is None:
+            return False, path
+        return home(path, self.family.content, self.own.content)
+
+
+def assemble(
+    tables: dict[str, Any], parts: Sequence[Part], *, broken: bool = False
+) -> tuple[dict[str, Sources], list[str]]:
+    """Add the families and operators in `parts` to `tables`; return where each operator comes from, and the problems.
+
+    broken: whether files could not be read, so that a family that is missing may be in one of them.
+    """
+    families = {name: Part(_nowhere(name), "", content, {}) for name, content in tables["families"].items()}
+    problems = []
+    for part in (p for p in parts if "family" in p.content and "operator" not in p.content):
+        name = part.content["family"]
+        if part.path.stem != name:
+            problems.append(placed(str(part.path), part.lines, ("family",), f"expected {part.path.stem!r:.80}"))
+        families[name] = part
+        tables["families"][name] = part.content
+    sources: dict[str, Sources] = {}
+    for part in (p for p in parts if "operator" in p.content):
+        name, wanted = part.content["operator"], part.content.get("family")
+        if name in sources:
+            message = f"{name!r:.80} stands in {sources[name].own.relative} too"
+            problems.append(placed(str(part.path), part.lines, ("operator",), message))
+        elif wanted is not None and wanted not in families:
+            if not broken:
+                problems.append(placed(str(part.path), part.lines, ("family",), f"unknown family {wanted!r:.80}"))
+        else:
+            sources[name] = Sources(part, families.get(wanted))
+            tables["operators"][name] = laid_over(families[wanted].content if wanted else {}, part.content)
+            tables["files"][name] = part.relative
+    for name in sources:
+        _write_names_out(tables["operators"][name], tables)
+    return sources, problems
+
+
+def _nowhere(name: str) -> Path:
+    from pathlib import Path
+
+    return Path("families") / f"{name}.yaml"
+
+
+def support_rows(support: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    """Yield every support row with its path, of all cases."""
+    if not isinstance(support, list):
+        yield from ((("support", level), row) for level, row in support.items())
+        return
+    for index, case in enumerate(support):
+        yield from ((("support", index, level), row) for level, row in case.items() if level != "when")
+
+
+def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> None:
+    """Give the fused operators in cells their full names; while a dialect lacks tables, those they would have.
+
+    A name that nothing bears stays as it is: in a complete dialect `check_references` complains about it.
+    """
+    dialect, known = tables.get("dialect", {}), tables["operators"]
+    prefixes = ("", *dialect.get("short_names", SHORT_NAMES))
+
+    def full(name: str) -> str:
+        found = next((prefix + name for prefix in prefixes if prefix + name in known), None)
+        if found is not None or dialect.get("complete") or name.startswith(prefixes[1:]):
+            return found or name
+        return prefixes[1] + name if len(prefixes) > 1 else name
+
+    cells = [cell for _, row in support_rows(operator["support"]) for cell in row.values()]
+    cells += [cell for overlay in operator.get("observed", []) for cell in overlay["support"].values()]
+    for cell in cells:
+        if "operators" in cell:
+            cell["operators"] = [full(name) for name in cell["operators"]]
+
+
+def normalise(content: dict[str, Any]) -> dict[str, Any]:
+    """Resolve the short forms in an operator's or family's file: type sets, rank ranges, one-line rules."""
+    if isinstance(content.get("support"), list):
+        content["support"] = [
+            {"when": " ".join(case["when"].split()), **_rows({k: v for k, v in case.items() if k != "when"})}
+            for case in content["support"]
+        ]
+    elif "support" in content:
+        content["support"] = _rows(content["support"])
+    if "rules" in content:
+        content["rules"] = {rule: rule_forms(entry) for rule, entry in content["rules"].items()}
+    for overlay in content.get("observed", []):
+        overlay["support"] = {field: _cell(cell, {}) for field, cell in overlay.get("support", {}).items()}
+        overlay["rules"] = {rule: rule_forms(entry) for rule, entry in overlay.get("rules", {}).items()}
+    return content
+
+
+def _rows(rows: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        level: {field: _cell(cell, row.get("type_sets", {})) for field, cell in row.items() if field != "type_sets"}
+        for level, row in rows.items()
+    }
+
+
+def _cell(cell: dict[str, Any], type_sets: dict[str, list[str]]) -> dict[str, Any]:
+    result = dict(cell)
+    types = result.get("types")
+    if isinstance(types, str) and types != "any":
+        result["types"] = type_sets.get(types, [types])
+    if "ranks" in result:
+        result["ranks"] = _bounds(result["ranks"])
+    if "range" in result:
+        result["range"] = _bounds(result["range"])
+    if "when" in result:
+        result["when"] = " ".join(result["when"].split())
+    return result
+
+
+def _bounds(value: int | str | list[int]) -> Any:
+    """4 -> [4, 4]; "1..8" -> [1, 8]; "1.." -> [1, None]; "any" -> None; a list stays a mapping {"only": [...]}."""
+    if isinstance(value, int):
+        return [value, value]
+    if isinstance(value, list):
+        return {"only": sorted(value)}
+    if value == "any":
+        return None
+    found = _RANGE.fullmatch(value)
+    assert found is not None  # the model has checked it  # noqa: S101
+    return [int(found[1]), None if found[2] is None else int(found[2])]

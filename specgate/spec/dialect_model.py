@@ -1,0 +1,148 @@
+"""What the spec files of a dialect as a whole may say: pydantic models. Imported only to (re)build a table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from specgate.spec.model import (
+    SHORT_NAMES,
+    Counterexample,
+    Implementation,
+    Level,
+    Name,
+    RuleEntry,
+    RuleName,
+    Source,
+)
+
+__all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "TensorFile", "TypesFile"]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ImplementationInfo(_File):
+    """What a campaign of `specgate conform` must know of an implementation."""
+
+    what: str = Field(description="which program it is, and what asking it means")
+    ignores: list[Literal["structure", "type", "rank", "value", "rule"]] = Field(
+        default=[], description="what it does not look at, so that it disagrees with nothing that we refuse for"
+    )
+
+
+class DialectFile(_File):
+    """What holds for a dialect as a whole."""
+
+    dialect: Name
+    title: str
+    level: str = Field(description="what the dialect calls its version axis: feature level, opset")
+    unstated_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
+    sources: list[Source] = []
+    implementations: dict[Implementation, ImplementationInfo] = {}
+    complete: bool = Field(
+        default=False, description="every operator has a table: a cell may name no others as fused ones"
+    )
+    short_names: list[str] = Field(
+        default=list(SHORT_NAMES),
+        description="what a cell may leave out before the name of a fused operator; the first that makes a name counts",
+    )
+
+
+class LevelInfo(BaseModel):
+    """One level; what else a dialect records of it is kept as it is."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    limits: dict[Name, int] = {}
+
+
+class LevelsFile(_File):
+    """A dialect's levels in order."""
+
+    dialect: Name
+    what: str
+    sources: list[Source]
+    levels: dict[Level, LevelInfo]
+    ir_versions: dict[str, str] = {}
+
+
+class TypeInfo(_File):
+    """One element type."""
+
+    value: int | None = None
+    bits: int | None
+    numpy: str | None
+    since: Level | None = None
+    capability: list[str] | None = Field(default=None, description="device capabilities, any one of which it needs")
+    tensor: str | None = None
+    ir_version: int | None = None
+    ir: str | None = None
+
+
+class TypesFile(_File):
+    """A dialect's element types."""
+
+    dialect: Name
+    sources: list[Source]
+    types: dict[str, TypeInfo]
+    flags: dict[str, int] = {}
+
+
+class Environment(_File):
+    """A release that users know, and the level it stands for."""
+
+    name: str
+    title: str
+    kind: Literal["windows", "package", "wheel", "release", "runtime"]
+    level: Level
+    ir_version: int | None = None
+    via: str | None
+    source: str
+
+
+class EnvironmentsFile(_File):
+    """A dialect's releases."""
+
+    dialect: Name
+    sources: list[Source]
+    environments: list[Environment]
+
+
+class Code(_File):
+    """An error code that users meet."""
+
+    name: str
+    meaning: str
+    advice: str
+    source: str
+
+
+class CodesFile(_File):
+    """A dialect's error codes, by their hexadecimal spelling."""
+
+    dialect: Name
+    sources: list[Source]
+    codes: dict[Annotated[str, StringConstraints(pattern=r"^0x[0-9A-F]{8}$")], Code]
+
+
+class ObservedTensors(_File):
+    """Where real builds differ from the page for tensors of any operator."""
+
+    builds: list[Level] | str
+    by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
+    waives: list[RuleName] = []
+    rules: dict[RuleName, RuleEntry] = {}
+    evidence: str
+    bug: bool = Field(default=False, description="the build contradicts its own page")
+
+
+class TensorFile(_File):
+    """Rules that every tensor of a dialect obeys; they read it as `tensor`."""
+
+    dialect: Name
+    sources: list[Source]
+    rules: dict[RuleName, RuleEntry]
+    counterexamples: dict[RuleName, Counterexample] = {}
+    observed: list[ObservedTensors] = []

@@ -1,0 +1,114 @@
+"""Operators whose support rows depend on the descriptor: which case it is, and what its row says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.rules.compile import compile_resolved
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.explain import explain
+from specgate.rules.parse import parse
+from specgate.spec.forms import RuleForm
+from specgate.validate.explain import Failure, _plain, explain_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.parse import Rule
+    from specgate.spec.forms import Case, Resolved
+
+__all__ = ["NO_CASE", "compile_cases", "explain_cases"]
+
+#: The rule of a descriptor for which none of the cases holds.
+NO_CASE: Final = "support-case"
+
+
+def compile_cases(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
+    """Return `f(fields) -> bool`: True when some case's condition, cells and rules hold (see `compile_resolved`)."""
+    checks = tuple(
+        compile_resolved(replace(case.resolved, rules=(*_front(case, resolved), *case.resolved.rules)))
+        for case in resolved.cases
+        if _readable(case.when, resolved)
+    )
+
+    def check(fields: Mapping[str, Any]) -> bool:
+        for one in checks:  # noqa: SIM110  # a generator costs more than the loop
+            if one(fields):
+                return True
+        return False
+
+    return check
+
+
+def _front(case: Case, resolved: Resolved) -> Iterator[RuleForm]:
+    """Yield the condition as rules; what it reads must be there, or the rule would merely not apply."""
+    for path in sorted(case.when.needs):
+        yield RuleForm(NO_CASE, parse(f"present({path})", resolved.spec.scope))
+    yield RuleForm(NO_CASE, case.when)
+
+
+def _readable(when: Rule, resolved: Resolved) -> bool:
+    return all(path.partition(".")[0] in resolved.fields for path in when.needs)
+
+
+def explain_cases(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
+    """Return every failure at the level of `resolved`, by the row of the case that holds."""
+    fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
+    context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
+    answers = [(case, _holds(case.when, context)) for case in resolved.cases]
+    held = [explain_at(descriptor, case.resolved) for case, answer in answers if answer is True]
+    if held:
+        return min(held, key=_badness)
+    shared = explain_at(descriptor, replace(resolved, cases=()))
+    read = {name for when in resolved.spec.whens for name in when.fields}
+    if any(f.where.partition("[")[0] in read for f in shared if not f.unknown):
+        return shared  # a field that decides which case it is is wrong itself
+    open_cases = [case for case, answer in answers if answer is UNKNOWN]
+    if not open_cases:
+        return [*shared, _no_case(resolved, context)]
+    told = {(failure.key, failure.unknown) for failure in shared}
+    certain = [f for f in _in_all(descriptor, open_cases) if (f.key, False) not in told]
+    return [*shared, *certain, _no_case(resolved, context, unknown=True)]
+
+
+def _badness(failures: list[Failure]) -> int:
+    """Conditions should exclude each other; where two hold, the one that accepts counts, as on the fast path."""
+    return 0 if not failures else 1 if all(f.unknown for f in failures) else 2
+
+
+def _in_all(descriptor: Descriptor, cases: list[Case]) -> list[Failure]:
+    """Return what fails whichever of `cases` it is."""
+    first, *others = [[f for f in explain_at(descriptor, case.resolved) if not f.unknown] for case in cases]
+    return [f for f in first if all(any(f.key == other.key for other in found) for found in others)]
+
+
+def _holds(when: Rule, context: Context) -> Any:
+    """Return True, False or UNKNOWN; a condition on what is left out, or that has no value, does not hold."""
+    if any(context.absent(path) for path in when.needs):
+        return False
+    try:
+        return evaluate(when, context)
+    except Broken:
+        return False
+
+
+def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:
+    whens = resolved.spec.whens
+    values: dict[str, Any] = {}
+    facts: list[str] = []
+    for case in resolved.cases:
+        if not any(context.absent(path) for path in case.when.needs):
+            message, found = explain(case.when, context)
+            facts.append(message.removeprefix(case.when.text).removeprefix(", but "))
+            values.update(found)
+    read = {name for when in whens for name in when.fields}
+    where = next((name for name in resolved.spec.fields if name in read), "")
+    listed = " or ".join(case.when.text for case in resolved.cases)
+    state = (
+        "which row of the support table applies is not decided" if unknown else "no row of the support table applies"
+    )
+    known = " and ".join(dict.fromkeys(filter(None, facts)))
+    message = f"{state}: expected {listed}" + (f", but {known}" if known else "")
+    return Failure(NO_CASE, where, message, {text: _plain(v) for text, v in values.items()}, unknown=unknown)

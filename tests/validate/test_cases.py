@@ -1,0 +1,217 @@
+"""Operators whose support rows depend on the descriptor: both paths choose the same case, and say when there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.descriptors.read import read_dict
+from specgate.lowest import find_minimum
+from specgate.validate.check import accepts, check_at, judge_levels
+from tests.spec.conftest import REDUCE
+
+if TYPE_CHECKING:
+    from specgate.spec.tables import Dialect
+
+FOUR, THREE, FIVE = [1, 2, 3, 4], [2, 3, 4], [1, 1, 2, 3, 4]
+
+
+def described(function: Any, given: str | None, made: str | None, sizes: Any, out: Any = None) -> dict[str, Any]:
+    desc: dict[str, Any] = {
+        "InputTensor": {"DataType": given, "Sizes": sizes},
+        "OutputTensor": {"DataType": made, "Sizes": sizes if out is None else out},
+    }
+    if function is not None:
+        desc["Function"] = function
+    return {"type": "REDUCE_SOME", "desc": desc}
+
+
+@pytest.fixture
+def table(scratch) -> Dialect:
+    return scratch(reduce=REDUCE)  # type: ignore[no-any-return]
+
+
+def found(data: dict[str, Any], level: str, basis: Any = "documented") -> list[str]:
+    verdict = check_at(read_dict(data, "directml"), level, basis)
+    assert verdict.accepted is (not verdict.findings)
+    return [finding.id.removeprefix("directml/REDUCE_SOME/") for finding in verdict.findings]
+
+
+@pytest.mark.usefixtures("table")
+def test_the_row_of_the_case_that_holds_counts() -> None:
+    assert found(described("ARGMAX", "FLOAT32", "UINT32", FOUR), "1.0") == []
+    assert found(described("SUM", "FLOAT32", "FLOAT32", FOUR), "2.0") == []
+    assert found(described("SUM", "FLOAT32", "UINT32", FOUR), "2.0") == ["OutputTensor.type"]
+    assert found(described("ARGMIN", "FLOAT32", "FLOAT32", FOUR), "2.0") == ["OutputTensor.type"]
+    assert found(described("ARGMIN", "FLOAT32", "UINT32", THREE), "3.0") == []
+    assert found(described("SUM", "FLOAT32", "FLOAT32", THREE), "3.0") == ["InputTensor.rank", "OutputTensor.rank"]
+    assert found(described("SUM", "FLOAT32", "FLOAT32", FOUR, THREE), "3.0") == ["OutputTensor.rank", "same-rank"]
+
+
+@pytest.mark.usefixtures("table")
+def test_no_case() -> None:
+    verdict = check_at(read_dict(described("SUM", "FLOAT32", "FLOAT32", FOUR), "directml"), "1.0", "documented")
+    (finding,) = verdict.findings
+    assert finding.id == "directml/REDUCE_SOME/support-case"
+    assert finding.where == "Function"
+    assert finding.message == (
+        "no row of the support table applies: expected Function in (ARGMAX, ARGMIN), but Function is SUM; "
+        "accepted by 2.0..6.4"
+    )
+    assert finding.values == {"Function": "SUM"}
+    assert finding.first_level == "2.0"
+    assert finding.fix == "use feature level 2.0"
+    verdict = check_at(read_dict(described("L1", "FLOAT32", "FLOAT32", FOUR), "directml"), "6.4", "documented")
+    assert [f.message for f in verdict.findings] == [
+        "no row of the support table applies: expected Function in (ARGMAX, ARGMIN) or Function == SUM, but Function is L1"
+    ]
+
+
+@pytest.mark.usefixtures("table")
+def test_what_decides_the_case_is_wrong_itself() -> None:
+    assert found(described(None, "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.required"]
+    assert found(described("MEDIAN", "FLOAT32", "FLOAT32", FOUR), "3.0") == ["Function.value"]
+
+
+@pytest.mark.usefixtures("table")
+def test_no_case_hides_no_other_finding() -> None:
+    assert found(described("L1", "FLOAT32", "FLOAT32", FOUR, THREE), "3.0") == ["same-rank", "support-case"]
+
+
+@pytest.mark.usefixtures("table")
+def test_builds_may_take_more_in_one_case() -> None:
+    wide, summed = described("ARGMAX", "FLOAT32", "INT64", FOUR), described("SUM", "FLOAT32", "INT64", FOUR)
+    assert found(wide, "3.0", "observed") == []
+    assert found(wide, "3.0", "both") == found(wide, "5.0", "observed") == ["OutputTensor.type"]
+    assert found(summed, "3.0", "observed") == ["OutputTensor.type"]
+    five = described("SUM", "FLOAT32", "FLOAT32", FIVE, FOUR)
+    assert found(five, "4.0", "observed") == ["same-rank"]
+    assert found(five, "4.0", "both") == ["InputTensor.rank", "same-rank"]
+
+
+@pytest.mark.usefixtures("table")
+def test_minimum() -> None:
+    found = find_minimum(read_dict(described("SUM", "FLOAT32", "FLOAT32", FOUR), "directml"), "documented")
+    assert found == "2.0"
+    assert [finding.id for finding in found.blockers["1.0"]] == ["directml/REDUCE_SOME/support-case"]
+    assert find_minimum(read_dict(described("ARGMAX", "FLOAT32", "UINT32", THREE), "directml"), "documented") == "3.0"
+
+
+TYPES, SIZES = ("FLOAT32", "UINT32", "INT64"), (FOUR, THREE, FIVE)
+
+
+@pytest.mark.parametrize("basis", ["documented", "observed", "both"])
+def test_both_paths_agree(table: Dialect, basis: Any) -> None:
+    spec = table.operator("REDUCE_SOME")
+    sides: list[Any] = ["documented", "observed"] if basis == "both" else [basis]
+    answers = set()
+    for function, made, sizes, out in product(("ARGMAX", "SUM", "L1", None), TYPES, SIZES, SIZES):
+        descriptor = read_dict(described(function, "FLOAT32", made, sizes, out), "directml")
+        judged = [judge_levels(descriptor, spec, side) for side in sides]
+        for level in ("1.0", "2.0", "3.0", "4.0", "4.1", "5.0"):
+            whole = not any(failures[level] for failures in judged)
+            assert accepts(descriptor, level, basis) is whole
+            answers.add((level, whole))
+    assert len(answers) == 12
+
+
+SHAPED = """\
+operator: SHAPED
+summary: Has rows by what its tensors are.
+source: [{page: own}]
+fields:
+  InputTensor: {kind: input}
+  ScaleTensor: {kind: input, optional: true}
+  OutputTensor: {kind: output}
+support:
+  - when: type(ScaleTensor) != FLOAT16
+    "1.0":
+      InputTensor: {ranks: 4, types: [INT8]}
+      OutputTensor: {ranks: 4, types: [FLOAT32]}
+  - when: not present(ScaleTensor) and InputTensor.sizes[0] == 2
+    "1.0":
+      InputTensor: {ranks: 4, types: [INT8]}
+      OutputTensor: {ranks: 4, types: [INT8]}
+  - when: not present(ScaleTensor) and InputTensor.sizes[0] == 3
+    "2.0":
+      InputTensor: {ranks: 4, types: [INT8]}
+      OutputTensor: {ranks: 4, types: [INT16]}
+"""
+
+
+def shaped(made: str, first: int, scale: str | None = None) -> dict[str, Any]:
+    desc = {
+        "InputTensor": {"DataType": "INT8", "Sizes": [first, 1, 1, 1]},
+        "OutputTensor": {"DataType": made, "Sizes": [1, 1, 1, 1]},
+    }
+    if scale:
+        desc["ScaleTensor"] = {"DataType": scale, "Sizes": [1, 1, 1, 1]}
+    return {"type": "SHAPED", "desc": desc}
+
+
+@pytest.mark.parametrize(
+    ("data", "findings"),
+    [
+        (shaped("FLOAT32", 1, "FLOAT32"), []),
+        (shaped("INT8", 2, "FLOAT32"), ["OutputTensor.type"]),
+        (shaped("FLOAT32", 1, "FLOAT16"), ["support-case"]),
+        (shaped("FLOAT32", 1), ["support-case"]),  # a condition on what is left out does not hold
+        (shaped("INT8", 2), []),
+        (shaped("INT8", 3), ["OutputTensor.type"]),
+        (shaped("INT16", 3), []),
+    ],
+)
+def test_conditions_on_tensors_that_may_be_left_out(scratch, data: dict[str, Any], findings: list[str]) -> None:
+    scratch(shaped=SHAPED)
+    descriptor = read_dict(data, "directml")
+    verdict = check_at(descriptor, "3.0", "documented")
+    assert [f.id.rpartition("/")[2] for f in verdict.findings] == findings
+    assert verdict.accepted is (not findings)
+    if "ScaleTensor" in data["desc"] or findings:  # with it left out the fast path leaves the answer to the other
+        assert accepts(descriptor, "3.0", "documented") is verdict.accepted
+
+
+def unknown(data: dict[str, Any]) -> Any:
+    """Give the descriptor with the first size of its input unknown."""
+    descriptor = read_dict(data, "directml")
+    tensor = descriptor.fields["InputTensor"]
+    fields = {**descriptor.fields, "InputTensor": tensor._replace(sizes=(None, *tensor.sizes[1:]))}
+    return replace(descriptor, fields=fields, plain=False)
+
+
+def test_an_open_condition_is_undecided(scratch) -> None:
+    scratch(shaped=SHAPED)
+    verdict = check_at(unknown(shaped("INT8", 2)), "3.0", "documented")
+    assert verdict.accepted is None
+    own = [f for f in verdict.undecided if f.id.startswith("directml/SHAPED/")]
+    assert [f.id for f in own] == ["directml/SHAPED/support-case"]
+    assert own[0].message.startswith("which row of the support table applies is not decided: expected ")
+
+
+def test_what_fails_in_every_open_case_is_told(scratch) -> None:
+    scratch(shaped=SHAPED)
+    verdict = check_at(unknown(shaped("FLOAT16", 2)), "3.0", "documented")
+    assert verdict.accepted is False
+    assert [f.id for f in verdict.findings] == ["directml/SHAPED/OutputTensor.type"]
+
+
+def test_where_two_cases_hold_the_one_that_accepts_counts(scratch) -> None:
+    scratch(reduce=REDUCE.replace("Function == SUM", "Function != L1"))
+    data = described("ARGMAX", "FLOAT32", "FLOAT32", FOUR)
+    assert found(data, "2.0") == []
+    assert found(data, "1.0") == ["OutputTensor.type"]
+    descriptor = read_dict(data, "directml")
+    assert check_at(replace(descriptor, plain=False), "2.0", "documented").accepted is True
+
+
+def test_a_condition_on_a_field_of_other_levels_does_not_hold(scratch) -> None:
+    text = REDUCE.replace("fields:\n", "fields:\n  Mode: {kind: attribute, type: uint, since: '3.0', optional: true}\n")
+    scratch(reduce=text.replace("when: Function == SUM", "when: Mode == 1"))
+    data = described("SUM", "FLOAT32", "FLOAT32", FOUR)
+    assert found(data, "2.0") == found(data, "3.0") == ["support-case"]
+    data["desc"]["Mode"] = 1
+    assert found(data, "3.0") == []
+    assert "Mode.exists" in found(data, "2.0")
