@@ -190,12 +190,11 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     """Return the class's example with a descriptor as small as can be found until then."""
     spec = tables(dialect).operator(operator)
     details: dict[str, str] = {}
-    sides = (
-        slice(0, 2) if key.kind in {"recorded", "bug"} else slice(1, 2)
-    )  # what is unexplained is so by what is known
+    both = key.kind in {"recorded", "bug"}  # what is unexplained is so by what is known alone
 
     def taken(candidate: Descriptor) -> tuple[bool, ...]:
-        return sides_taken(candidate, spec, level, key.implementation)[sides]
+        page, known = sides_taken(candidate, spec, level, key.implementation)
+        return (page, known) if both else (known,)
 
     wanted = taken(example.descriptor)
 
