@@ -109,12 +109,24 @@ class _Builder:
             self._guarded(checks, name if self._omissible(info) else None)
         for name, info in self.resolved.fields.items():
             if info.tensor:
-                for form in self.resolved.tensor_rules:
-                    if form.applies_to(info):
-                        self._rule(form, {"tensor": name})
+                self._obey_tensor_rules(name, info)
         for form in self.resolved.rules:
             self._rule(form, {})
         return [*self.out, answer(value=True)]
+
+    def _obey_tensor_rules(self, name: str, info: FieldInfo) -> None:
+        """Check what every tensor obeys; a tensor that may be left out obeys it where it is given."""
+        outer, self.out, loaded = self.out, [], set(self.loaded)
+        for form in self.resolved.tensor_rules:
+            if form.applies_to(info):
+                self._rule(form, {"tensor": name})
+        body, self.out = self.out, outer
+        if not (self._omissible(info) or info.optional):
+            self.out += body
+        elif body:
+            self.loaded = loaded  # what was loaded within is not there outside
+            given = ast.Compare(load(f"t_{name}"), [ast.IsNot()], [ast.Constant(None)])
+            self.out.append(ast.If(given, body, []))
 
     def _each(self, name: str, info: FieldInfo) -> None:
         """Check the elements of an array one by one: their cell, and what every tensor obeys."""

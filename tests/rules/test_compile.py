@@ -250,3 +250,19 @@ def test_one_hot_judged_by_both_paths(descriptor: Descriptor, level: str) -> Non
         resolved = dialect("directml").operator("ONE_HOT").resolve(level, side)
         assert resolved is not None
         assert compile_resolved(resolved)(descriptor.fields) is (explain_at(descriptor, resolved) == [])
+
+
+@pytest.mark.parametrize("extra", [{}, {"default": None}])
+def test_a_tensor_that_is_left_out_obeys_nothing(make_spec, extra: dict[str, Any]) -> None:
+    """Rules of every tensor, in both forms that they are compiled to, and one that reads the same tensor afterwards."""
+    fields = {"A": {"kind": "input"}, "B": {"kind": "input", "optional": True, **extra}}
+    tensor_rules = {
+        "sizes-not-zero": [{"require": "all(s > 0 for s in tensor.sizes)"}],
+        "ranks": [{"require": "1 <= rank(tensor) <= 4"}],
+    }
+    spec = make_spec(fields, {"same": "rank(A) == rank(B)"}, tensor_rules=tensor_rules)
+    a = tensor("INT8", [1, 2])
+    assert both(spec, {"A": a}) == (True, [])
+    assert both(spec, {"A": a, "B": a}) == (True, [])
+    assert both(spec, {"A": a, "B": tensor("INT8", [2])}) == (False, ["same"])
+    assert both(spec, {"A": a, "B": tensor("INT8", [0, 2])}) == (False, ["sizes-not-zero"])
