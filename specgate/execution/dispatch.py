@@ -108,7 +108,7 @@ class _Run:
     folder: str
     max_bytes: int
     buffers: dict[str, Buffer]
-    owned: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
+    owned: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         used = {command.dispatchable for command in self.model.commands if command.kind == "dispatch"}
@@ -117,7 +117,7 @@ class _Run:
                 with _placed(self.model, place_of("dispatchables", name)):
                     self.owned[name] = self._initialised(dispatchable.descriptor, dispatchable.bindings)
 
-    def _initialised(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, NDArray[Any]]:
+    def _initialised(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
         flag = dialect("directml").raw["types"]["flags"]["OWNED_BY_DML"]
         points = _bind_points(descriptor, "input")
         _refuse_unknown(bindings, points, descriptor)
@@ -129,7 +129,7 @@ class _Run:
             elif name not in bindings:
                 raise InputError("has the flag OWNED_BY_DML, but is not bound for initialisation", place=name)
             else:
-                found[name] = self._gathered(name, tensors, bindings[name])
+                found[name] = self._gathered(name, tensors, bindings[name], descriptor)
         return found
 
     def step(self, command: DxCommand) -> None:
@@ -151,14 +151,18 @@ class _Run:
             if name in arrays and name in command.bindings:
                 raise InputError("is owned by DirectML from initialisation on, so it is not bound again", place=name)
             if name not in arrays:
-                arrays[name] = self._gathered(name, tensors, self._bound(command, name))
+                arrays[name] = self._gathered(name, tensors, self._bound(command, name), descriptor)
         targets = {name: self._ranges(name, tensors, self._bound(command, name)) for name, tensors in outputs.items()}
         results = execute_at(descriptor, arrays, self.level, max_bytes=min(memory.MAX_BYTES, self.max_bytes))
         for name, tensors in outputs.items():
-            undefined = scatter_tensor(results[name], targets[name][0], tensors[0], name)
-            if undefined:
-                resource = plain_name(command.bindings[name][0].name)
-                self.out(f"Resource '{resource}': {undefined} elements of {name} are undefined and keep their bytes")
+            parts = results[name] if isinstance(results[name], list) else [results[name]]
+            for part, target, tensor, binding in zip(
+                parts, targets[name], tensors, command.bindings[name], strict=True
+            ):
+                undefined = scatter_tensor(part, target, tensor, name)
+                if undefined:
+                    note = f"{undefined} elements of {name} are undefined and keep their bytes"
+                    self.out(f"Resource '{plain_name(binding.name)}': {note}")
 
     def _bound(self, command: DxCommand, name: str) -> list[DxBinding]:
         if name not in command.bindings:
@@ -190,11 +194,13 @@ class _Run:
             found.append(buffer.data[offset:])
         return found
 
-    def _gathered(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> Any:
-        ranges = self._ranges(name, tensors, bound)
-        if len(tensors) != 1:
-            raise NoKernel(f"{name} is an array of tensors, which no kernel takes yet")
-        return gather_tensor(ranges[0], tensors[0], name, self.max_bytes)
+    def _gathered(
+        self, name: str, tensors: list[TensorDesc], bound: list[DxBinding], descriptor: Descriptor
+    ) -> NDArray[Any] | list[NDArray[Any]]:
+        """The logical array of an input, a list where the field is an array of tensors."""
+        pairs = zip(self._ranges(name, tensors, bound), tensors, strict=True)
+        found = [gather_tensor(data, tensor, name, self.max_bytes) for data, tensor in pairs]
+        return found[0] if isinstance(descriptor.fields[name], TensorDesc) else found
 
     def _write_file(self, command: DxCommand) -> None:
         buffer, target = self.buffers[command.resource], command.target_path

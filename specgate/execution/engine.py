@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
+from specgate.execution.arguments import kernel_arguments
 from specgate.execution.kernels import find_kernel
 from specgate.execution.types import as_array, numpy_type
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
-from specgate.rules.parse import parse
 from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
+    from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
 __all__ = ["execute_at"]
@@ -30,11 +30,12 @@ __all__ = ["execute_at"]
 
 def execute_at(
     descriptor: Descriptor, arrays: Mapping[str, Any], level: str, *, max_bytes: int = memory.MAX_BYTES
-) -> dict[str, NDArray[Any]]:
-    """Return the outputs of `descriptor` at `level`, by the operator's output names.
+) -> dict[str, Any]:
+    """Return the outputs of `descriptor` at `level`, by the operator's output names; those it leaves out are not there.
 
     arrays: logical arrays by the operator's input names, in any memory order, of the declared type and sizes; Python
-    numbers and nested lists are converted when they fit. Inputs that the descriptor holds as constants may be left out.
+    numbers and nested lists are converted when they fit. An array of tensors is a list, as an input and as an output.
+    Inputs that the descriptor holds as constants may be left out.
     Raises InputError for what cannot be computed, NoKernel where the table names no kernel. Elements that the page
     leaves undefined are masked (`numpy.ma`).
     """
@@ -48,14 +49,31 @@ def execute_at(
     kernel = find_kernel(recipe["kernel"])
     inputs = _inputs(descriptor, arrays, spec)
     arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
-    arguments.update(_arguments(descriptor, spec, level))
+    arguments.update(kernel_arguments(descriptor, spec, level))
     with memory.limit(max_bytes):
         results = kernel(**arguments)
     names = recipe["outputs"]
     outputs = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
-    for name, array in outputs.items():
-        _hold_against_declaration(name, array, descriptor.fields.get(name), spec)
-    return outputs
+    return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+
+
+def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:
+    """Return whether the descriptor has this output; refuse a declaration that differs from what was computed."""
+    declared = descriptor.fields.get(name)
+    if declared is None:
+        if not spec.dialect.unstated_outputs and not spec.fields[name].optional:
+            raise InputError(f"{name} is needed, but the descriptor does not have it")
+        return spec.dialect.unstated_outputs and output is not None
+    if output is None:
+        raise NoKernel(f"{name} of {spec.name} is not computed by its kernel")
+    if not isinstance(output, list):
+        _hold_against_declaration(name, output, declared, spec)
+        return True
+    if isinstance(declared, TensorDesc) or len(declared) != len(output):
+        raise InputError(f"is computed as {len(output)} tensors, which is not how many are declared", place=name)
+    for index, (array, tensor) in enumerate(zip(output, declared, strict=True)):
+        _hold_against_declaration(f"{name}[{index}]", array, tensor, spec)
+    return True
 
 
 def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
@@ -71,27 +89,39 @@ def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
     return own
 
 
-def _inputs(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec) -> dict[str, NDArray[Any]]:
+def _inputs(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec) -> dict[str, Any]:
     known = {info.name for info in spec.inputs}
     for name in arrays:
         if name not in known:
             raise InputError(f"{name!r:.60} is not an input of {spec.name}; expected {', '.join(sorted(known))}")
-    inputs = {}
+    inputs: dict[str, Any] = {}
     for info in spec.inputs:
         tensor = descriptor.fields.get(info.name)
+        value = arrays.get(info.name)
         if tensor is None:
             if not info.optional:
                 raise InputError(f"{info.name} is needed, but the descriptor does not have it")
-            continue
-        if not isinstance(tensor, TensorDesc):
-            raise NoKernel(f"{info.name} is an array of tensors, which no kernel takes yet")
-        inputs[info.name] = _input(info.name, tensor, arrays, spec)
+            if value is not None:
+                raise InputError("has an array, but the descriptor leaves it out", place=info.name)
+        elif isinstance(tensor, TensorDesc):
+            inputs[info.name] = _input(info.name, tensor, value, spec)
+        else:
+            inputs[info.name] = _several(info, tensor, value, spec)
     return inputs
 
 
-def _input(name: str, tensor: TensorDesc, arrays: Mapping[str, Any], spec: OperatorSpec) -> NDArray[Any]:
+def _several(info: FieldInfo, tensors: Any, values: Any, spec: OperatorSpec) -> list[NDArray[Any]]:
+    """The arrays of an array of tensors; a whole list that is left out is one of constants."""
+    if values is None:
+        values = [None] * len(tensors)
+    if not isinstance(values, list | tuple) or len(values) != len(tensors):
+        raise InputError(f"expected a list of {len(tensors)} arrays", place=info.name)
+    pairs = enumerate(zip(tensors, values, strict=True))
+    return [_input(f"{info.name}[{index}]", tensor, value, spec) for index, (tensor, value) in pairs]
+
+
+def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> NDArray[Any]:
     _hold_layout(name, tensor, spec)
-    value = arrays.get(name)
     shape = _shape(tensor)
     if value is None:
         if tensor.value is None:
@@ -150,31 +180,6 @@ def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
         needed = minimum_size(bits, shape, tensor.strides)
         if tensor.size_in_bytes < needed:
             raise InputError(f"needs {needed} bytes, but {tensor.size_in_bytes} are declared", place=name)
-
-
-def _arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> dict[str, Any]:
-    """Evaluate the kernel's arguments: expressions over the fields, then constants of the latest level rows."""
-    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
-    context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
-    settled: dict[str, Any] = {}
-    expressions = dict(spec.raw["execute"].get("arguments", {}))
-    for name, value in spec.behaviour(level).items():
-        expressions.pop(name, None)
-        if isinstance(value, dict):
-            expressions[name] = value["expression"]
-        else:
-            settled[name] = value
-    for name, text in expressions.items():
-        rule = parse(text, spec.scope, expect=None)
-        missing = sorted(path for path in rule.needs if context.absent(path))
-        try:
-            value = UNKNOWN if missing else evaluate(rule, context)
-        except Broken as error:
-            raise InputError(str(error)) from None
-        if value is UNKNOWN:
-            raise InputError(f"{text} must be known to execute {spec.name}")
-        settled[name] = value
-    return settled
 
 
 def _hold_against_declaration(name: str, array: NDArray[Any], tensor: Any, spec: OperatorSpec) -> None:

@@ -12,9 +12,54 @@ if TYPE_CHECKING:
 
 __all__ = ["KERNELS", "find_kernel", "register_kernel"]
 
+_HERE: Final = "specgate.execution.kernels"
+_MODULES: Final[dict[str, tuple[str, ...]]] = {
+    "activation": (
+        "celu", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "parametric_softplus", "prelu",
+        "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish",
+        "thresholded_relu",
+    ),
+    "clipping": ("clip", "clip_gradient", "raise_to"),
+    "elementwise_binary": (
+        "add", "add_activated", "arctan2", "average", "difference_squared", "divide", "maximum", "minimum", "multiply",
+        "remainder", "subtract",
+    ),
+    "elementwise_integer": (
+        "bit_count", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
+    ),
+    "elementwise_logical": (
+        "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+        "logical_xor", "select",
+    ),
+    "elementwise_unary": (
+        "absolute", "arccos", "arccosh_from_logarithm", "arcsin", "arcsinh_from_logarithm", "arctan", "arctanh",
+        "ceil", "cos", "cosh_from_exponentials", "erf", "exp", "floor", "identity", "is_infinite", "is_not_a_number",
+        "log", "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh_from_exponentials", "sqrt", "tan",
+        "tanh",
+    ),
+    "powers": ("power_by_logarithm", "power_to_constant"),
+    "quantization": ("dequantize_linear", "quantize_linear", "quantized_add"),
+    "softmax": ("hardmax", "log_softmax", "softmax"),
+    "attention": ("attention",),
+    "casting": ("cast",),
+    "convolution": ("convolution",),
+    "fill": ("diagonal_matrix", "diagonal_strip", "fill_constant", "fill_sequence"),
+    "gather": ("gather", "gather_elements", "gather_nd"),
+    "gemm": ("gemm",),
+    "joining": ("join", "split"),
+    "normalization": ("normalize_mean_variance", "scale_channels"),
+    "padding": ("pad",),
+    "pooling": ("average_pool", "lp_pool", "max_pool", "max_pool_values"),
+    "recurrent": ("lstm",),
+    "reduce": ("arg_reduce", "cumulative", "reduce"),
+    "resample": ("resample",),
+    "slicing": ("depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"),
+    "sorting": ("top_k",),
+}  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
     "one_hot": "specgate.execution.kernels.one_hot",
+    **{name: f"{_HERE}.{module}" for module, names in _MODULES.items() for name in names},
 }
 _registered: dict[str, Callable[..., Any]] = {}
 

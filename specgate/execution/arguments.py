@@ -1,0 +1,135 @@
+"""What a kernel is called with beside its arrays: values of expressions, fields as they are, declared types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, TensorDesc, shown
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels import find_kernel
+from specgate.execution.types import numpy_type
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.parse import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from specgate.spec.forms import FieldInfo
+    from specgate.spec.tables import Dialect, OperatorSpec
+
+__all__ = ["kernel_arguments"]
+
+#: Larger integers are no floats.
+_MOST: Final = 2**128
+_RECORDS: Final = {"scale-bias": ScaleBias, "size-2d": Size2D}
+_PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
+    "bool": bool, "float": (int, float), "scalar": (int, float), "string": str,
+    **dict.fromkeys(("uint", "int", "uint64", "int64"), int),
+}  # fmt: skip
+
+
+def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> dict[str, Any]:
+    """Return what the kernel gets by name: `arguments` of the table, constants of its level rows, `output_type`.
+
+    An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
+    one is left out. A fused operator becomes the function that it is of one array. An output_type is the numpy type
+    that a tensor declares, not passed where it declares none. Raises InputError where something must be known and is
+    not, and NoKernel for a fused operator without one.
+    """
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
+    context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
+    recipe = spec.raw["execute"]
+    settled: dict[str, Any] = {}
+    expressions = dict(recipe.get("arguments", {}))
+    for name, value in spec.behaviour(level).items():
+        expressions.pop(name, None)
+        if isinstance(value, dict):
+            expressions[name] = value["expression"]
+        else:
+            settled[name] = value
+    for name, text in expressions.items():
+        info = spec.fields.get(text)
+        if info is None or info.kind != "attribute":
+            settled[name] = _evaluated(text, context, spec)
+        elif fields[text] is not None:
+            settled[name] = _as_it_is(fields[text], info, spec, level)
+        elif not _may_lack(info, spec, level):
+            raise InputError(f"{text} must be known to execute {spec.name}")
+    for name, text in recipe.get("output_type", {}).items():
+        tensor = fields[text]
+        if isinstance(tensor, TensorDesc) and tensor.type in spec.dialect.types:
+            settled[name] = numpy_type(spec.dialect, tensor.type)
+    return settled
+
+
+def _may_lack(info: FieldInfo, spec: OperatorSpec, level: str) -> bool:
+    return info.optional or not spec.dialect.holds(level, info.since, info.until)
+
+
+def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
+    rule = parse(text, spec.scope, expect=None)
+    missing = any(context.absent(path) for path in rule.needs)
+    try:
+        value = UNKNOWN if missing else evaluate(rule, context)
+    except Broken as error:
+        raise InputError(str(error)) from None
+    items = value if isinstance(value, list | tuple) else (value,)
+    if any(item is UNKNOWN or item is None or isinstance(item, Symbol) for item in items):
+        raise InputError(f"{text} must be known to execute {spec.name}")
+    return value
+
+
+def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> Any:
+    """An attribute's value; fused operators, alone or in a list, as functions."""
+    if info.type == "operator":
+        return _fused(value, spec.dialect, level, info.name)
+    if info.type == "operator[]":
+        items = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
+        return [_fused(item, spec.dialect, level, f"{info.name}[{index}]") for index, item in enumerate(items)]
+    if not _fits(value, info.type):
+        raise InputError(f"expected the type {info.type}, found {shown(value)}", place=info.name)
+    return value
+
+
+def _fits(value: Any, kind: str) -> bool:
+    """Whether a value is of a field's type, as far as a kernel relies on it."""
+    if kind.endswith("[]"):
+        return isinstance(value, list | tuple) and all(_fits(item, kind.removesuffix("[]")) for item in value)
+    if kind in _RECORDS:
+        return isinstance(value, _RECORDS[kind]) and all(_fits(part, "float") for part in value)
+    if kind not in _PLAIN:
+        return True
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _MOST:
+        return False
+    return isinstance(value, _PLAIN[kind]) and (kind == "bool" or not isinstance(value, bool))
+
+
+def _fused(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return a fused operator as the function of one array that its own table makes of it."""
+    if not isinstance(value, Descriptor) or value.dialect != tables.name:
+        raise InputError(f"expected an operator of {tables.name}, found {shown(value)}", place=place)
+    spec = tables.operator(value.operator)
+    if level not in spec.levels:
+        raise InputError(f"{spec.name} does not exist at {tables.spoken(level)}", place=place)
+    for oddity in value.oddities:
+        raise InputError(oddity.message, place=f"{place}.{oddity.where}")
+    held = {info.name for info in spec.attributes if tables.holds(level, info.since, info.until)}
+    for name, part in value.fields.items():
+        if part is not None and name not in held:
+            raise InputError(f"expected only attributes of {spec.name}, found {shown(name)}", place=place)
+    recipe = spec.raw.get("execute")
+    if recipe is None:
+        raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
+    if len(recipe["arrays"]) != 1 or len(recipe["outputs"]) != 1:
+        raise NoKernel(f"{spec.name} cannot be fused: it does not map one array to one")
+    (name,) = recipe["arrays"]
+    kernel = find_kernel(recipe["kernel"])
+    arguments = kernel_arguments(value, spec, level)
+
+    def function(array: NDArray[Any]) -> NDArray[Any]:
+        result: NDArray[Any] = kernel(**{name: array}, **arguments)
+        return result
+
+    return function

@@ -1,0 +1,114 @@
+"""Activations of single elements, each step of their formulas rounded to float32; larger and lesser pass over nan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.execution.kernels.elementwise import called, held, paired, quiet, rounded, unary, want_float
+from specgate.execution.kernels.elementwise_unary import erf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "celu", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "parametric_softplus", "prelu",
+    "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish",
+    "thresholded_relu",
+]  # fmt: skip
+
+_ZERO: Final = np.float32(0)
+_ONE: Final = np.float32(1)
+_ROOT: Final = np.sqrt(0.5)
+
+
+def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+    """Return the kernel of a function of floats and of numbers by name, which are FLOATs."""
+
+    def kernel(x: NDArray[Any], **numbers: float) -> NDArray[Any]:
+        want_float(name, x)
+        values = single(x, x.dtype)
+        with quiet():
+            read = {name: np.asarray(number).astype(values.dtype) for name, number in numbers.items()}
+            return narrow(function(values, **read), x.dtype)
+
+    return called(name, kernel)
+
+
+def _exp(x: NDArray[Any]) -> NDArray[Any]:
+    return rounded(np.exp, x)
+
+
+def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
+    return rounded(lambda v: 1 / (1 + np.exp(-v)), x)
+
+
+def _softplus(x: NDArray[Any]) -> NDArray[Any]:
+    return rounded(lambda v: np.logaddexp(0, v), x)
+
+
+def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
+    return rounded(lambda v: np.logaddexp(0, v * steepness) / steepness, x)
+
+
+def _unit(x: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(np.fmin(np.fmax(x, _ZERO), _ONE))
+
+
+def _error(x: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(erf(x))
+
+
+sigmoid = unary("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
+gelu = unary("gelu", lambda x: 0.5 * x * (1 + _error(x * _ROOT)))
+softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
+celu = _parametric("celu", lambda x, alpha: np.fmax(x, _ZERO) + np.fmin(alpha * (_exp(x / alpha) - _ONE), _ZERO))
+elu = _parametric("elu", lambda x, alpha: np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
+hard_sigmoid = _parametric("hard_sigmoid", lambda x, alpha, beta: _unit(x * alpha + beta))
+hard_swish = _parametric("hard_swish", lambda x, alpha, beta: x * _unit(x * alpha + beta))
+leaky_relu = _parametric("leaky_relu", lambda x, alpha: np.where(x >= 0, x, x * alpha))
+linear = _parametric("linear", lambda x, alpha, beta: x * alpha + beta)
+parametric_softplus = _parametric("parametric_softplus", lambda x, alpha, beta: alpha * _softplus(x * beta))
+scaled_elu = _parametric(
+    "scaled_elu", lambda x, alpha, gamma: np.where(x > 0, gamma * x, gamma * (alpha * _exp(x) - alpha))
+)
+scaled_tanh = _parametric("scaled_tanh", lambda x, alpha, beta: alpha * rounded(np.tanh, x * beta))
+softplus = _parametric("softplus", _stretched)
+swish = _parametric("swish", lambda x, scale: x * _sigmoid(x * scale))
+thresholded_relu = _parametric("thresholded_relu", lambda x, alpha: np.where(x <= alpha, _ZERO, x))
+
+
+def relu(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the larger of 0 and every element; 0 of nan."""
+    zero = np.zeros((), x.dtype)
+    return np.where(x > zero, x, zero)
+
+
+def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:
+    """Return the gradient where x is above 0, else 0."""
+    x, gradient = paired("relu_gradient", x, gradient)
+    return np.where(x > 0, gradient, np.zeros((), gradient.dtype))
+
+
+def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
+    """Return x where it is at least 0, else its slope times x."""
+    x, slope = paired("prelu", x, slope, broadcast=broadcast)
+    values = single(x, x.dtype)
+    with quiet():
+        return narrow(np.where(values >= 0, values, single(slope, x.dtype) * values), x.dtype)
+
+
+def shrink(x: NDArray[Any], *, bias: float, threshold: float) -> NDArray[Any]:
+    """Return x - bias above the threshold, x + bias below minus the threshold, else 0; nan becomes 0.
+
+    Integers are computed in float32, rounded (halves to the even neighbour) and held in the range of their type.
+    """
+    values = single(x, x.dtype) if is_float(x.dtype) else x.astype(np.float32)
+    with quiet():
+        by, limit = (np.asarray(number).astype(values.dtype) for number in (bias, threshold))
+        moved = np.where(values > limit, values - by, np.where(values < -limit, values + by, _ZERO))
+        return narrow(moved, x.dtype) if is_float(x.dtype) else held(np.rint(moved), x.dtype)

@@ -1,0 +1,74 @@
+"""What kernels share: wide arithmetic that is rounded once, and checks of shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["check_axes", "check_axis", "fit", "is_float", "narrow", "same_length", "shape_of", "single", "wide"]
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Return whether a type is a floating one, bfloat16 (which numpy calls void-like) included."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def wide(array: NDArray[Any]) -> NDArray[Any]:
+    """Return floats as float64, in which sums of products of float32 hardly round; other types as they are."""
+    return array.astype(np.float64) if is_float(array.dtype) else array
+
+
+def single(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return floats rounded to float32, the arithmetic of `dtype` up to 32 bits; float64 and integers stay."""
+    if not is_float(dtype) or dtype == np.float64:
+        return array
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(np.float32)
+
+
+def narrow(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array rounded to `dtype`, by way of float32 where that is narrower still."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return single(array, dtype).astype(dtype, copy=False)
+
+
+def check_axis(axis: int, rank: int, name: str) -> None:
+    """Raise InputError unless `axis` is a position of `rank` dimensions."""
+    if not 0 <= axis < rank:
+        raise InputError(f"{name}: axis {axis} is not a position of {rank} dimensions")
+
+
+def check_axes(axes: Iterable[int], rank: int, name: str) -> tuple[int, ...]:
+    """Return the axes, each once, in rising order; raise InputError for one that is no position."""
+    found = sorted(set(axes))
+    for axis in found:
+        check_axis(axis, rank, name)
+    return tuple(found)
+
+
+def same_length(name: str, count: int, **lists: Sequence[Any]) -> None:
+    """Raise InputError unless every list has `count` elements."""
+    for what, values in lists.items():
+        if len(values) != count:
+            raise InputError(f"{name}: expected {count} {what}, found {len(values)}")
+
+
+def fit(name: str, what: str, found: Sequence[int], expected: Sequence[int]) -> None:
+    """Raise InputError unless a shape is the expected one."""
+    if tuple(found) != tuple(expected):
+        raise InputError(f"{name}: expected {what} of shape {list(expected)}, found {list(found)}")
+
+
+def shape_of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return an output's shape; raise InputError where a size is below 1."""
+    if any(size < 1 for size in sizes):
+        raise InputError(f"{name}: the output would have the shape {list(sizes)}")
+    return tuple(int(size) for size in sizes)

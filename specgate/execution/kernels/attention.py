@@ -1,0 +1,179 @@
+"""Attention of several heads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import fit, narrow, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["attention"]
+
+
+def attention(
+    query: NDArray[Any] | None = None,
+    key: NDArray[Any] | None = None,
+    value: NDArray[Any] | None = None,
+    query_key: NDArray[Any] | None = None,
+    key_value: NDArray[Any] | None = None,
+    query_key_value: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+    mask: NDArray[Any] | None = None,
+    position_bias: NDArray[Any] | None = None,
+    past_key: NDArray[Any] | None = None,
+    past_value: NDArray[Any] | None = None,
+    *,
+    heads: int,
+    scale: float,
+    mask_type: str,
+    filter_value: float,
+    rank: int,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return softmax(query @ key.T * scale + position_bias + mask) @ value for each head, and all keys and values.
+
+    query, key, value: [batch, length, heads * size of a head] behind dimensions of size 1; or stacked, [batch, length,
+    heads, 2 or 3, size]. bias: what is added to all three, one behind the other. position_bias: [batch, heads, queries,
+    keys]. past_key, past_value: [batch, heads, length, size], which come before. rank: of the first result, [batch,
+    queries, heads * size]; the others are [batch, heads, past + keys, size], with as many dimensions as the past ones.
+
+    mask_type says where filter_value is added: NONE; BOOLEAN, where the mask, of the shape of position_bias, is 0;
+    KEY_SEQUENCE_LENGTH, [1, batch], from a key on; KEY_SEQUENCE_END_START, [2, batch], from one on and before another;
+    KEY_QUERY_SEQUENCE_LENGTH_START_END, [3 * batch + 2], outside of ranges of all batches' queries and keys in a row.
+    """
+    if heads < 1:
+        raise InputError(f"attention: expected at least one head, found {heads}")
+    parts = _parts((query, key, value), query_key, key_value, query_key_value, heads)
+    dtype = parts[0].dtype
+    given = (*parts[1:], bias, position_bias, past_key, past_value)
+    if any(array is not None and array.dtype != dtype for array in given):
+        raise InputError(f"attention: expected arrays of {dtype} alone")
+    with np.errstate(all="ignore"):
+        queries, keys, values = _biased([wide(part) for part in parts], bias, heads)
+        all_keys, all_values = _after(past_key, keys, "keys"), _after(past_value, values, "values")
+        if queries.shape[::3] != keys.shape[::3] or all_keys.shape[:3] != all_values.shape[:3]:
+            shapes = [list(each.shape) for each in (queries, all_keys, all_values)]
+            raise InputError(f"attention: query, keys and values of {shapes} do not go together")
+        shape = (*queries.shape[:3], all_keys.shape[2])
+        scores = memory.empty(shape, np.dtype(np.float64))
+        np.matmul(queries, np.swapaxes(all_keys, 2, 3), out=scores)
+        scores *= np.float32(scale)
+        if position_bias is not None:
+            scores += wide(_last("a position bias", position_bias, shape))
+        if mask is not None and mask_type != "NONE":
+            scores += np.where(_hidden(mask, mask_type, shape), np.float64(np.float32(filter_value)), 0.0)
+        result = narrow(_merged(_softmax(scores) @ all_values, rank), dtype)
+        present = [_led(narrow(array, dtype), past) for array, past in ((all_keys, past_key), (all_values, past_value))]
+        return result, present[0], present[1]
+
+
+def _parts(
+    plain: Sequence[NDArray[Any] | None],
+    query_key: NDArray[Any] | None,
+    key_value: NDArray[Any] | None,
+    query_key_value: NDArray[Any] | None,
+    heads: int,
+) -> list[NDArray[Any]]:
+    """Return query, keys and values as [batch, heads, length, size]; each must be given exactly once."""
+    found: list[list[NDArray[Any]]] = [[], [], []]
+    for place, array in enumerate(plain):
+        if array is not None:
+            found[place].append(_split(array, heads))
+    for places, stack in (((0, 1), query_key), ((1, 2), key_value), ((0, 1, 2), query_key_value)):
+        if stack is None:
+            continue
+        if stack.ndim != 5 or stack.shape[2:4] != (heads, len(places)):
+            raise InputError(
+                f"attention: expected a stack of {len(places)} for {heads} heads, found {list(stack.shape)}"
+            )
+        for index, place in enumerate(places):
+            found[place].append(np.swapaxes(stack[:, :, :, index], 1, 2))
+    if [len(each) for each in found] != [1, 1, 1]:
+        raise InputError("attention: expected query, keys and values once each, alone or in stacks")
+    return [each[0] for each in found]
+
+
+def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
+    hidden = array.shape[-1] if array.ndim else 0
+    if array.ndim < 3 or any(size != 1 for size in array.shape[:-3]) or hidden % heads:
+        raise InputError(f"attention: {list(array.shape)} is not [batch, length, hidden] for {heads} heads")
+    batch, length, hidden = array.shape[-3:]
+    return np.swapaxes(array.reshape(batch, length, heads, hidden // heads), 1, 2)
+
+
+def _biased(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None, heads: int) -> list[NDArray[Any]]:
+    if bias is None:
+        return list(parts)
+    sizes = [heads * part.shape[3] for part in parts]
+    if bias.shape[-1:] != (sum(sizes),) or bias.size != sum(sizes):
+        raise InputError(f"attention: expected a bias of {sum(sizes)} elements, found the shape {list(bias.shape)}")
+    pieces = np.split(wide(bias).reshape(-1), np.cumsum(sizes)[:-1])
+    return [part + piece.reshape(1, heads, 1, -1) for part, piece in zip(parts, pieces, strict=True)]
+
+
+def _last(what: str, array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
+    """Return an array of this shape behind dimensions of size 1 without those."""
+    fit("attention", what, array.shape, (*(1,) * (array.ndim - len(shape)), *shape))
+    return array.reshape(shape)
+
+
+def _after(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray[Any]:
+    if past is None:
+        return array
+    batch, heads, _, size = array.shape
+    length = past.shape[-2] if past.ndim >= 4 else 0
+    return np.concatenate([wide(_last(f"past {what}", past, (batch, heads, length, size))), array], axis=2)
+
+
+def _hidden(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[np.bool_]:
+    """Return where the filter value is added, of a shape that broadcasts to [batch, heads, queries, keys]."""
+    batch, _, queries, length = shape
+    hidden: NDArray[np.bool_]
+    if mask_type == "BOOLEAN":
+        hidden = _last("a mask", mask, shape) == 0
+        return hidden
+    if mask_type == "KEY_QUERY_SEQUENCE_LENGTH_START_END":
+        return _outside_packed(_last("a mask", mask, (3 * batch + 2,)).astype(np.int64), batch, queries, length)
+    if mask_type not in {"KEY_SEQUENCE_LENGTH", "KEY_SEQUENCE_END_START"}:
+        raise InputError(f"attention: unknown mask type {mask_type!r:.60}")
+    with_starts = mask_type == "KEY_SEQUENCE_END_START"
+    bounds = _last("a mask", mask, (1 + with_starts, batch)).reshape(-1, batch, 1, 1, 1)
+    keys = np.arange(length)
+    hidden = keys >= bounds[0]
+    return hidden | (keys < bounds[1]) if with_starts else hidden
+
+
+def _outside_packed(mask: NDArray[np.int64], batch: int, queries: int, keys: int) -> NDArray[np.bool_]:
+    """The mask has lengths of keys, starts of queries and the last end, starts of keys and the last end (idle)."""
+    lengths, query_starts, key_starts = mask[:batch], mask[batch : 2 * batch + 1], mask[2 * batch + 1 :]
+    query = np.arange(batch * queries).reshape(batch, queries)
+    key = np.arange(batch * keys).reshape(batch, keys)
+    first, last = query_starts[:-1, np.newaxis], query_starts[1:, np.newaxis]
+    start = key_starts[:batch, np.newaxis]
+    out = ((query < first) | (query >= last))[:, :, np.newaxis]
+    out = out | ((key < start) | (key >= start + lengths[:, np.newaxis]))[:, np.newaxis, :]
+    return out[:, np.newaxis]
+
+
+def _softmax(scores: NDArray[Any]) -> NDArray[Any]:
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    result: NDArray[Any] = powers / powers.sum(axis=-1, keepdims=True)
+    return result
+
+
+def _merged(array: NDArray[Any], rank: int) -> NDArray[Any]:
+    batch, heads, length, size = array.shape
+    if rank < 3:
+        raise InputError(f"attention: expected an output of at least 3 dimensions, found {rank}")
+    return np.swapaxes(array, 1, 2).reshape(*(1,) * (rank - 3), batch, length, heads * size)
+
+
+def _led(array: NDArray[Any], like: NDArray[Any] | None) -> NDArray[Any]:
+    return array if like is None else array.reshape(*(1,) * (like.ndim - 4), *array.shape)

@@ -1,0 +1,71 @@
+"""Numbers held within bounds, and the gradients of that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.execution.kernels.elementwise import held, paired, prepared, quiet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["clip", "clip_gradient", "raise_to"]
+
+
+def _bound(value: float, dtype: np.dtype[Any], *, finite: bool) -> NDArray[Any]:
+    """Return a bound in the type of computation: truncated and held in range for integers.
+
+    finite: of FLOAT16, to the nearest, and held within what is finite; else as it is in float32.
+    """
+    if not is_float(dtype):
+        number = np.asarray(value)
+        if number.dtype.kind == "O" or number.dtype.kind in "iu":  # any size of Python's integers
+            return np.asarray(min(max(int(value), np.iinfo(dtype).min), np.iinfo(dtype).max), dtype)
+        return held(np.asarray(np.float32(value)), dtype)
+    with quiet():
+        number = np.asarray(value, np.float64).astype(np.float64 if dtype == np.float64 else np.float32)
+        if dtype == np.float16:
+            most = np.float32(np.finfo(np.float16).max)
+            number = np.clip(number, -most, most) if finite else number
+            return single(number.astype(np.float16), dtype)
+        return number
+
+
+def clip(
+    x: NDArray[Any],
+    *,
+    low: float,
+    high: float,
+    scale_bias: tuple[float, float] | None = None,
+    finite_bounds: bool = False,
+) -> NDArray[Any]:
+    """Return every element, at most `high` and then at least `low`, so that `low` wins where it is above `high`.
+
+    nan becomes `high`; a bound that is nan is none for floats, 0 for integers. Bounds that are no whole numbers are
+    truncated for integers, and held in range. finite_bounds: those of FLOAT16 are held within what is finite.
+    """
+    bottom, top = (_bound(bound, x.dtype, finite=finite_bounds) for bound in (low, high))
+    with quiet():
+        values = prepared(x, scale_bias)
+        values = np.where(~(values <= top) & (top == top), top, values)  # noqa: PLR0124
+        values = np.where(~(values >= bottom) & (bottom == bottom), bottom, values)  # noqa: PLR0124
+        return narrow(values, x.dtype)
+
+
+def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
+    """Return every element, at least `low`, which is read as in `clip`; nan becomes `low`."""
+    bottom = np.asarray(np.float32(low)) if is_float(x.dtype) else _bound(low, x.dtype, finite=False)
+    with quiet():
+        values = prepared(x, scale_bias)
+        return narrow(np.where(~(values >= bottom) & (bottom == bottom), bottom, values), x.dtype)  # noqa: PLR0124
+
+
+def clip_gradient(x: NDArray[Any], gradient: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
+    """Return the gradient where x lies above `low` and below `high`, else 0. Bounds are read as in `clip`."""
+    x, gradient = paired("clip_gradient", x, gradient)
+    bottom, top = (_bound(bound, x.dtype, finite=False) for bound in (low, high))
+    values = single(x, x.dtype)
+    return np.where((values > bottom) & (values < top), gradient, np.zeros((), gradient.dtype))

@@ -1,0 +1,154 @@
+"""Convolution and its transpose, in groups, with a bias and an activation."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import fit, narrow, same_length, shape_of, single, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["convolution"]
+
+
+_ALL: Final[tuple[Any, ...]] = (slice(None),) * 3  # batch or group, group or channels, channels
+
+
+class _Step(NamedTuple):
+    """Along one dimension: how the filter's elements go with places of the side that it slides over."""
+
+    stride: int
+    dilation: int
+    start: int
+
+
+def convolution(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    transposed: bool,
+    flipped: bool,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    output_padding: Sequence[int],
+    groups: int,
+    activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution of `inputs` [batch, channels, spatial…], of their type.
+
+    filters: [output channels, input channels / groups, spatial…]. transposed: [input channels, output channels /
+    groups, spatial…], and what a convolution would read from is written to. flipped: every spatial dimension of the
+    filters runs backwards. bias: [1, output channels, 1…]. output_padding: that many zeros behind the end of each
+    spatial dimension, which the activation reaches and the bias does not. activation: of a float32 array.
+    """
+    rank = inputs.ndim - 2
+    if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
+        raise InputError(
+            f"convolution: expected filters of {inputs.dtype} and {inputs.ndim} dimensions, at least 3, found "
+            f"{filters.dtype} and {filters.ndim}"
+        )
+    paddings = {"start paddings": start_padding, "end paddings": end_padding, "output paddings": output_padding}
+    same_length("convolution", rank, strides=strides, dilations=dilations, **paddings)
+    channels = _channels(inputs, filters, groups, transposed=transposed)
+    steps = [_Step(*each) for each in zip(strides, dilations, start_padding, strict=True)]
+    places = [
+        _output_size(size, window, step, end, transposed=transposed)
+        for size, window, step, end in zip(inputs.shape[2:], filters.shape[2:], steps, end_padding, strict=True)
+    ]
+    shape = shape_of("convolution", (inputs.shape[0], channels, *places))
+    if bias is not None:
+        fit("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),
+            (1, channels, *(1,) * rank))  # fmt: skip
+    kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
+    with np.errstate(all="ignore"):
+        result = _summed(wide(inputs), wide(kernel), shape, steps, groups, transposed=transposed)
+        if bias is not None:
+            result += wide(bias)
+        rounded = _padded(single(result, inputs.dtype), output_padding)
+        return narrow(rounded if activation is None else activation(rounded), inputs.dtype)
+
+
+def _padded(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
+    if not any(padding):
+        return array
+    places = [size + more for size, more in zip(array.shape[2:], padding, strict=True)]
+    result = memory.empty(shape_of("convolution", (*array.shape[:2], *places)), array.dtype)
+    result[...] = 0
+    result[tuple(slice(size) for size in array.shape)] = array
+    return result
+
+
+def _channels(inputs: NDArray[Any], filters: NDArray[Any], groups: int, *, transposed: bool) -> int:
+    """Return the output's channels; raise InputError where filters and groups do not divide them."""
+    found, (first, second) = inputs.shape[1], filters.shape[:2]
+    read, written = (first, second * groups) if transposed else (second * groups, first)
+    if groups < 1 or found != read or first % groups:
+        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {found} channels")
+    return int(written)
+
+
+def _output_size(size: int, window: int, step: _Step, end: int, *, transposed: bool) -> int:
+    if step.stride < 1:
+        raise InputError(f"convolution: expected strides above 0, found {step.stride}")
+    span = (window - 1) * step.dilation + 1
+    if transposed:
+        return (size - 1) * step.stride + span - step.start - end
+    return int((size + step.start + end - span) // step.stride + 1)
+
+
+def _summed(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    shape: tuple[int, ...],
+    steps: Sequence[_Step],
+    groups: int,
+    *,
+    transposed: bool,
+) -> NDArray[Any]:
+    """Return the sum over the filters' elements: for each, one matrix product of all places that it goes with."""
+    result = memory.empty(shape, np.dtype(np.float64))
+    result[...] = 0
+    batch, spatial = shape[0], shape[2:]
+    grouped = result.reshape(batch, groups, shape[1] // groups, *spatial)
+    read = inputs.reshape(batch, groups, inputs.shape[1] // groups, *inputs.shape[2:])
+    weights = filters.reshape(groups, filters.shape[0] // groups, *filters.shape[1:])
+    slid, still = (spatial, inputs.shape[2:]) if transposed else (inputs.shape[2:], spatial)
+    for taps in _taps(filters.shape[2:], still, slid, steps):
+        element = tuple(tap[0] for tap in taps)
+        small, large = (tuple(tap[i] for tap in taps) for i in (1, 2))
+        source, target = (small, large) if transposed else (large, small)
+        matrix: NDArray[Any] = weights[_ALL + element]
+        block: NDArray[Any] = read[_ALL + source]
+        flat = block.reshape(*block.shape[:3], -1)
+        part = np.matmul(np.swapaxes(matrix, 1, 2) if transposed else matrix, flat)
+        grouped[_ALL + target] += part.reshape(*part.shape[:3], *block.shape[3:])
+    return result
+
+
+def _taps(
+    windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]
+) -> Iterator[tuple[tuple[int, slice, slice], ...]]:
+    """Yield, for each of the filter's elements that meets anything, its coordinates and the places on both sides."""
+    dimensions = []
+    for window, few, many, step in zip(windows, still, slid, steps, strict=True):
+        met = []
+        for k in range(window):
+            offset = k * step.dilation - step.start
+            first = max(0, -(offset // step.stride))
+            last = min(few - 1, (many - 1 - offset) // step.stride)
+            if first <= last:
+                begin, end = first * step.stride + offset, last * step.stride + offset + 1
+                met.append((k, slice(first, last + 1), slice(begin, end, step.stride)))
+        dimensions.append(met)
+    yield from product(*dimensions)

@@ -1,0 +1,146 @@
+"""What kernels that work element by element share: scale and bias, integers held in their type, equal shapes and types.
+
+FLOAT16 is computed in float32 and rounded once; a function that is not arithmetic is computed in float64 and rounded,
+so that a result does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, narrow, single
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "bits_of",
+    "called",
+    "cast",
+    "held",
+    "paired",
+    "prepared",
+    "quiet",
+    "rounded",
+    "unary",
+    "want_float",
+    "whole",
+]
+
+
+def quiet() -> Any:
+    """Return a context in which overflow, division by zero and nan are results like others."""
+    return np.errstate(all="ignore")
+
+
+def called(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the kernel, made to go by its name in the tables."""
+    kernel.__name__ = kernel.__qualname__ = name
+    return kernel
+
+
+def cast(x: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+    """Return an array of another type, bool if None."""
+    result: NDArray[Any] = x.astype(dtype or np.bool_, copy=False)
+    return result
+
+
+def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDArray[Any]:
+    """Return a function of floats, computed in float64 and rounded to the type of the first array."""
+    with quiet():
+        return narrow(function(*(array.astype(np.float64) for array in arrays)), arrays[0].dtype)
+
+
+def held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return numbers as integers of `dtype`: truncated toward zero, held in its range, nan as 0."""
+    limits = np.iinfo(dtype)
+    if not is_float(x.dtype):
+        low, high = max(limits.min, np.iinfo(x.dtype).min), min(limits.max, np.iinfo(x.dtype).max)
+        return cast(np.clip(x, low, high), dtype)
+    cut = np.trunc(np.where(np.isnan(x), 0.0, x.astype(np.float64)))
+    inside = (cut >= float(limits.min)) & (cut < float(limits.max) + (limits.max <= 2**32))
+    result = np.where(inside, cut, 0.0).astype(dtype)
+    ends = np.where(cut > 0, np.array(limits.max, dtype), np.array(limits.min, dtype))
+    return np.where(inside, result, ends)
+
+
+def prepared(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray[Any]:
+    """Return what a function is applied to: float32 of FLOAT16, and x * Scale + Bias where there is a scale and bias.
+
+    That is two operations in float32 (float64 for FLOAT64). Integers are converted, and the result is truncated and
+    held in the range of their type.
+    """
+    values = single(x, x.dtype)
+    if scale_bias is None:
+        return values
+    integer = not is_float(x.dtype)
+    work = np.dtype(np.float32 if integer else values.dtype)
+    scale, bias = (np.asarray(number).astype(work) for number in scale_bias)
+    with quiet():
+        values = values.astype(work, copy=False) * scale + bias
+    return held(values, x.dtype) if integer else values
+
+
+def want_float(name: str, *arrays: NDArray[Any]) -> None:
+    """Raise InputError unless all arrays hold floating-point elements."""
+    for array in arrays:
+        if not is_float(array.dtype):
+            raise InputError(f"{name}: expected floating-point elements, found {array.dtype}")
+
+
+def whole(name: str, array: NDArray[Any]) -> None:
+    """Raise InputError unless an array holds integers."""
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected integers, found {array.dtype}")
+
+
+def paired(
+    name: str, *arrays: NDArray[Any], broadcast: bool = False, same_type: bool = True
+) -> tuple[NDArray[Any], ...]:
+    """Return arrays of one shape; raise InputError where shapes or types differ.
+
+    broadcast: repeat them along dimensions of size 1, as numpy does; only shapes that do not go together are refused.
+    """
+    first = arrays[0]
+    if same_type and any(array.dtype != first.dtype for array in arrays):
+        raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
+    shapes = [array.shape for array in arrays]
+    if len(set(shapes)) == 1:
+        return arrays
+    found = " and ".join(str(list(shape)) for shape in shapes)
+    if not broadcast:
+        raise InputError(f"{name}: expected one shape, found {found}")
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InputError(f"{name}: the shapes {found} cannot be broadcast") from None
+    memory.empty(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
+    return tuple(np.broadcast_to(array, shape) for array in arrays)
+
+
+def bits_of(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the elements' bits as unsigned integers of their width."""
+    return np.asarray(x, order="C").view(f"u{x.dtype.itemsize}")
+
+
+def unary(
+    name: str, function: Callable[[NDArray[Any]], NDArray[Any]], *, single_steps: bool = False
+) -> Callable[..., NDArray[Any]]:
+    """Return the kernel of a function of floats, with an optional scale and bias that come first.
+
+    single_steps: `function` is arithmetic, each step of which is rounded to float32; else it is computed in float64.
+    """
+
+    def kernel(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
+        want_float(name, x)
+        values = prepared(x, scale_bias)
+        with quiet():
+            return narrow(function(values) if single_steps else rounded(function, values), x.dtype)
+
+    return called(name, kernel)

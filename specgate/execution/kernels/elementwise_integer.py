@@ -1,0 +1,76 @@
+"""Operations on bits, whatever the elements' type encodes with them; and shifts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution.kernels.elementwise import bits_of, called, paired
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["bit_count", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"]
+
+_SET_BITS: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
+
+
+def _bitwise(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+    def kernel(a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
+        a, b = paired(name, a, b, broadcast=broadcast)
+        return function(bits_of(a), bits_of(b)).view(a.dtype)
+
+    return called(name, kernel)
+
+
+bitwise_and = _bitwise("bitwise_and", np.bitwise_and)
+bitwise_or = _bitwise("bitwise_or", np.bitwise_or)
+bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor)
+
+
+def bitwise_not(x: NDArray[Any]) -> NDArray[Any]:
+    """Return every element with all its bits inverted."""
+    result: NDArray[Any] = np.invert(bits_of(x)).view(x.dtype)
+    return result
+
+
+def bit_count(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return how many bits of every element are set. dtype: of the result, uint8 if absent."""
+    octets = bits_of(x).reshape(-1).view(np.uint8).reshape(*x.shape, x.dtype.itemsize)
+    result: NDArray[Any] = _SET_BITS[octets].sum(axis=-1, dtype=dtype or np.uint8)
+    return result
+
+
+def left_shift(a: NDArray[Any], b: NDArray[Any], *, overlong: str = "zero") -> NDArray[Any]:
+    """Return unsigned elements shifted up by b bits. overlong: what a shift by the width or more does.
+
+    zero: no bit is left. word: the shift is that of a machine with 32-bit words, which looks at the lowest 5 bits of b;
+    narrower types lose what leaves their width, and of 64-bit ones b's lower word counts, from 32 on as 32 plus 5 bits.
+    """
+    return _shift("left_shift", np.left_shift, a, b, overlong)
+
+
+def right_shift(a: NDArray[Any], b: NDArray[Any], *, overlong: str = "zero") -> NDArray[Any]:
+    """Return unsigned elements shifted down by b bits; overlong as in `left_shift`."""
+    return _shift("right_shift", np.right_shift, a, b, overlong)
+
+
+def _shift(
+    name: str, function: Callable[..., NDArray[Any]], a: NDArray[Any], b: NDArray[Any], overlong: str
+) -> NDArray[Any]:
+    a, b = paired(name, a, b)
+    if a.dtype.kind != "u":
+        raise InputError(f"{name}: expected unsigned integers, found {a.dtype}")
+    by = b.astype(np.uint64)
+    if overlong == "word":
+        low = by & np.uint64(0xFFFFFFFF)
+        five = low & np.uint64(31)
+        by = np.where(low < 32, five, five + np.uint64(32)) if a.dtype.itemsize == 8 else five
+    elif overlong != "zero":
+        raise InputError(f"{name}: expected zero or word, found {overlong!r:.60}")
+    result = function(a.astype(np.uint64), np.minimum(by, np.uint64(63)))
+    return np.where(by < a.dtype.itemsize * 8, result, np.uint64(0)).astype(a.dtype)

@@ -1,0 +1,65 @@
+"""Comparisons, truth values as numbers, and the choice between two tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.execution.kernels.elementwise import called, cast, paired
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "select",
+]  # fmt: skip
+
+
+def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+    """Return a kernel whose result is 1 where the comparison holds, else 0, in `dtype` (bool if absent)."""
+
+    def kernel(
+        a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, broadcast: bool = False
+    ) -> NDArray[Any]:
+        a, b = paired(name, a, b, broadcast=broadcast)
+        return cast(function(a, b), dtype)
+
+    return called(name, kernel)
+
+
+equal = _comparison("equal", np.equal)
+greater = _comparison("greater", np.greater)
+greater_equal = _comparison("greater_equal", np.greater_equal)
+less = _comparison("less", np.less)
+less_equal = _comparison("less_equal", np.less_equal)
+
+
+def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+    """Return a kernel for which any number but 0 is true, and true is 1 of the inputs' own type."""
+
+    def kernel(a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
+        a, b = paired(name, a, b, broadcast=broadcast)
+        return cast(function(a, b), a.dtype)
+
+    return called(name, kernel)
+
+
+logical_and = _logical("logical_and", np.logical_and)
+logical_or = _logical("logical_or", np.logical_or)
+logical_xor = _logical("logical_xor", np.logical_xor)
+
+
+def logical_not(x: NDArray[Any]) -> NDArray[Any]:
+    """Return 1 where an element is 0, else 0, in the same type."""
+    return cast(x == 0, x.dtype)
+
+
+def select(condition: NDArray[Any], a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
+    """Return the element of `a` where that of `condition` is not 0, else the one of `b`."""
+    a, b = paired("select", a, b, broadcast=broadcast)
+    condition, a, b = paired("select", condition, a, b, broadcast=broadcast, same_type=False)
+    return np.where(condition != 0, a, b)

@@ -1,0 +1,135 @@
+"""Functions of one tensor: elementary functions, rounding, signs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution.kernels.arithmetic import is_float, narrow
+from specgate.execution.kernels.elementwise import cast, held, prepared, quiet, rounded, unary, want_float
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "absolute", "arccos", "arccosh_from_logarithm", "arcsin", "arcsinh_from_logarithm", "arctan", "arctanh", "ceil",
+    "cos", "cosh_from_exponentials", "erf", "exp", "floor", "identity", "is_infinite", "is_not_a_number", "log",
+    "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh_from_exponentials", "sqrt", "tan", "tanh",
+]  # fmt: skip
+
+_erf: Final = np.frompyfunc(math.erf, 1, 1)
+_HALF: Final = np.float32(0.5)
+_ONE: Final = np.float32(1)
+
+
+def _error_function(x: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(_erf(x), np.float64)
+
+
+def _exp(x: NDArray[Any]) -> NDArray[Any]:
+    return rounded(np.exp, x)
+
+
+arccos = unary("arccos", np.arccos)
+arcsin = unary("arcsin", np.arcsin)
+arctan = unary("arctan", np.arctan)
+arctanh = unary("arctanh", np.arctanh)
+ceil = unary("ceil", np.ceil)
+cos = unary("cos", np.cos)
+erf = unary("erf", _error_function)
+exp = unary("exp", np.exp)
+floor = unary("floor", np.floor)
+log = unary("log", np.log)
+reciprocal = unary("reciprocal", np.reciprocal)
+sin = unary("sin", np.sin)
+sqrt = unary("sqrt", np.sqrt)
+tan = unary("tan", np.tan)
+tanh = unary("tanh", np.tanh)
+# By formulas whose steps overflow or cancel in float32, which their results show.
+arccosh_from_logarithm = unary(
+    "arccosh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x - _ONE)), single_steps=True
+)
+arcsinh_from_logarithm = unary(
+    "arcsinh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x + _ONE)), single_steps=True
+)
+cosh_from_exponentials = unary("cosh_from_exponentials", lambda x: (_exp(x) + _exp(-x)) * _HALF, single_steps=True)
+sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _exp(-x)) * _HALF, single_steps=True)
+
+
+def identity(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
+    """Return a copy of any elements, scaled and shifted where there is a scale and bias."""
+    return x.copy() if scale_bias is None else narrow(prepared(x, scale_bias), x.dtype)
+
+
+def absolute(
+    x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, saturate_below: int = 0
+) -> NDArray[Any]:
+    """Return absolute values. That of the least integer is itself, but the greatest in types of less bits."""
+    values = prepared(x, scale_bias)
+    if is_float(x.dtype):
+        return narrow(np.abs(values), x.dtype)
+    return _signed(values, np.abs, saturate_below)
+
+
+def negative(x: NDArray[Any], *, saturate_below: int = 0) -> NDArray[Any]:
+    """Return every element with the opposite sign; of the least integer as `absolute` does."""
+    return -x if is_float(x.dtype) else _signed(x, np.negative, saturate_below)
+
+
+def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], saturate_below: int) -> NDArray[Any]:
+    """Integers overflow by wrapping; those of fewer than `saturate_below` bits are computed wider, and held."""
+    with quiet():
+        if x.dtype.itemsize * 8 < saturate_below:
+            return held(function(x.astype(np.int64)), x.dtype)
+        return function(x).astype(x.dtype, copy=False)
+
+
+def sign(x: NDArray[Any]) -> NDArray[Any]:
+    """Return -1 of what is below 0, 1 of what is above, else 0: also of minus 0 and of nan."""
+    return cast((x > 0).astype(np.int8) - (x < 0).astype(np.int8), x.dtype)
+
+
+def _half_away(x: NDArray[Any]) -> NDArray[Any]:
+    whole = np.trunc(x)
+    away: NDArray[Any] = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
+    return away
+
+
+_ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    "half_to_even": np.rint,
+    "half_away_from_zero": _half_away,
+    "toward_zero": np.trunc,
+}
+
+
+def round_to_integer(x: NDArray[Any], *, mode: str) -> NDArray[Any]:
+    """Return floats rounded to integers. mode: half_to_even, half_away_from_zero or toward_zero."""
+    want_float("round_to_integer", x)
+    if mode not in _ROUNDINGS:
+        raise InputError(f"round_to_integer: expected one of {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
+    with quiet():
+        return rounded(_ROUNDINGS[mode], x)
+
+
+def is_not_a_number(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return 1 where an element is nan, else 0. dtype: of the result, bool if absent."""
+    want_float("is_not_a_number", x)
+    return cast(np.isnan(x), dtype)
+
+
+def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return 1 where an element is an infinity. signs: which ones count, either, positive or negative."""
+    want_float("is_infinite", x)
+    tests: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+        "either": np.isinf,
+        "positive": np.isposinf,
+        "negative": np.isneginf,
+    }
+    if signs not in tests:
+        raise InputError(f"is_infinite: expected one of {', '.join(tests)}, found {signs!r:.60}")
+    return cast(tests[signs](x), dtype)

@@ -1,0 +1,47 @@
+"""Arrays joined to one, and one cut into several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["join", "split"]
+
+
+def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
+    """Return the parts one behind the other along `axis`; they are of one type and elsewhere of equal sizes."""
+    if not parts:
+        raise InputError("join: expected at least one part")
+    first = parts[0]
+    check_axis(axis, first.ndim, "join")
+    for part in parts:
+        same = part.ndim == first.ndim and part.dtype == first.dtype
+        if not same or any(part.shape[d] != first.shape[d] for d in range(first.ndim) if d != axis):
+            raise InputError(f"join: {part.dtype}{part.shape} and {first.dtype}{first.shape} cannot be joined")
+    size = sum(part.shape[axis] for part in parts)
+    result = memory.empty((*first.shape[:axis], size, *first.shape[axis + 1 :]), first.dtype)
+    np.concatenate(parts, axis, out=result)
+    return result
+
+
+def split(inputs: NDArray[Any], *, shapes: Sequence[Sequence[int]], axis: int) -> list[NDArray[Any]]:
+    """Return the parts of `inputs` that have these shapes, one behind the other along `axis`, in a list."""
+    check_axis(axis, inputs.ndim, "split")
+    others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
+    if not shapes or any((*shape[:axis], *shape[axis + 1 :]) != others for shape in map(tuple, shapes)):
+        raise InputError(f"split: expected parts of {list(inputs.shape)} along axis {axis}")
+    sizes = [shape[axis] for shape in shapes]
+    if any(size < 1 for size in sizes) or sum(sizes) != inputs.shape[axis]:
+        raise InputError(f"split: sizes of {sizes!r:.80} do not make up {inputs.shape[axis]}")
+    ends = np.cumsum(np.array(sizes, np.int64))[:-1]
+    return [np.ascontiguousarray(part) for part in np.split(inputs, ends, axis)]

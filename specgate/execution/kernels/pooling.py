@@ -1,0 +1,180 @@
+"""Pooling: the mean, the largest or the p-norm of the elements under a window that slides over the last dimensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, narrow, same_length, shape_of, single, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["average_pool", "lp_pool", "max_pool", "max_pool_values"]
+
+_LIMIT = 2**32  # of paddings, strides, windows and dilations, so that places are exact in 64 bits
+
+
+class _Windows(NamedTuple):
+    """Along one dimension, per window: where its elements stand, which of those are no padding, and how many.
+
+    places, met: [windows, at most as many as there are elements]. counts: [windows]. times: how often each one counts.
+    """
+
+    places: NDArray[np.int64]
+    met: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    times: int
+
+
+def average_pool(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    include_padding: bool,
+    dilations: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the mean under each window of `inputs` [batch, channel, spatial…], of their type.
+
+    include_padding: whether the divisor counts the padding, of zeros, too. dilations: the steps in the window, 1 if
+    None.
+    """
+    windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
+    with np.errstate(all="ignore"):
+        result = wide(inputs)
+        divisor: Any = 1.0
+        for axis, each in enumerate(windows, 2):
+            result = _sum(result, axis, each)
+            counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
+            divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
+        return narrow(result / divisor, inputs.dtype)
+
+
+def lp_pool(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    p: int,
+    dilations: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type."""
+    windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
+    with np.errstate(all="ignore"):
+        result = wide(single(wide(np.abs(inputs)) ** p, inputs.dtype))
+        for axis, each in enumerate(windows, 2):
+            result = _sum(result, axis, each)
+        return narrow(wide(single(result, inputs.dtype)) ** (1.0 / p if p else np.inf), inputs.dtype)
+
+
+def max_pool(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilations: Sequence[int] | None = None,
+    index_type: np.dtype[Any] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the largest element under each window of `inputs` [batch, channel, spatial…], and where it stands.
+
+    That is the place of the first of equals in the flat `inputs`, of index_type, int64 if None. The search starts with
+    the lowest finite number at the first element that is no padding, and with place 0 where all is padding: so -inf and
+    nan are never found.
+    """
+    windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
+    limits = np.finfo(inputs.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
+    values = inputs
+    places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
+    for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equals is found
+        values, places = _largest(values, places, axis, windows[axis - 2], limits.min)
+    for axis, each in enumerate(windows, 2):
+        places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+    return values, places.astype(index_type or np.int64)
+
+
+def max_pool_values(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+) -> NDArray[Any]:
+    """Return the largest element under each window, as `max_pool` does, alone."""
+    found = max_pool(inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding)
+    return found[0]
+
+
+def _windows(
+    inputs: NDArray[Any],
+    strides: Sequence[int],
+    window: Sequence[int],
+    start: Sequence[int],
+    end: Sequence[int],
+    dilations: Sequence[int] | None,
+) -> list[_Windows]:
+    rank = inputs.ndim - 2
+    steps = (1,) * rank if dilations is None else dilations
+    same_length("pooling", rank, strides=strides, windows=window, dilations=steps)
+    same_length("pooling", rank, **{"start paddings": start, "end paddings": end})
+    if rank < 1 or any(not 0 <= n < _LIMIT for n in (*strides, *window, *start, *end, *steps)) or 0 in strides:
+        raise InputError("pooling: expected strides above 0, and nothing negative or above 2**32 - 1")
+    sizes = inputs.shape[2:]
+    each = list(zip(sizes, strides, window, start, end, steps, strict=True))
+    counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
+    shape = shape_of("pooling", (*inputs.shape[:2], *counts))
+    memory.empty(shape, inputs.dtype)
+    return [_along(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
+
+
+def _along(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> _Windows:
+    first = np.arange(count, dtype=np.int64) * stride - start
+    if dilation == 0:  # every element of the window is the same one
+        met = ((first >= 0) & (first < size) & (window > 0))[:, np.newaxis]
+        return _Windows(np.where(met[:, 0], first, 0)[:, np.newaxis], met, met[:, 0] * window, window)
+    skipped = np.maximum(0, -(first // dilation))
+    last = np.minimum(window - 1, (size - 1 - first) // dilation)
+    counts = np.maximum(0, last - skipped + 1)
+    steps = np.arange(int(counts.max()), dtype=np.int64)
+    met = steps < counts[:, np.newaxis]
+    places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
+    return _Windows(places, met, counts, 1)
+
+
+def _sum(array: NDArray[Any], axis: int, windows: _Windows) -> NDArray[Any]:
+    shape = (*array.shape[:axis], len(windows.counts), *array.shape[axis + 1 :])
+    result = memory.empty(shape, array.dtype)
+    result[...] = 0
+    column = (-1, *(1,) * (array.ndim - 1 - axis))
+    for places, met in zip(windows.places.T, windows.met.T, strict=True):
+        result += np.where(met.reshape(column), np.take(array, places, axis), 0)
+    return result * windows.times if windows.times != 1 else result
+
+
+def _largest(
+    values: NDArray[Any], places: NDArray[np.int64], axis: int, windows: _Windows, lowest: Any
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    shape = (*values.shape[:axis], len(windows.counts), *values.shape[axis + 1 :])
+    result = memory.empty(shape, values.dtype)
+    result[...] = lowest
+    first = windows.places[:, 0] if windows.places.shape[1] else np.zeros_like(windows.counts)
+    found = np.take(places, first, axis)
+    column = (-1, *(1,) * (values.ndim - 1 - axis))
+    for at, met in zip(windows.places.T, windows.met.T, strict=True):
+        candidate = np.take(values, at, axis)
+        better = (candidate > result) & met.reshape(column)
+        np.copyto(result, candidate, where=better)
+        np.copyto(found, np.take(places, at, axis), where=better)
+    return result, found

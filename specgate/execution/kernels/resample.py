@@ -1,0 +1,78 @@
+"""Arrays enlarged or reduced by interpolation along each dimension."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, narrow, same_length, shape_of, single, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["resample"]
+
+
+def resample(
+    inputs: NDArray[Any],
+    *,
+    sizes: Sequence[int],
+    scales: Sequence[float],
+    linear: bool,
+    input_offsets: Sequence[float] | None = None,
+    output_offsets: Sequence[float] | None = None,
+    upwards: bool | None = None,
+) -> NDArray[Any]:
+    """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
+
+    linear: the weighted mean of the two elements around it along every dimension, instead of one element. That is the
+    next one above (upwards), the next one below, or the nearest, the lower one of two, if None. Places outside take the
+    edge. Offsets are 0.5 and -0.5, the centres of elements, if None. Places are computed in
+    float32; integers lose the fraction of a mean.
+    """
+    rank = inputs.ndim
+    before = (0.5,) * rank if input_offsets is None else input_offsets
+    behind = (-0.5,) * rank if output_offsets is None else output_offsets
+    offsets = {"input offsets": before, "output offsets": behind}
+    same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
+    if not all(isfinite(scale) and scale > 0 for scale in scales):
+        raise InputError(f"resample: expected finite scales above 0, found {list(scales)}")
+    memory.empty(shape_of("resample", sizes), inputs.dtype)
+    result = wide(inputs) if linear else inputs
+    with np.errstate(all="ignore"):
+        for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
+            places = _places(size, *shift)
+            if linear:
+                result = _interpolated(result, axis, places)
+            else:
+                result = np.take(result, _whole(places, upwards, inputs.shape[axis]), axis)
+        if linear and not is_float(inputs.dtype):
+            result = np.trunc(result)
+        return narrow(result, inputs.dtype)
+
+
+def _places(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
+    one = np.float32
+    found: NDArray[np.float32] = (np.arange(size, dtype=one) - one(behind)) / one(scale) - one(before)
+    return found
+
+
+def _whole(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
+    middle = places - np.float32(0.5)
+    chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
+    return np.asarray(np.clip(chosen, 0, size - 1), np.int64)
+
+
+def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
+    size = values.shape[axis]
+    lower = np.floor(places)
+    weight = wide(single(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
+    left = np.take(values, np.clip(lower, 0, size - 1).astype(np.int64), axis)
+    right = np.take(values, np.clip(lower + 1, 0, size - 1).astype(np.int64), axis)
+    return np.asarray(left * (1 - weight) + right * weight)

@@ -1,0 +1,62 @@
+"""Softmax, its logarithm and hardmax over groups of elements that differ only along chosen dimensions."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.execution.kernels.arithmetic import check_axes, narrow
+from specgate.execution.kernels.elementwise import quiet, want_float
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["hardmax", "log_softmax", "softmax"]
+
+_LEAST: Final = 1e-20
+
+
+def softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
+    """Return exp of each element, divided by the sum of exp over its group; without axes each is its own group."""
+    want_float("softmax", x)
+    along = check_axes(axes, x.ndim, "softmax")
+    with quiet():
+        shifted = np.exp(_below_largest(x, along))
+        return narrow(shifted / shifted.sum(axis=along, keepdims=True), x.dtype)
+
+
+def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
+    """Return the natural logarithm of `softmax`; a group's sum that is nan counts as 1e-20, so that not all is nan."""
+    want_float("log_softmax", x)
+    along = check_axes(axes, x.ndim, "log_softmax")
+    with quiet():
+        shifted = _below_largest(x, along)
+        total = np.fmax(np.exp(shifted).sum(axis=along, keepdims=True), _LEAST)
+        return narrow(shifted - np.log(total), x.dtype)
+
+
+def _below_largest(x: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
+    """Subtract the largest element of each group, in float64, so that no exp overflows."""
+    wide = x.astype(np.float64)
+    return wide - np.fmax.reduce(wide, axis=along, keepdims=True)
+
+
+def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
+    """Return 1 at the first of the largest elements of each group, in row-major order, and 0 elsewhere.
+
+    nan is passed over, unless it comes first in its group.
+    """
+    want_float("hardmax", x)
+    along = check_axes(axes, x.ndim, "hardmax")
+    rest = tuple(axis for axis in range(x.ndim) if axis not in along)
+    grouped = x.transpose(*rest, *along)
+    rows = grouped.reshape(-1, prod(x.shape[axis] for axis in along))
+    result = np.zeros(rows.shape, x.dtype)
+    if rows.size:
+        largest = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)
+        result[np.arange(len(rows)), np.where(np.isnan(rows[:, 0]), 0, largest)] = 1
+    return np.ascontiguousarray(result.reshape(grouped.shape).transpose(np.argsort((*rest, *along))))

@@ -1,0 +1,80 @@
+"""How far two results may lie apart: the table's `tolerance`, a number times max(1, the magnitude of what is expected).
+
+The number is an expression over the fields, such as ``0.001 if type(OutputTensor) == FLOAT16 else 4e-6``: about one
+unit in the last place of FLOAT16, and for others what an implementation's polynomials need. A tolerance of 0 asks for
+equal values; minus 0 equals 0, and any nan any other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.descriptors.core import Descriptor
+from specgate.errors import InputError
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.parse import parse
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["differing", "tolerance_of"]
+
+
+def tolerance_of(descriptor: Descriptor, level: str) -> float:
+    """Return the tolerance of a descriptor's outputs at a level; 0 where its table has none.
+
+    That of an operator fused into it is added, as if it gave the first output. Raises InputError where the expression
+    cannot be evaluated.
+    """
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    own = _evaluated(descriptor, descriptor.fields, level)
+    first = next((descriptor.fields[info.name] for info in spec.outputs if descriptor.fields.get(info.name)), None)
+    for value in descriptor.fields.values():
+        for part in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(part, Descriptor):
+                inner = dialect(part.dialect).operator(part.operator)
+                tensors = {info.name: first for info in (*inner.inputs, *inner.outputs)}
+                own += _evaluated(part, {**tensors, **part.fields}, level)
+    return own
+
+
+def _evaluated(descriptor: Descriptor, given: Mapping[str, Any], level: str) -> float:
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    text = spec.raw.get("tolerance", "0")
+    fields = {name: given.get(name, info.default) for name, info in spec.fields.items()}
+    context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
+    rule = parse(text, spec.scope, expect=None)
+    try:
+        value = UNKNOWN if any(context.absent(path) for path in rule.needs) else evaluate(rule, context)
+    except Broken as error:
+        raise InputError(f"the tolerance of {spec.name}: {error}") from None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"the tolerance of {spec.name} must be a number that is known: {text}")
+    return float(value)
+
+
+def differing(expected: Any, found: Any, tolerance: float) -> NDArray[np.bool_]:
+    """Return where two arrays of one shape lie further apart than tolerance * max(1, abs(expected)).
+
+    Masked elements of `expected` may be anything; masked ones of `found` differ. An infinity equals only itself. Raises
+    InputError for different shapes or types.
+    """
+    ours, theirs = np.ma.getdata(expected), np.ma.getdata(found)
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        one, other = (f"{array.dtype} {list(array.shape)}" for array in (ours, theirs))
+        raise InputError(f"expected arrays of one type and shape, found {one} and {other}")
+    wrong = np.asarray(ours != theirs, np.bool_)
+    if ours.dtype.kind not in "OUSb":
+        wrong &= ~((ours != ours) & (theirs != theirs))  # noqa: PLR0124  # nan, also in types that isnan lacks
+        if tolerance > 0:
+            wide, real = ours.astype(np.float64), theirs.astype(np.float64)
+            with np.errstate(invalid="ignore"):
+                near = np.abs(wide - real) <= tolerance * np.maximum(1.0, np.abs(wide))
+            wrong &= ~(near & np.isfinite(wide) & np.isfinite(real))
+    result: NDArray[np.bool_] = (wrong | np.ma.getmaskarray(found)) & ~np.ma.getmaskarray(expected)
+    return result

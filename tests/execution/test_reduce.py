@@ -1,0 +1,123 @@
+"""Reductions, running sums, and where the least element stands: the pages' examples and hand-worked values."""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.reduce import arg_reduce, cumulative, reduce
+
+PAGE = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
+
+
+def test_the_page_examples_of_sum():
+    array = PAGE.copy()
+    array[2, 1] = 4
+    assert reduce(array, function="SUM", axes=[0]).tolist() == [[6, 6, 9]]
+    assert reduce(array, function="SUM", axes=[1]).tolist() == [[6], [7], [8]]
+    assert reduce(array, function="SUM", axes=[0, 1]).tolist() == [[21]]
+
+
+def test_the_page_examples_of_the_least():
+    for axes, expected in (([0], [[0, 1, 2]]), ([1], [[0], [1], [0]]), ([0, 1], [[4]])):
+        found = arg_reduce(PAGE, axes=axes, largest=False, last=False, output_type=np.dtype(np.uint32))
+        assert found.tolist() == expected
+        assert found.dtype == np.uint32
+
+
+ROW = [1.0, -2.0, 4.0]
+FUNCTIONS = {
+    "AVERAGE": 1.0, "L1": 7.0, "L2": sqrt(21), "LOG_SUM": log(3), "LOG_SUM_EXP": log(exp(1) + exp(-2) + exp(4)),
+    "MAX": 4.0, "MIN": -2.0, "MULTIPLY": -8.0, "SUM": 3.0, "SUM_SQUARE": 21.0, "ARGMAX": 2, "ARGMIN": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_function(function):
+    found = reduce(np.array([ROW], np.float32), function=function, axes=[1])
+    assert found.shape == (1, 1)
+    assert found[0, 0] == pytest.approx(FUNCTIONS[function], rel=1e-6)
+    half = reduce(np.array([ROW], np.float16), function=function, axes=[1])
+    assert half[0, 0] == pytest.approx(FUNCTIONS[function], rel=1e-3)
+
+
+def test_no_axes_leave_the_shape():
+    assert reduce(PAGE, function="SUM", axes=[]).tolist() == PAGE.tolist()
+    assert reduce(-PAGE, function="L1", axes=[]).tolist() == PAGE.tolist()
+
+
+def test_integers_wrap_around():
+    array = np.array([200, 100], np.uint8)
+    assert reduce(array, function="SUM", axes=[0]).tolist() == [44]
+    assert reduce(array, function="MULTIPLY", axes=[0]).tolist() == [20000 % 256]
+    assert reduce(array, function="SUM_SQUARE", axes=[0]).tolist() == [(200 * 200 + 100 * 100) % 256]
+
+
+def test_max_and_min_pass_over_nan():
+    array = np.array([[np.nan, 2, 1], [np.nan, np.nan, np.nan]], np.float32)
+    assert reduce(array, function="MAX", axes=[1]).tolist() == [[2], [-np.inf]]
+    assert reduce(array, function="MIN", axes=[1]).tolist() == [[1], [np.inf]]
+    assert reduce(array, function="ARGMAX", axes=[1]).tolist() == [[0], [0]]
+
+
+@pytest.mark.parametrize(
+    ("row", "first", "last"),
+    [([np.nan, 1, 5], 0, 0), ([1, np.nan, 5, 5], 2, 3), ([5, np.nan, 5], 0, 2), ([-np.inf, np.nan], 0, 0)],
+)
+def test_a_leading_nan_stays_and_others_are_passed_over(row, first, last):
+    """As builds find them, in the largest and, with signs turned, in the least."""
+    array = np.array(row, np.float32)
+    for sign, largest in ((1, True), (-1, False)):
+        found = [arg_reduce(sign * array, axes=[0], largest=largest, last=side).item() for side in (False, True)]
+        assert found == [first, last]
+
+
+def test_the_last_of_equals():
+    array = np.array([1, 2, 3, 2, 1], np.int32)
+    assert arg_reduce(array, axes=[0], largest=False, last=True).tolist() == [4]
+    assert arg_reduce(array, axes=[0], largest=False, last=False).tolist() == [0]
+
+
+def test_places_count_over_the_reduced_dimensions():
+    array = np.zeros((2, 3, 4), np.float32)
+    array[1, 0, 2] = array[1, 1, 3] = 1
+    found = arg_reduce(array, axes=[2, 0], largest=True, last=False)
+    assert found.shape == (1, 3, 1)
+    assert found.reshape(-1).tolist() == [1 * 4 + 2, 1 * 4 + 3, 0]
+
+
+def test_sums_of_halves_are_rounded_once():
+    array = np.full(4096, 1, np.float16)
+    assert reduce(array, function="SUM", axes=[0]).tolist() == [4096]
+
+
+@pytest.mark.parametrize(
+    ("backwards", "exclusive", "expected"),
+    [
+        (False, False, [1, 3, 6]), (False, True, [0, 1, 3]), (True, False, [6, 5, 3]), (True, True, [5, 3, 0]),
+    ],
+)  # fmt: skip
+def test_running_sums(backwards, exclusive, expected):
+    array = np.array([[1, 2, 3]], np.int32)
+    assert cumulative(array, axis=1, backwards=backwards, exclusive=exclusive).tolist() == [expected]
+
+
+def test_running_products():
+    array = np.array([2, 3, 4], np.uint8)
+    assert cumulative(array, axis=0, backwards=False, exclusive=True, multiply=True).tolist() == [1, 2, 6]
+    assert cumulative(array, axis=0, backwards=True, exclusive=False, multiply=True).tolist() == [24, 12, 4]
+    assert cumulative(array * 20, axis=0, backwards=False, exclusive=False).tolist() == [40, 100, 180]
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="axis 2"):
+        reduce(PAGE, function="SUM", axes=[2])
+    with pytest.raises(InputError, match="MEDIAN"):
+        reduce(PAGE, function="MEDIAN", axes=[0])
+    with pytest.raises(InputError, match="axis"):
+        arg_reduce(PAGE, axes=[5], largest=True, last=False)
+    with pytest.raises(InputError, match="axis"):
+        cumulative(PAGE, axis=2, backwards=False, exclusive=False)
