@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["diagonal_matrix", "diagonal_strip", "fill_constant", "fill_sequence", "number"]
+__all__ = ["check_number", "diagonal_matrix", "diagonal_strip", "fill_constant", "fill_sequence", "number"]
 
 
 def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArray[Any]:
@@ -35,15 +35,30 @@ def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArra
     return np.asarray(wrapped, np.int64).astype(dtype)
 
 
-def fill_constant(*, sizes: Sequence[int], value: float, output_type: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array full of `value`."""
+def check_number(name: str, dtype: np.dtype[Any], *, same_type: bool) -> None:
+    """Raise InputError unless a number is declared to be of the type of the array that it goes into."""
+    if not same_type:
+        raise InputError(f"{name}: expected a number of the type of the output, {dtype}")
+
+
+def fill_constant(
+    *, sizes: Sequence[int], value: float, output_type: np.dtype[Any], same_type: bool = True
+) -> NDArray[Any]:
+    """Return an array full of `value`. same_type: whether the number is declared to be of the array's type."""
+    check_number("fill", output_type, same_type=same_type)
     result = memory.empty(shape_of("fill", sizes), output_type)
     result[...] = number(value, output_type)
     return result
 
 
-def fill_sequence(*, sizes: Sequence[int], start: float, delta: float, output_type: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array whose elements, in row-major order, go from `start` in steps of `delta`; integers wrap around."""
+def fill_sequence(
+    *, sizes: Sequence[int], start: float, delta: float, output_type: np.dtype[Any], same_type: bool = True
+) -> NDArray[Any]:
+    """Return an array whose elements, in row-major order, go from `start` in steps of `delta`; integers wrap around.
+
+    same_type: whether the numbers are declared to be of the array's type.
+    """
+    check_number("fill", output_type, same_type=same_type)
     result = memory.empty(shape_of("fill", sizes), output_type)
     steps = np.arange(prod(result.shape), dtype=np.int64)
     with np.errstate(all="ignore"):
@@ -71,15 +86,17 @@ def diagonal_strip(
     begin: int,
     end: int,
     output_type: np.dtype[Any],
+    same_type: bool = True,
 ) -> NDArray[Any]:
     """Return `inputs` (zeros if None) with `value` on the diagonals from `begin` to before `end`.
 
     They are in the last two dimensions, and numbered column - row. end < begin: on all but those from `end` to before
-    `begin`.
+    `begin`. same_type: whether the number is declared to be of the result's type, which the input has too.
     """
+    check_number("diagonal", output_type, same_type=same_type)
     shape = shape_of("diagonal", sizes)
     if inputs is not None:
-        fit("diagonal", "an input", inputs.shape, shape)
+        fit("diagonal", f"an input of {output_type}", inputs.shape if inputs.dtype == output_type else (), shape)
     result = memory.empty(shape, output_type)
     at = _differences(shape)
     strip = (begin <= at) & (at < end) if begin <= end else (begin <= at) | (at < end)

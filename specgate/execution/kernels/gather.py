@@ -37,7 +37,7 @@ def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dime
     result = memory.empty(shape[len(shape) - rank :], inputs.dtype)
     flat = result.reshape(*inputs.shape[:axis], places.size, *inputs.shape[axis + 1 :])
     np.take(inputs, places.reshape(-1), axis, out=flat, mode="clip")
-    missing = outside.reshape(-1, *(1,) * (rank - 1 - axis))
+    missing = outside.reshape((-1,) + (1,) * (rank - 1 - axis))
     return _masked(result, np.broadcast_to(missing, flat.shape).reshape(result.shape) if outside.any() else None)
 
 
@@ -96,7 +96,7 @@ def gather_nd(
         outside |= beyond
     result = memory.empty((1,) * (rank - len(shape)) + shape, inputs.dtype)
     result.reshape(shape)[...] = data[tuple(coordinates)]
-    missing = outside.reshape(*outside.shape, *(1,) * (len(shape) - outside.ndim))
+    missing = outside.reshape(outside.shape + (1,) * (len(shape) - outside.ndim))
     return _masked(result, np.broadcast_to(missing, shape).reshape(result.shape) if outside.any() else None)
 
 

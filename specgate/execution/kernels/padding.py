@@ -9,7 +9,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import same_length
-from specgate.execution.kernels.fill import number
+from specgate.execution.kernels.fill import check_number, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +22,22 @@ _MODES = ("CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP")
 
 
 def pad(
-    inputs: NDArray[Any], *, mode: str, start: Sequence[int], end: Sequence[int], value: float = 0.0, cut: bool = False
+    inputs: NDArray[Any],
+    *,
+    mode: str,
+    start: Sequence[int],
+    end: Sequence[int],
+    value: float = 0.0,
+    cut: bool = False,
+    same_type: bool = True,
 ) -> NDArray[Any]:
     """Return `inputs` with so many elements added before and behind along each dimension.
 
     mode: CONSTANT (`value`), EDGE (the nearest element), REFLECTION and SYMMETRIC (mirrored without and with the edge,
-    as often as needed), WRAP (repeated from the other end). cut: `value` becomes an integer for integers.
+    as often as needed), WRAP (repeated from the other end). cut: `value` becomes an integer for integers. same_type:
+    whether it is declared to be of the type of `inputs`.
     """
+    check_number("pad", inputs.dtype, same_type=same_type)
     same_length("pad", inputs.ndim, **{"start paddings": start, "end paddings": end})
     if mode not in _MODES:
         raise InputError(f"pad: unknown mode {mode!r:.60}; known: {', '.join(_MODES)}")

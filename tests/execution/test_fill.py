@@ -1,0 +1,91 @@
+"""Arrays made of numbers: constants, sequences that wrap around, diagonals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.fill import diagonal_matrix, diagonal_strip, fill_constant, fill_sequence, number
+
+
+def test_constants():
+    found = fill_constant(sizes=[2, 1], value=7, output_type=np.dtype("i2"))
+    assert (found.tolist(), found.dtype) == ([[7], [7]], np.dtype("i2"))
+    assert fill_constant(sizes=[1], value=0.1, output_type=np.dtype("f4")).tolist() == [np.float32(0.1)]
+    assert fill_constant(sizes=[1], value=2**64 - 1, output_type=np.dtype("u8")).tolist() == [2**64 - 1]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "start", "delta", "expected"),
+    [
+        ("i4", 10, 2, [[10, 12, 14], [16, 18, 20]]), ("u1", 250, 3, [[250, 253, 0], [3, 6, 9]]),
+        ("u1", 4, 254, [[4, 2, 0], [254, 252, 250]]), ("i1", 126, 1, [[126, 127, -128], [-127, -126, -125]]),
+        ("f4", 1, 0.5, [[1, 1.5, 2], [2.5, 3, 3.5]]),
+    ],
+)  # fmt: skip
+def test_sequences(dtype, start, delta, expected):
+    found = fill_sequence(sizes=[2, 3], start=start, delta=delta, output_type=np.dtype(dtype))
+    assert (found.tolist(), found.dtype) == (expected, np.dtype(dtype))
+
+
+def test_sequences_of_halves_are_rounded_once():
+    found = fill_sequence(sizes=[4000], start=0, delta=1, output_type=np.dtype("f2"))
+    assert found[3001] == np.float16(3001)
+
+
+@pytest.mark.parametrize(
+    ("offset", "expected"),
+    [(0, [[5, 0, 0], [0, 5, 0]]), (1, [[0, 5, 0], [0, 0, 5]]), (-1, [[0, 0, 0], [5, 0, 0]]), (7, [[0] * 3] * 2)],
+)
+def test_one_diagonal(offset, expected):
+    found = diagonal_matrix(sizes=[2, 2, 3], value=5.9, offset=offset, output_type=np.dtype("i8"))
+    assert found.tolist() == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "expected"),
+    [
+        (0, 1, [[7, 2, 3], [4, 7, 6]]), (-1, 1, [[7, 2, 3], [7, 7, 6]]), (1, 0, [[1, 7, 7], [7, 5, 7]]),
+        (1, 1, [[1, 2, 3], [4, 5, 6]]), (-9, 9, [[7, 7, 7], [7, 7, 7]]),
+    ],
+)  # fmt: skip
+def test_a_strip_of_diagonals(begin, end, expected):
+    array = np.array([[1, 2, 3], [4, 5, 6]], np.int32)
+    found = diagonal_strip(array, sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
+    assert found.tolist() == expected
+    bare = diagonal_strip(sizes=[2, 3], value=7, begin=begin, end=end, output_type=array.dtype)
+    assert bare.tolist() == [[x if x == 7 else 0 for x in row] for row in expected]
+
+
+def test_a_single_dimension_is_a_row():
+    assert diagonal_matrix(sizes=[3], value=1, offset=1, output_type=np.dtype("i4")).tolist() == [0, 1, 0]
+
+
+def test_numbers_that_a_type_cannot_hold():
+    for value in (256, -1, 0.5, 2**70):
+        with pytest.raises(InputError, match="uint8"):
+            number(value, np.dtype("u1"))
+    assert number(-1.5, np.dtype("u1"), whole=True) == 255
+    assert number(1e30, np.dtype("i4"), whole=True) == 0
+    assert number(70000, np.dtype("f2")) == np.inf
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="shape"):
+        fill_constant(sizes=[0], value=1, output_type=np.dtype("i4"))
+    with pytest.raises(InputError, match="limit"):
+        fill_sequence(sizes=[2**20, 2**20], start=0, delta=1, output_type=np.dtype("i4"))
+    for array in (np.zeros((2, 2)), np.zeros((2, 3), np.int32)):
+        with pytest.raises(InputError, match="input"):
+            diagonal_strip(array, sizes=[2, 3], value=1, begin=0, end=1, output_type=np.dtype("f8"))
+
+
+def test_numbers_declared_of_another_type():
+    four = np.dtype("i4")
+    with pytest.raises(InputError, match="int32"):
+        fill_constant(sizes=[1], value=1, output_type=four, same_type=False)
+    with pytest.raises(InputError, match="int32"):
+        fill_sequence(sizes=[1], start=1, delta=1, output_type=four, same_type=False)
+    with pytest.raises(InputError, match="int32"):
+        diagonal_strip(sizes=[1, 1], value=1, begin=0, end=1, output_type=four, same_type=False)

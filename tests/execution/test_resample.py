@@ -1,0 +1,67 @@
+"""Resampling: places worked by hand, the modes' roundings, edges, and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.resample import resample
+
+FOUR = np.array([0, 10, 20, 30], np.float32)
+
+
+def test_linear_between_centres():
+    found = resample(FOUR, sizes=[8], scales=[2.0], linear=True)
+    assert found.tolist() == [0, 2.5, 7.5, 12.5, 17.5, 22.5, 27.5, 30]
+
+
+def test_linear_between_corners():
+    found = resample(FOUR, sizes=[8], scales=[2.0], linear=True, input_offsets=[0.0], output_offsets=[0.0])
+    assert found.tolist() == [0, 5, 10, 15, 20, 25, 30, 30]
+
+
+def test_linear_in_two_dimensions():
+    array = np.array([[0, 4], [8, 12]], np.float32)
+    found = resample(array, sizes=[4, 4], scales=[2.0, 2.0], linear=True)
+    assert found.tolist() == [[0, 1, 3, 4], [2, 3, 5, 6], [6, 7, 9, 10], [8, 9, 11, 12]]
+
+
+@pytest.mark.parametrize(
+    ("upwards", "expected"),
+    [(None, [0, 0, 10, 10, 20, 20, 30, 30]), (True, [0, 10, 10, 20, 20, 30, 30, 30]),
+     (False, [0, 0, 0, 10, 10, 20, 20, 30])],
+)  # fmt: skip
+def test_one_element(upwards, expected):
+    assert resample(FOUR, sizes=[8], scales=[2.0], linear=False, upwards=upwards).tolist() == expected
+
+
+def test_of_two_equally_near_the_lower():
+    assert resample(FOUR, sizes=[2], scales=[0.5], linear=False).tolist() == [0, 20]
+
+
+def test_the_example_of_the_page_of_the_gradient():
+    array = np.array([[1, 2], [3, 4]], np.float32)
+    assert resample(array, sizes=[1, 3], scales=[0.5, 1.5], linear=False).tolist() == [[1, 1, 2]]
+
+
+def test_integers_lose_the_fraction():
+    array = np.array([-3, 4], np.int8)
+    found = resample(array, sizes=[4], scales=[2.0], linear=True)
+    assert found.tolist() == [-3, -1, 2, 4]  # -1.25 and 2.25
+    assert found.dtype == np.int8
+
+
+def test_cropped_and_filled_from_the_edge():
+    assert resample(FOUR, sizes=[2], scales=[1.0], linear=True).tolist() == [0, 10]
+    assert resample(FOUR, sizes=[6], scales=[1.0], linear=True).tolist() == [0, 10, 20, 30, 30, 30]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"scales": [0.0]}, {"scales": [-1.0]}, {"scales": [float("nan")]}, {"scales": [1.0, 1.0]}, {"sizes": [0]},
+     {"sizes": [2**31]}, {"input_offsets": []}],
+)  # fmt: skip
+def test_refusals(changes):
+    with pytest.raises(InputError):
+        resample(FOUR, **{"sizes": [4], "scales": [1.0], "linear": True, **changes})
