@@ -82,7 +82,7 @@ def consistent_constants(
     """Return elements for the inputs that rules read the elements of: the descriptor's own, or ones that fit."""
     own = descriptor.version or level
     spec = find_operator(descriptor.dialect, descriptor.operator, own)
-    problem = valid_descriptors(spec, own).problem
+    problem = valid_descriptors(spec, own).problem_of(descriptor)
     found = {n: t.value for n, t in descriptor.fields.items() if isinstance(t, TensorDesc) and t.value is not None}
     inputs = [info.name for info in spec.inputs if isinstance(descriptor.fields.get(info.name), TensorDesc)]
     open_ones = [name for name in inputs if Key(name, "value") in problem.read and name not in found]

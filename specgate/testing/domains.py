@@ -16,16 +16,31 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import Dialect, OperatorSpec
 
-__all__ = ["SIZES", "WILD", "base_type", "element_candidates", "element_kind", "number_limits", "scalar_candidates"]
+__all__ = [
+    "FEW",
+    "FLOATS",
+    "NUMBERS",
+    "SIZES",
+    "SMALL",
+    "WILD",
+    "base_type",
+    "element_candidates",
+    "element_kind",
+    "integers",
+    "number_limits",
+    "text_candidates",
+]
 
 #: Sizes of dimensions, the simplest first; repeated ones come more often.
 SIZES: Final = (1, 2, 3, 1, 4, 2, 5, 1, 7, 3, 0, 16)
 #: Numbers that only a descriptor with something wrong has.
 WILD: Final = (0, 65536, 2**31, 2**32 - 1, 2**16 + 1, 2**31 - 1)
-_SMALL: Final = (0, 1, 2, 3, -1, 4, -2, 5, 6, -3, 7, 8, -4, 9, -5, 16)
-_FLOATS: Final = (0.0, 1.0, 0.5, -1.0, 2.0, -0.5, 1e-5, 3.25, 100.0, -1e6, 1e30, float("inf"), float("-inf"))
+SMALL: Final = (0, 1, 2, 3, -1, 4, -2, 5, 6, -3, 7, 8, -4, 9, -5, 16)
+#: Small numbers for attributes that count or measure.
+FEW: Final = (1, 0, 2, 1, 3, 1, 2, 4, 0, 5, 6, 7, 8)
+FLOATS: Final = (0.0, 1.0, 0.5, -1.0, 2.0, -0.5, 1e-5, 3.25, 100.0, -1e6, 1e30, float("inf"), float("-inf"))
 _TEXTS: Final = ("", "a", "NOTSET", "specgate", "ab,c->b", "\u00e9")
-_LIMITS: Final = {
+NUMBERS: Final = {
     "uint": ((0, 2**64 - 1), (0, 2**32 - 1)),
     "int": ((-(2**63), 2**63 - 1), (-(2**31), 2**31 - 1)),
     "uint64": ((0, 2**64 - 1), (0, 2**32 - 1)),
@@ -42,7 +57,7 @@ def base_type(info: FieldInfo) -> str:
 def number_limits(spec: OperatorSpec, name: str) -> tuple[int, int]:
     """Return the least and greatest integer that the dialect's own words can give to an attribute."""
     info = spec.fields[name]
-    for low, high in _LIMITS[base_type(info)]:
+    for low, high in NUMBERS[base_type(info)]:
         if all(_readable(spec, info, number) for number in (low, high)):
             return low, high
     raise AssertionError(f"{spec.dialect.name} {spec.name}: no 32-bit number can be given to {name}")
@@ -57,35 +72,17 @@ def _readable(spec: OperatorSpec, info: FieldInfo, number: int) -> bool:
     return bool(read.fields.get(info.name) == value)
 
 
-def scalar_candidates(
-    spec: OperatorSpec,
-    info: FieldInfo,
-    legal: Sequence[Any] | None,
-    mentions: Callable[[], list[Any]],
-    pick: Callable[[int, int], int],
-) -> Iterator[Any]:
-    """Yield values for an attribute (or one element of it); `legal`: the only words it may have, if so limited."""
-    base = base_type(info)
-    if legal is not None:
-        yield from rotated(pick, list(legal))
-    elif base == "bool":
-        yield from rotated(pick, [False, True])
-    elif base in _LIMITS:
-        low, high = number_limits(spec, info.name)
-        if pick(0, 15) == 15:
-            yield pick(low, high)
-        yield from _integers(low, high, mentions, pick)
-    elif base == "float":
-        yield one_of(pick, _FLOATS)
-        yield from (float(m) for m in mentions() if isinstance(m, int | float))
-        yield from _FLOATS
-    else:
-        yield from rotated(pick, _TEXTS)
-        yield from (m for m in mentions() if isinstance(m, str))
+def text_candidates(mentions: Callable[[], list[Any]], pick: Callable[[int, int], int]) -> Iterator[str]:
+    """Yield strings, then those that rules mention."""
+    yield from rotated(pick, _TEXTS)
+    yield from (m for m in mentions() if isinstance(m, str))
 
 
-def _integers(low: int, high: int, mentions: Callable[[], list[Any]], pick: Callable[[int, int], int]) -> Iterator[int]:
-    yield from rotated(pick, [n for n in _SMALL if low <= n <= high])
+def integers(
+    low: int, high: int, mentions: Callable[[], list[Any]], pick: Callable[[int, int], int]
+) -> Iterator[int]:
+    """Yield small numbers, those that rules mention and their neighbours, and the ends of the range."""
+    yield from rotated(pick, [n for n in SMALL if low <= n <= high])
     for number in mentions():
         if isinstance(number, int):
             yield from (n for n in (number, number + 1, number - 1) if low <= n <= high)
@@ -110,10 +107,10 @@ def element_candidates(
         yield from rotated(pick, [0, 1])
     elif kind in "iu":
         low, high = (0, 2**bits - 1) if kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        yield from _integers(low, high, mentions, pick)
+        yield from integers(low, high, mentions, pick)
     elif kind == "f":
-        yield one_of(pick, [n / 2 for n in _SMALL])
-        yield from rotated(pick, [float(n) for n in _SMALL])
+        yield one_of(pick, [n / 2 for n in SMALL])
+        yield from rotated(pick, [float(n) for n in SMALL])
         yield from (float(n) for m in mentions() if isinstance(m, int) for n in (m, m + 1, m - 1) if abs(n) <= 2048)
     else:
         yield from rotated(pick, [0, 1])

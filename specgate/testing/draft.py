@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.rules.evaluate import Context
+from specgate.rules.evaluate import UNKNOWN, Context, Evaluator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["Draft", "Key", "State"]
+__all__ = ["Draft", "Key", "Open", "State"]
 
 _BLANK = TensorDesc(None, None)
 
@@ -33,6 +36,7 @@ class State(NamedTuple):
     held: set[str]
     left_out: set[str]
     waiting: set[Key]
+    touched: set[Key]
 
 
 class _Partial(Context):
@@ -45,15 +49,32 @@ class _Partial(Context):
         return path not in self.held and Context.absent(self, path)
 
 
+class Open(Evaluator):
+    """Evaluates over a draft: whether a field will be there is unknown until it is decided."""
+
+    def __init__(self, context: Context, draft: Draft) -> None:
+        super().__init__(context)
+        self.draft = draft
+
+    def on_Call(self, node: ast.Call, variables: Mapping[str, Any]) -> Any:
+        if node.func.id == "present":  # type: ignore[attr-defined]  # parse() has checked it
+            argument = node.args[0]
+            if isinstance(argument, ast.Name) and Key(argument.id, "present") in self.draft.waiting:
+                return UNKNOWN
+        return super().on_Call(node, variables)
+
+
 class Draft:
     """Fields chosen so far.
 
     fields: as the rules see them (a left out attribute has its default). left_out: fields that the descriptor does not
-    give. held: attributes that it gives with a value yet to be chosen. waiting: keys of choices not yet made.
-    plain: tensors whose sizes are to be 1 where they may. constants: tensors that must be constants.
+    give. held: attributes that it gives with a value yet to be chosen. waiting: keys of choices not yet made. touched: those
+    of which something is chosen.
+    plain: tensors whose sizes are to be 1 where they may. constants: tensors that must be constants. wide: the
+    dimension, counted from 1, that had better be the large one; 0 where all have an equal share.
     """
 
-    __slots__ = ("constants", "context", "fields", "held", "left_out", "numbers", "plain", "spec", "waiting")
+    __slots__ = ("constants", "context", "fields", "held", "left_out", "numbers", "plain", "spec", "touched", "waiting", "wide")
 
     def __init__(self, spec: OperatorSpec, numbers: dict[str, int]) -> None:
         self.spec = spec
@@ -62,8 +83,10 @@ class Draft:
         self.held: set[str] = set()
         self.left_out: set[str] = set()
         self.waiting: set[Key] = set()
+        self.touched: set[Key] = set()
         self.plain: set[str] = set()
         self.constants: set[str] = set()
+        self.wide = 0
         self.context = _Partial(self.fields, numbers, spec.dialect.bits, spec.scope.defines)
         self.context.held = self.held
 
@@ -96,7 +119,7 @@ class Draft:
 
     def snapshot(self) -> State:
         """Return what `restore` needs to come back here."""
-        return State(dict(self.fields), set(self.held), set(self.left_out), set(self.waiting))
+        return State(dict(self.fields), set(self.held), set(self.left_out), set(self.waiting), set(self.touched))
 
     def restore(self, state: State) -> None:
         """Forget every choice made since `snapshot`."""
@@ -105,8 +128,12 @@ class Draft:
         self.fields.update(state.fields)
         self.held.clear()
         self.held.update(state.held)
-        self.left_out = set(state.left_out)
-        self.waiting = set(state.waiting)
+        self.left_out.clear()
+        self.left_out.update(state.left_out)
+        self.waiting.clear()
+        self.waiting.update(state.waiting)
+        self.touched.clear()
+        self.touched.update(state.touched)
 
     def descriptor(self) -> Descriptor:
         """Return what was chosen as a Descriptor."""

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from specgate.errors import InputError
+from specgate.rules.compile import compile_resolved
+from specgate.rules.evaluate import evaluate
 from specgate.spec.tables import dialect as tables
-from specgate.testing.problem import Problem
+from specgate.testing.choices import one_of
+from specgate.testing.problem import Problem, rows_of
 from specgate.testing.solve import MAX_STEPS, Search, solve
+from specgate.validate.cases import compile_cases
 from specgate.validate.explain import explain_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved, Side
@@ -38,20 +42,34 @@ def find_operator(dialect: str, operator: str, level: str) -> OperatorSpec:
 
 @dataclass(frozen=True, slots=True)
 class ValidDescriptors:
-    """Draws descriptors that an operator accepts at one level."""
+    """Draws descriptors that an operator accepts at one level: by the support row of any of its cases."""
 
-    problem: Problem
+    sides: Sequence[Resolved]
+    problems: Sequence[Problem]
+    fast: Sequence[Callable[[Mapping[str, Any]], bool]]
 
     @property
     def spec(self) -> OperatorSpec:
-        return self.problem.spec
+        return self.sides[0].spec
 
     def draw(self, pick: Callable[[int, int], int]) -> Descriptor | None:
         """Return one valid descriptor, None where these choices led nowhere."""
-        return solve(self.problem, pick, self._checked)
+        return solve(one_of(pick, self.problems), pick, self._checked) if self.problems else None
+
+    def problem_of(self, descriptor: Descriptor) -> Problem:
+        """Return the problem with the support row that holds for a descriptor."""
+        if len(self.problems) > 1:
+            for problem in self.problems:
+                draft = problem.draft()
+                draft.fields.update({n: descriptor.fields.get(n, info.default) for n, info in problem.fields.items()})
+                if problem.when is not None and evaluate(problem.when, draft.context) is True:
+                    return problem
+        return self.problems[0]
 
     def _checked(self, made: Descriptor) -> Descriptor | None:
-        return None if any(explain_at(made, side) for side in self.problem.sides) else made
+        # What the compiled checks refuse may still be valid: their agreement is for tests to show.
+        valid = all(fast(made.fields) for fast in self.fast) or not any(explain_at(made, side) for side in self.sides)
+        return made if valid else None
 
     def require(self) -> None:
         """Raise InputError that names the operator and its most refusing rules if nothing valid can be found."""
@@ -60,10 +78,11 @@ class ValidDescriptors:
             pick = Random(seed).randint  # noqa: S311  # repeatable on purpose
             if self.draw(pick) is not None:
                 return
-            search = Search(self.problem, self.problem.draft(), Random(seed).randint)  # noqa: S311
-            search.run(MAX_STEPS)
-            refusals += search.refusals
-        side = self.problem.sides[0]
+            for problem in self.problems:
+                search = Search(problem, problem.draft(), Random(seed).randint)  # noqa: S311
+                search.run(MAX_STEPS)
+                refusals += search.refusals
+        side = self.sides[0]
         blamed = ", ".join(f"{name} ({count} times)" for name, count in refusals.most_common(3))
         raise InputError(
             f"no valid descriptor of {side.spec.dialect.name} {side.spec.name} at {side.level} was found in "
@@ -84,7 +103,8 @@ def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented
             resolved = spec.resolve(level, side)
             if resolved is not None and all(resolved.key != other.key for other in sides):
                 sides.append(resolved)
-        made = ValidDescriptors(Problem(sides))
+        fast = [compile_cases(side) if side.cases else compile_resolved(side) for side in sides]
+        made = ValidDescriptors(sides, [Problem(rows, when=when) for rows, when in rows_of(sides)], fast)
         made.require()
         kept[level, basis] = made
     return kept[level, basis]

@@ -10,7 +10,8 @@ from bisect import insort
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from specgate.testing.questions import Question, answer, candidates, first_questions
+from specgate.testing.candidates import candidates
+from specgate.testing.questions import Question, answer, first_questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_STEPS", "Search", "solve"]
 
-MAX_STEPS = 200
-_RESTARTS = 6
+MAX_STEPS = 300
+_SEARCHES = 12
+#: A search that had to take back so much began badly: another one is cheaper.
+_MAX_RETREATS = 8
+_MAX_AIMED = 30
+_WIDE = 8
 T = TypeVar("T")
 
 
-def solve(problem: Problem, pick: Callable[[int, int], int], accept: Callable[[Descriptor], T | None]) -> T | None:
-    """Return what `accept` makes of a solution, None where none was found in a few searches."""
-    for _ in range(_RESTARTS):
+def solve(
+    problem: Problem,
+    pick: Callable[[int, int], int],
+    accept: Callable[[Descriptor], T | None],
+    searches: int = _SEARCHES,
+) -> T | None:
+    """Return what `accept` makes of a solution, None where none was found in so many searches."""
+    for _ in range(searches):
         draft = Search(problem, problem.draft(), pick).run(MAX_STEPS)
         made = None if draft is None else accept(draft.descriptor())
         if made is not None:
@@ -42,13 +52,15 @@ class _Step:
 
     __slots__ = ("agenda", "answers", "blame", "met", "question", "state")
 
-    def __init__(self, question: Question, answers: Iterator[Any], agenda: list[Question], search: Search) -> None:
+    def __init__(
+        self, question: Question, answers: Iterator[Any], agenda: list[Question], search: Search, blame: set[Key]
+    ) -> None:
         self.question = question
         self.answers = answers
         self.agenda = agenda
         self.state = search.draft.snapshot()
         self.met = set(search.met)
-        self.blame: set[Key] = set()
+        self.blame = blame
 
 
 class Search:
@@ -61,15 +73,19 @@ class Search:
         self.met: set[Constraint | Budget] = set()
         self.refusals: Counter[str] = Counter()
         self.tries = 0
+        self.retreats = 0
 
     def run(self, max_steps: int, agenda: list[Question] | None = None) -> Draft | None:
         """Answer every question of `agenda` (all of a fresh descriptor's if not given); None after `max_steps`."""
+        if agenda is None:
+            self.draft.wide = self.pick(0, _WIDE)
         waiting = first_questions(self.problem, self.draft) if agenda is None else agenda
         trail: list[_Step] = []
         while waiting:
             question, *rest = waiting
-            answers = candidates(question, self.problem, self.draft, self.pick, frozenset(self.met))
-            step = _Step(question, answers, rest, self)
+            blame: set[Key] = set()
+            answers = candidates(question, self.problem, self.draft, self.pick, frozenset(self.met), blame)
+            step = _Step(question, answers, rest, self, blame)
             following = self._advance(step, max_steps)
             if following is None:
                 following = self._back(step, trail, max_steps)
@@ -111,6 +127,9 @@ class Search:
 
     def _back(self, stuck: _Step, trail: list[_Step], max_steps: int) -> list[Question] | None:
         """Undo choices up to the latest one to blame that has another answer; None where there is none."""
+        self.retreats += 1
+        if self.retreats > (_MAX_RETREATS if self.problem.goal is None else _MAX_AIMED):
+            return None
         blame = stuck.blame
         slots = {key.slot for key in blame} | {stuck.question.slot}
         while trail and self.tries <= max_steps:

@@ -93,7 +93,7 @@ def _check_breaks(spec: OperatorSpec, level: str, breaks: str) -> None:
         near = difflib.get_close_matches(breaks, source.aims, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"expected one of {', '.join(source.aims)}"
         raise InputError(f"{spec.name} has no finding {breaks!r:.80} at {level}; {hint}")
-    if not source.ways(breaks):
+    if not source.reachable(breaks):
         raise InputError(f"no descriptor of {spec.name} was found at {level} that has {breaks} and nothing else wrong")
 
 
