@@ -6,10 +6,10 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
     from random import Random
 
     from specgate.spec.tables import OperatorSpec
@@ -21,15 +21,22 @@ _MAX_RANK = 9
 
 
 class Mover:
-    """Changes descriptors of one operator at random. numbers: what its rules compare with, and neighbours."""
+    """Changes descriptors of one operator at random.
 
-    def __init__(self, spec: OperatorSpec, random: Random, numbers: list[int], *, layouts: bool) -> None:
+    numbers: what its rules compare with, and neighbours. donors: descriptors to take a field from.
+    """
+
+    def __init__(
+        self, spec: OperatorSpec, random: Random, numbers: list[int], donors: Sequence[Descriptor], *, layouts: bool
+    ) -> None:
         self.spec = spec
+        self.donors = donors
         self.random = random
         self.numbers = numbers
         self.types = list(spec.dialect.types)
         self._moves: list[Callable[[Descriptor], dict[str, Any]]] = [
             self._resize, self._resize, self._retype, self._retype, self._deepen, self._value, self._leave_out,
+            self._graft,
         ]  # fmt: skip
         if layouts:
             self._moves += [self._lay_out, self._lay_out]
@@ -39,10 +46,19 @@ class Mover:
         for _ in range(steps):
             changes = self._pick(self._moves)(descriptor)
             if changes:
-                fields = {name: changes.get(name, value) for name, value in descriptor.fields.items()}
+                fields = {
+                    name: changes.get(name, descriptor.fields.get(name)) for name in self._names(descriptor, changes)
+                }
                 left = {name: value for name, value in fields.items() if value is not None}
                 descriptor = replace(descriptor, fields=left, plain=False)
         return descriptor
+
+    def _names(self, descriptor: Descriptor, changes: dict[str, Any]) -> Iterable[str]:
+        """Return the fields of both, in the table's order."""
+        if changes.keys() <= descriptor.fields.keys():
+            return descriptor.fields
+        both = {**descriptor.fields, **changes}
+        return [*(name for name in self.spec.fields if name in both), *(n for n in both if n not in self.spec.fields)]
 
     def _pick(self, items: Any) -> Any:
         return items[self.random.randrange(len(items))]
@@ -153,6 +169,10 @@ class Mover:
             return self._pick(words)
         if isinstance(value, int):
             return self._pick([0, 1, 2, 3, self.near(value)])
+        if isinstance(value, Size2D):
+            return value._replace(**{self._pick(["Width", "Height"]): self._pick([0, 1, 2, 3, self.near(value.Width)])})
+        if isinstance(value, ScaleBias):
+            return value._replace(**{self._pick(["Scale", "Bias"]): self._pick([0.0, 1.0, -1.0, 0.5, 2.0])})
         if isinstance(value, float):
             return self._pick([0.0, 1.0, -1.0, 0.5, 2.0, value])
         if isinstance(value, list | tuple) and value:
@@ -172,6 +192,14 @@ class Mover:
         """An optional field."""
         names = [n for n in descriptor.fields if n in self.spec.fields and self.spec.fields[n].optional]
         return {self._pick(names): None} if names and self.random.randrange(2) else {}
+
+    def _graft(self, descriptor: Descriptor) -> dict[str, Any]:
+        """A field as another descriptor has it, or none if that has none."""
+        donor = self._pick(self.donors)
+        names = [name for name in self.spec.fields if donor.fields.get(name) is not None]
+        left = [name for name in descriptor.fields if name not in donor.fields]
+        name = self._pick([*names, *left]) if names or left else None
+        return {} if name is None else {name: donor.fields.get(name)}
 
     def _lay_out(self, descriptor: Descriptor) -> dict[str, Any]:
         """One tensor's strides, total size, alignment or flags."""

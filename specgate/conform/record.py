@@ -12,7 +12,7 @@ from specgate.errors import InputError
 from specgate.spec.forms import Cell
 from specgate.spec.store import source_folders
 from specgate.spec.tables import dialect as tables
-from specgate.testing.problem import MAX_RANK
+from specgate.testing.places import MAX_RANK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.conform.compare import kind_of, our_verdict, sides_taken
 from specgate.conform.draw import draw_cases
+from specgate.conform.pool import pool_of
 from specgate.conform.shrink import shrink, size_of
 from specgate.conform.sides import open_oracle
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
-from specgate.testing.broken import broken_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ def do_piece(piece: Piece) -> Counts:
         spec = tables(piece.dialect).operator(piece.operator)
         oracle = _oracle(piece.dialect, piece.level)
         counts.versions.update(oracle.versions)
-        for aim in broken_descriptors(spec, piece.level).ids:
+        for aim in pool_of(spec, piece.level, piece.seed.partition("/")[0]).ids:
             counts.rules[aim] = [0, 0, 0]
         batch: list[Drawn] = []
         for drawn in draw_cases(spec, piece.level, piece.cases, piece.seed):

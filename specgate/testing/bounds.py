@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -14,6 +13,8 @@ from specgate.testing.places import TRUTHS, Room
 from specgate.testing.ranges import Span, Values, add, divide, join, meet, modulo, multiply, negate, point
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
     from specgate.rules.evaluate import Context
     from specgate.testing.draft import Draft
     from specgate.testing.problem import Problem
@@ -68,8 +69,9 @@ class _Contradiction(Exception):
 class View:
     """A draft as one question sees it.
 
-    met: constraints that nothing can violate any more. room: how large open sizes may become (see `Room`). depth: how often what rules say of an open place is asked on the way
-    to what they say of another. asked: those places. via: the rule that led to the last one.
+    met: constraints that nothing can violate any more. room: how large open sizes may become (see `Room`). depth: how
+    often what rules say of an open place is asked on the way to what they say of another. asked: those places. via:
+    the rule that led to the last one.
     """
 
     problem: Problem
@@ -118,9 +120,7 @@ class View:
 
 
 class Reader:
-    """Reads one rule over one draft. slot: the tensor that ``tensor`` stands for in a shared rule.
-
-    """
+    """Reads one rule over one draft. slot: the tensor that ``tensor`` stands for in a shared rule."""
 
     def __init__(self, view: View, slot: str | None) -> None:
         self.view = view
@@ -162,10 +162,10 @@ class Reader:
 
     def number(self, node: ast.expr, env: Env) -> Span | None:
         """Return the bounds of a number as one span."""
-        return self._hull(self.values(node, env))
+        return self.hull(self.values(node, env))
 
     @staticmethod
-    def _hull(found: Values | None) -> Span | None:
+    def hull(found: Values | None) -> Span | None:
         if not isinstance(found, tuple) or not found:
             return None
         if len(found) == 1:
@@ -222,9 +222,7 @@ class Reader:
             return [(part, env) for part in node.elts]
         return None
 
-    def turns(
-        self, node: ast.GeneratorExp, env: Env, only: int | None = None
-    ) -> list[tuple[Env, Any]] | None:
+    def turns(self, node: ast.GeneratorExp, env: Env, only: int | None = None) -> list[tuple[Env, Any]] | None:
         """Return each turn's variables, and whether it counts; None where it is open how many there are.
 
         only: a place in a list: the turns of others are left out.
@@ -365,7 +363,7 @@ class Reader:
             return None
         total = point(0 if name == "sum" else 1)
         for item in operands:
-            bounds = self._hull(self.operand(item))
+            bounds = self.hull(self.operand(item))
             if bounds is None:
                 return None
             total = _FOLDS[name](total, bounds)
@@ -374,7 +372,7 @@ class Reader:
 
 def settled(values: Values) -> bool:
     """Return whether there is at most one value."""
-    return len(values) < 2 and (not values or isinstance(values, frozenset) or values[0].low == values[0].high)  # noqa: PLR2004
+    return len(values) < 2 and (not values or isinstance(values, frozenset) or values[0].low == values[0].high)
 
 
 def is_number(value: Any) -> bool:

@@ -214,9 +214,7 @@ class BrokenDescriptors:
         tied = way.goal is not None and way.goal.tied
         return solve(way, pick, lambda made: self._told(aim, made, way.echoes, tied=tied), searches)
 
-    def _told(
-        self, aim: _Aim, made: Descriptor, echoes: Collection[str] = (), *, tied: bool = False
-    ) -> Broken | None:
+    def _told(self, aim: _Aim, made: Descriptor, echoes: Collection[str] = (), *, tied: bool = False) -> Broken | None:
         """Return the descriptor with its findings, None where they are not what was aimed at."""
         failures = explain_at(made, self.resolved)
         certain = [failure for failure in failures if not failure.unknown]

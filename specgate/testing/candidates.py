@@ -223,7 +223,8 @@ class _Chooser:
         if counted:
             return self._among(range(MAX_COUNT + 1))
         if base in RECORDS and self.question.aspect == "attribute":
-            return iter([RECORDS[base](*[None] * len(RECORDS[base]._fields))])  # type: ignore[arg-type]
+            record: Any = RECORDS[base]
+            return iter([record(*[None] * len(record._fields))])
         if base == "operator":
             return operator_candidates(problem, info.name, self.pick)
         words = problem.words(self.slot)
@@ -248,7 +249,7 @@ class _Chooser:
 
     def _integers(self, limits: tuple[int, int]) -> Iterator[int]:
         low, high = limits
-        if self.pick(0, 15) == 15:  # noqa: PLR2004  # now and then any number, however large
+        if self.pick(0, 15) == 15:  # now and then any number, however large
             number = self.pick(low, high)
             if _holds(self._allowed("fair"), number):
                 yield number

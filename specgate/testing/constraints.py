@@ -13,7 +13,7 @@ from specgate.testing.draft import Key, Open
 from specgate.testing.mentions import mentioned
 from specgate.testing.narrow import Narrower
 from specgate.testing.places import MAX_ARRAY
-from specgate.testing.ranges import Span, meet
+from specgate.testing.ranges import meet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

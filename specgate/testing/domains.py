@@ -11,7 +11,7 @@ from specgate.errors import Error
 from specgate.testing.choices import one_of, rotated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import Dialect, OperatorSpec
@@ -78,9 +78,7 @@ def text_candidates(mentions: Callable[[], list[Any]], pick: Callable[[int, int]
     yield from (m for m in mentions() if isinstance(m, str))
 
 
-def integers(
-    low: int, high: int, mentions: Callable[[], list[Any]], pick: Callable[[int, int], int]
-) -> Iterator[int]:
+def integers(low: int, high: int, mentions: Callable[[], list[Any]], pick: Callable[[int, int], int]) -> Iterator[int]:
     """Yield small numbers, those that rules mention and their neighbours, and the ends of the range."""
     yield from rotated(pick, [n for n in SMALL if low <= n <= high])
     for number in mentions():

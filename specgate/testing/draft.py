@@ -68,13 +68,25 @@ class Draft:
     """Fields chosen so far.
 
     fields: as the rules see them (a left out attribute has its default). left_out: fields that the descriptor does not
-    give. held: attributes that it gives with a value yet to be chosen. waiting: keys of choices not yet made. touched: those
-    of which something is chosen.
+    give. held: attributes that it gives with a value yet to be chosen. waiting: keys of choices not yet made. touched:
+    those of which something is chosen.
     plain: tensors whose sizes are to be 1 where they may. constants: tensors that must be constants. wide: the
     dimension, counted from 1, that had better be the large one; 0 where all have an equal share.
     """
 
-    __slots__ = ("constants", "context", "fields", "held", "left_out", "numbers", "plain", "spec", "touched", "waiting", "wide")
+    __slots__ = (
+        "constants",
+        "context",
+        "fields",
+        "held",
+        "left_out",
+        "numbers",
+        "plain",
+        "spec",
+        "touched",
+        "waiting",
+        "wide",
+    )
 
     def __init__(self, spec: OperatorSpec, numbers: dict[str, int]) -> None:
         self.spec = spec

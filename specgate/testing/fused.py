@@ -31,7 +31,7 @@ def operator_candidates(problem: Problem, name: str, pick: Callable[[int, int], 
         for operator in list(rotated(pick, strange if way == 1 else fitting))[:_TRIES]:
             made = _drawn(problem, operator, pick)
             if made is not None and wrong and way != 1:
-                made = _damaged(problem, made, with_tensor=way == 2)  # noqa: PLR2004
+                made = _damaged(problem, made, with_tensor=way == 2)
             if made is not None:
                 yield made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -14,7 +14,7 @@ from specgate.rules.evaluate import evaluate
 from specgate.spec.tables import dialect as tables
 from specgate.testing.choices import one_of
 from specgate.testing.problem import Problem, rows_of
-from specgate.testing.solve import MAX_STEPS, Search, solve
+from specgate.testing.solve import MAX_STEPS, SEARCHES, Search, solve
 from specgate.validate.cases import compile_cases
 from specgate.validate.explain import explain_at
 
@@ -47,14 +47,15 @@ class ValidDescriptors:
     sides: Sequence[Resolved]
     problems: Sequence[Problem]
     fast: Sequence[Callable[[Mapping[str, Any]], bool]]
+    shown: list[bool] = field(default_factory=list)
 
     @property
     def spec(self) -> OperatorSpec:
         return self.sides[0].spec
 
-    def draw(self, pick: Callable[[int, int], int]) -> Descriptor | None:
+    def draw(self, pick: Callable[[int, int], int], searches: int = SEARCHES) -> Descriptor | None:
         """Return one valid descriptor, None where these choices led nowhere."""
-        return solve(one_of(pick, self.problems), pick, self._checked) if self.problems else None
+        return solve(one_of(pick, self.problems), pick, self._checked, searches) if self.problems else None
 
     def problem_of(self, descriptor: Descriptor) -> Problem:
         """Return the problem with the support row that holds for a descriptor."""
@@ -73,10 +74,13 @@ class ValidDescriptors:
 
     def require(self) -> None:
         """Raise InputError that names the operator and its most refusing rules if nothing valid can be found."""
+        if self.shown:
+            return
         refusals: Counter[str] = Counter()
         for seed in range(_PROBES):
             pick = Random(seed).randint  # noqa: S311  # repeatable on purpose
             if self.draw(pick) is not None:
+                self.shown.append(True)
                 return
             for problem in self.problems:
                 search = Search(problem, problem.draft(), Random(seed).randint)  # noqa: S311
@@ -93,8 +97,13 @@ class ValidDescriptors:
 _known: WeakKeyDictionary[OperatorSpec, dict[Any, ValidDescriptors]] = WeakKeyDictionary()
 
 
-def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented") -> ValidDescriptors:
-    """Return what draws valid descriptors of `spec` at `level`; made once, shown to work once (see `require`)."""
+def valid_descriptors(
+    spec: OperatorSpec, level: str, basis: Basis = "documented", *, proven: bool = True
+) -> ValidDescriptors:
+    """Return what draws valid descriptors of `spec` at `level`, made once.
+
+    proven: raise InputError where it finds nothing (see `require`).
+    """
     kept = _known.setdefault(spec, {})
     if (level, basis) not in kept:
         wanted: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
@@ -105,6 +114,7 @@ def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented
                 sides.append(resolved)
         fast = [compile_cases(side) if side.cases else compile_resolved(side) for side in sides]
         made = ValidDescriptors(sides, [Problem(rows, when=when) for rows, when in rows_of(sides)], fast)
-        made.require()
         kept[level, basis] = made
+    if proven:
+        kept[level, basis].require()
     return kept[level, basis]

@@ -16,7 +16,7 @@ from specgate.testing.bounds import EMPTY, Env, Operand, Reader, Ref, View, sett
 from specgate.testing.ranges import TOP, Span, Values, add, join, meet, multiply, point
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from specgate.testing.problem import Problem
 
@@ -57,10 +57,7 @@ class Narrower:
         names = self.problem.names(node)
         if self.base in names:
             return True
-        for name, place in env.places.items():
-            if name in names and _slot(place) == self.target.slot:
-                return True
-        return False
+        return any(name in names and _slot(place) == self.target.slot for name, place in env.places.items())
 
     def truth(self, node: ast.expr, env: Env, *, truth: bool) -> Values | None:
         if not self._concerned(node, env):
@@ -145,9 +142,10 @@ class Narrower:
         return result
 
     def _link(self, left: ast.expr, op: type, right: ast.expr, env: Env) -> Values | None:
-        found = self._list_link(left, op, right, env)
+        found: Any = self._list_link(left, op, right, env)
         if found is not _NO_LIST:
-            return found
+            linked: Values | None = found
+            return linked
         if op in {ast.In, ast.NotIn}:
             return self._member(left, right, env, among=op is ast.In)
         result: Values | None = None
@@ -172,9 +170,7 @@ class Narrower:
             result = meet(result, self._list_side(side, theirs, other, env))
         return result
 
-    def _list_side(
-        self, side: ast.expr, theirs: Sequence[Operand] | None, other: ast.expr, env: Env
-    ) -> Values | None:
+    def _list_side(self, side: ast.expr, theirs: Sequence[Operand] | None, other: ast.expr, env: Env) -> Values | None:
         target = self.target
         length = _length_ref(self.reader, side, env)
         if length == target:
@@ -290,7 +286,7 @@ class Narrower:
         if operands is None:
             return None
         fold, back = (add, inverse.summand) if name == "sum" else (multiply, inverse.factor)
-        bounds = [self.reader._hull(self.reader.operand(item)) for item in operands]
+        bounds = [self.reader.hull(self.reader.operand(item)) for item in operands]
         result: Values | None = None
         for index, item in enumerate(operands):
             if (item != self.target) if isinstance(item, Ref) else not self._concerned(*item):
@@ -347,4 +343,3 @@ def _related(op: type, other: Values | None) -> Values | None:
     if op is ast.LtE:
         return (Span(-TOP, high),)
     return (Span(low + step, TOP),) if op is ast.Gt else (Span(low, TOP),)
-

@@ -1,4 +1,4 @@
-"""The places of a descriptor that choices fill: what stands there in a draft, and what else could, as far as is known."""
+"""The places of a descriptor that choices fill: what stands there in a draft, and what else could."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Places:
         base = info.type.removesuffix("[]")
         if base in {"bool", "string", "operator"} or base.startswith("enum:"):
             return TRUTHS if base == "bool" else None
-        return _ANY if base in _SIGNED or ref.aspect == "member" and base == "scale-bias" else _NATURAL
+        return _ANY if base in _SIGNED or (ref.aspect == "member" and base == "scale-bias") else _NATURAL
 
     def _limited(self, info: FieldInfo, ref: Ref) -> Values | None:
         """The same, less what rules refuse whatever the rest of the descriptor is."""
@@ -143,7 +143,7 @@ class Places:
         sizes = tensor.sizes if tensor is not None and tensor.sizes is not None else ()
         open_ones = [d for d, size in enumerate(sizes) if size is None]
         left = limit // max(1, prod(size for size in sizes if isinstance(size, int) and size))
-        if room == "any" or len(open_ones) < 2:  # noqa: PLR2004  # alone, a dimension may have it all
+        if room == "any" or len(open_ones) < 2:  # alone, a dimension may have it all
             return left
         wide = (draft.wide - 1) % len(sizes) if draft.wide and room == "wide" else None
         if wide not in open_ones:

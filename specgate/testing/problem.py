@@ -34,9 +34,9 @@ _USUAL_RANK: Final = 6
 class Goal:
     """The one thing that shall be wrong.
 
-    kind: rule, tensor (a rule that every tensor obeys), type, rank, value or operator (a cell of a support row), case (no
-    row applies). name: the rule's or the field's. tied: where fields must agree, others may break the same kind of cell
-    along with it. echoed: rules that say the same of the field again may fail too.
+    kind: rule, tensor (a rule that every tensor obeys), type, rank, value or operator (a cell of a support row),
+    case (no row applies). name: the rule's or the field's. tied: where fields must agree, others may break
+    the same kind of cell along with it. echoed: rules that say the same of the field again may fail too.
     wild: numbers may be huge. form: which of the rule's forms, where it has several.
     """
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from specgate.testing.draft import Draft, Key
     from specgate.testing.problem import Problem
 
-__all__ = ["MAX_STEPS", "Search", "solve"]
+__all__ = ["MAX_STEPS", "SEARCHES", "Search", "solve"]
 
 MAX_STEPS = 300
-_SEARCHES = 12
+SEARCHES = 12
 #: A search that had to take back so much began badly: another one is cheaper.
 _MAX_RETREATS = 8
 _MAX_AIMED = 30
@@ -36,7 +36,7 @@ def solve(
     problem: Problem,
     pick: Callable[[int, int], int],
     accept: Callable[[Descriptor], T | None],
-    searches: int = _SEARCHES,
+    searches: int = SEARCHES,
 ) -> T | None:
     """Return what `accept` makes of a solution, None where none was found in so many searches."""
     for _ in range(searches):

@@ -19,8 +19,8 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
     """Return the elements as `output_type`.
 
     Floats lose their fraction on the way to integers, and take the nearest number that those can hold; nan becomes 0.
-    So do integers on the way to 8 and 16 bits, those below 0 that become unsigned as the largest; those of 32 and 64
-    bits keep their low bits.
+    Integers keep their low bits where they get 32 or 64; where they get 8 or 16, their bits are first read as a signed
+    or unsigned number of 32 or 64, as the result is, and that is held in its range.
     """
     memory.empty(inputs.shape, output_type)
     if is_float(output_type):
@@ -34,7 +34,6 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
         return np.where(low, limits.min, np.where(high, limits.max, made)).astype(output_type)
     if output_type.itemsize >= 4:
         return inputs.astype(output_type)
-    unsigned = output_type.kind == "u"
-    values = inputs.astype(np.uint64 if unsigned or inputs.dtype.kind == "u" else np.int64)
-    least = 0 if values.dtype.kind == "u" else limits.min
-    return np.clip(values, least, limits.max).astype(output_type)
+    values: NDArray[Any] = inputs.astype(f"{output_type.kind}{max(4, inputs.itemsize)}")
+    held: NDArray[Any] = np.clip(values, limits.min, limits.max).astype(output_type)
+    return held

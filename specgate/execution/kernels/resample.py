@@ -53,7 +53,7 @@ def resample(
             else:
                 result = np.take(result, _whole(places, upwards, inputs.shape[axis]), axis)
         if linear and not is_float(inputs.dtype):
-            result = np.trunc(result)
+            result = np.trunc(result.astype(np.float32))
         return narrow(result, inputs.dtype)
 
 

@@ -1,0 +1,127 @@
+"""Descriptors to start from: the tables' own examples, and others that a search through the rules finds.
+
+A search takes tens of milliseconds, so it is made once for all levels at which the operator is the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from specgate.descriptors.read import read_dict
+from specgate.errors import Error, InputError
+from specgate.spec.examples import counterexample
+from specgate.testing.broken import broken_descriptors
+from specgate.testing.generate import valid_descriptors
+from specgate.validate.check import accepts, check_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["Drawn", "Pool", "pool_of"]
+
+#: Valid descriptors to search for, and fruitless searches after which there are no more.
+_VALID: Final = 40
+_FRUITLESS: Final = 3
+_SEARCHES: Final = 4
+#: Descriptors with one thing wrong to search for, for each thing.
+_BROKEN: Final = 2
+
+
+class Drawn(NamedTuple):
+    """A descriptor to ask about.
+
+    origin: ``valid``, ``boundary``, the id of the finding that was searched for, or ``broken``: made from such a one.
+    """
+
+    descriptor: Descriptor
+    origin: str
+
+
+class Pool(NamedTuple):
+    """What cases are made from: valid by the page at a level, not so, and the numbers that its rules speak of.
+
+    ids: the findings that can be brought about.
+    """
+
+    valid: list[Descriptor]
+    broken: list[Drawn]
+    ids: list[str]
+    numbers: list[int]
+
+
+_known: WeakKeyDictionary[OperatorSpec, dict[Any, Pool]] = WeakKeyDictionary()
+
+
+def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
+    """Return the pool of an operator at a level, the same one for the same seed; do not change it.
+
+    Raises InputError where the operator does not exist, or nothing valid is found.
+    """
+    resolved = spec.resolve(level)
+    if resolved is None:
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(level)}")
+    kept = _known.setdefault(spec, {})
+    key = (resolved.key, seed)
+    if key not in kept:
+        kept[key] = _made(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # repeatable on purpose
+    return kept[key]
+
+
+def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
+    shown = list(_examples(spec))
+    valid = [made for made in shown if accepts(made, level, "documented")]
+    search = valid_descriptors(spec, level, proven=not valid)
+    wanted, fruitless = len(valid) + _VALID, 0
+    while len(valid) < wanted and fruitless < _FRUITLESS:
+        found = search.draw(random.randint, _SEARCHES)
+        fruitless = fruitless + 1 if found is None else 0
+        valid += [] if found is None else [found]
+    broken = [
+        *_failing(spec, level),
+        *(Drawn(made, "broken") for made in shown if not accepts(made, level, "documented")),
+    ]
+    breaking = broken_descriptors(spec, level)
+    for aim in breaking.ids if valid and fruitless < _FRUITLESS else ():
+        for _ in range(_BROKEN):
+            made = breaking.draw(aim, random.randint)
+            broken += [] if made is None else [Drawn(made.descriptor, made.breaks)]
+    ids = list(dict.fromkeys(drawn.origin for drawn in broken if drawn.origin != "broken"))
+    return Pool(valid, broken, ids, _rule_numbers(spec, level))
+
+
+def _examples(spec: OperatorSpec) -> Iterator[Descriptor]:
+    for example in spec.raw.get("examples", {}).values():
+        yield from _read(spec, example["descriptor"])
+
+
+def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
+    """Yield the counterexamples that fail at a level, as the first of their findings there."""
+    for entry in spec.raw.get("counterexamples", {}).values():
+        for made in _read(spec, counterexample(spec, entry)[0]):
+            findings = check_at(made, level, "documented").findings
+            if findings:
+                yield Drawn(made, findings[0].id)
+
+
+def _read(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Descriptor]:
+    try:
+        yield read_dict(dict(data), spec.dialect.name)
+    except Error:  # what an example ought to be, `specgate spec check` says
+        return
+
+
+def _rule_numbers(spec: OperatorSpec, level: str) -> list[int]:
+    """Return the numbers that rules and cells at a level compare with, and their neighbours."""
+    resolved = spec.resolve(level, "observed")
+    found = {0, 1, 2, *(resolved.numbers.values() if resolved else ())}
+    for form in (*resolved.rules, *resolved.tensor_rules) if resolved else ():
+        for tree in (form.require.tree, *([form.when.tree] if form.when is not None else [])):
+            found.update(n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is int)
+    near = {number + step for number in found for step in (-1, 0, 1)}
+    return sorted(number for number in near if 0 <= number < 2**32)
