@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import Context, evaluate
+from specgate.validate.cases import compile_cases
 from specgate.validate.explain import explain_at
 from specgate.validate.message import rule_id
 
@@ -68,7 +69,7 @@ def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
         return False
     known = _fast.get(id(resolved))
     if known is None:
-        known = _fast[id(resolved)] = resolved, compile_resolved(resolved)
+        known = _fast[id(resolved)] = resolved, (compile_cases if resolved.cases else compile_resolved)(resolved)
     return known[1](descriptor.fields)
 
 

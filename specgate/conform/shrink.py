@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ def size_of(descriptor: Descriptor) -> tuple[int, float, int]:
                 stated += 2 + len(tensor.sizes or ()) + sum(2 for item in layout if item is not None)
                 numbers += sum(_weight(item) for item in (tensor.sizes, *layout))
                 unusual += types.get(str(tensor.type), len(types))
+            elif isinstance(tensor, Descriptor):
+                inner = size_of(tensor)
+                stated, numbers = stated + 1 + inner[0], numbers + inner[1]
             elif tensor is not None:
                 stated += 1
                 numbers += _weight(tensor)
@@ -125,6 +128,10 @@ def _values(value: Any, types: dict[str, int]) -> Iterator[Any]:
             yield from (value._replace(**{name: items}) for items in _lists(getattr(value, name), types))
         for name in ("size_in_bytes", "alignment", "flags"):
             yield from (value._replace(**{name: new}) for new in _numbers(getattr(value, name)))
+    elif isinstance(value, Size2D | ScaleBias):
+        yield from (value._replace(**{k: new}) for k, part in value._asdict().items() for new in _numbers(part))
+    elif isinstance(value, Descriptor):
+        yield from _smaller(value, types)
     elif isinstance(value, list | tuple):
         yield from _lists(value, types)
     elif isinstance(value, bool):

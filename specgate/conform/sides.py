@@ -56,7 +56,7 @@ class DirectMLSide:
         made: list[Image | InputError] = []
         for descriptor in descriptors:
             try:
-                made.append(image(descriptor))
+                made.append(image(descriptor, exact=True))
             except InputError as error:
                 made.append(error)
         sayable = [item for item in made if isinstance(item, Image)]

@@ -43,15 +43,17 @@ class Image(NamedTuple):
     root: int
 
 
-def image(descriptor: Descriptor | Mapping[str, Any]) -> Image:
+def image(descriptor: Descriptor | Mapping[str, Any], *, exact: bool = False) -> Image:
     """Return the image of a DirectML descriptor, read or as a dict in DxDispatch's words; it needs no operator table.
 
     What is absent becomes a null pointer; counts are taken from the arrays when they are left out; a tensor without
     TotalTensorSizeInBytes gets the least that it needs (modulo 2**64).
+    exact: refuse what the structures would not show: a count that is left out, an array longer than its count, and one
+    of none that is left out.
     Raises InputError for what the structures cannot hold (an unknown size, fewer strides than sizes, a missing number),
     and NoTable for an operator that DirectML does not have.
     """
-    writer = _Writer()
+    writer = _Writer(exact=exact)
     root = writer.room(_OPERATOR_HEAD)
     writer.operator(descriptor, root, "", 0)
     if len(writer.data) > MAX_IMAGE or len(writer.pointers) > MAX_POINTERS:
@@ -62,7 +64,8 @@ def image(descriptor: Descriptor | Mapping[str, Any]) -> Image:
 class _Writer:
     """An image in the making. Places are for messages: the way to a field, "" for the operator itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool) -> None:
+        self.exact = exact
         self.data = bytearray()
         self.pointers: list[int] = []
 
@@ -102,7 +105,7 @@ class _Writer:
         """Write one member at its place in the structure that begins at `base`."""
         value, at = fields.get(member.name), base + member.offset
         if member.counts:
-            self.put("I", at, _count(member, fields, place))
+            self.put("I", at, _count(member, fields, place, exact=self.exact))
         elif member.pointer:
             if value is not None:  # left out: the null pointer that is there already
                 self.pointed(member, value, at, place, depth)
@@ -245,12 +248,19 @@ def _part(value: Any, name: str, place: str) -> Any:
     return part
 
 
-def _count(member: Member, fields: Mapping[str, Any], place: str) -> int:
-    """Return what a count says, or else how long the arrays are that it counts; they may be longer, never shorter."""
+def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool) -> int:
+    """Return what a count says, or else how long the arrays are that it counts; they may be longer, never shorter.
+
+    exact: the count must be given, and the length of the arrays; none of them left out where it is 0.
+    """
     parent = place.removesuffix(member.name)
     listed = {n: _listed(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}
     lengths = {name: len(items) for name, items in listed.items()}
     given = fields.get(member.name)
+    if exact and (given is None or any(length != given for length in lengths.values())):
+        raise InputError(f"expected the length of {', '.join(member.counts)}, found {shown(given)}", place=place)
+    if exact and given == 0 and len(lengths) < len(member.counts):
+        raise InputError("an array of none cannot be told from one that is left out", place=place)
     if given is None:
         if len(set(lengths.values())) > 1:
             raise InputError(f"expected lists of one length, found {shown(lengths)}", place=place)
