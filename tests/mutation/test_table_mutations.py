@@ -179,13 +179,17 @@ def killer(spec: OperatorSpec) -> str | None:
         return f"tables: {error}"
 
 
+#: Those whose rows and boundaries were typed a second time, or that onnx.defs describes.
+TESTIFIED = [key for key in operators() if key in EXPECTED or key[0] != "directml"]
+
+
 def test_no_equivalent_mutant_is_listed_in_vain() -> None:
-    names = {name for dialect, operator in operators() for name, _ in mutants(tables.dialect(dialect), operator)}
+    names = {name for dialect, operator in TESTIFIED for name, _ in mutants(tables.dialect(dialect), operator)}
     assert set(EQUIVALENT) <= names
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("dialect", "operator"), operators(), ids=str)
+@pytest.mark.parametrize(("dialect", "operator"), TESTIFIED, ids=str)
 def test_no_mutant_survives(dialect: str, operator: str, use) -> None:
     table = tables.dialect(dialect)
     assert killer(table.operator(operator)) is None

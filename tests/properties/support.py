@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import NoKernel
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
+from specgate.testing import Case, cases, operators
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved, Side
     from specgate.spec.tables import OperatorSpec
-    from specgate.testing import Case
 
 #: What an execution in these tests may allocate, in bytes.
 MAX_BYTES = 2**26
+
+
+#: Of DirectML's many, these stand for all in the default run: each for a part of the format (fused operators, rows by a
+#: condition, arrays of tensors, records, scalars, formulas of sizes). HYPOTHESIS_PROFILE=nightly takes all.
+CHOSEN: Final = (
+    "ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "SLICE1", "PADDING1", "TOP_K1", "GEMM", "ACTIVATION_ELU",
+)  # fmt: skip
+#: Those of which every level that differs is taken; of the others the first and the last.
+THOROUGH: Final = ("ONE_HOT",)
+
+
+def chosen_operators() -> list[tuple[str, str]]:
+    """Return (dialect, operator) of those that the properties run over."""
+    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
+        return operators()
+    return [(name, operator) for name, operator in operators() if name != "directml" or operator in CHOSEN]
+
+
+def chosen_cases() -> list[Case]:
+    """Return those of `cases` that the properties run over."""
+    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
+        return cases()
+    found: dict[tuple[str, str], list[Case]] = {key: [] for key in chosen_operators()}
+    for case in cases():
+        if (case.dialect, case.operator) in found:
+            found[case.dialect, case.operator].append(case)
+    return [
+        case
+        for (name, operator), levels in found.items()
+        for case in (levels if name != "directml" or operator in THOROUGH else dict.fromkeys([levels[0], levels[-1]]))
+    ]
 
 
 def spec_of(case: Case) -> OperatorSpec:

@@ -9,10 +9,10 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from specgate.rules.compile import compile_resolved
-from specgate.testing import Case, any_descriptors, cases, descriptors, near_valid, reproducing, with_unknown_sizes
+from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing, with_unknown_sizes
 from specgate.validate.check import check_at
 from specgate.validate.explain import explain_at
-from tests.properties.support import resolved_of
+from tests.properties.support import chosen_cases, resolved_of
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -42,7 +42,7 @@ def agree(descriptor: Descriptor, case: Case) -> None:
         assert {f.id.rpartition("/")[2] for f in verdict.findings} == {rule for _, rule, _ in certain}
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
 def test_on_valid_and_near_valid_descriptors(case: Case, data: st.DataObject) -> None:
     near = near_valid(*case).map(lambda broken: broken.descriptor)
@@ -54,7 +54,7 @@ def test_on_valid_and_near_valid_descriptors(case: Case, data: st.DataObject) ->
         agree(descriptor, case)
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
 def test_on_anything(case: Case, data: st.DataObject) -> None:
     descriptor = data.draw(any_descriptors(case.dialect, case.operator))

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.spec.tables import dialect
-from specgate.testing import Case, any_descriptors, cases, descriptors, near_valid, operators, reproducing
+from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing
 from specgate.validate.check import accepts
-from tests.properties.support import spec_of
+from tests.properties.support import chosen_cases, chosen_operators, spec_of
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -40,7 +40,7 @@ def losses(spec: OperatorSpec, descriptor: Descriptor, basis: Basis) -> set[str]
     return {after for _, after, was, now in pairs if was and not now}
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
 def test_a_later_level_takes_what_an_earlier_one_took(case: Case, data: st.DataObject) -> None:
     spec = spec_of(case)
@@ -50,7 +50,7 @@ def test_a_later_level_takes_what_an_earlier_one_took(case: Case, data: st.DataO
         assert losses(spec, descriptor, "documented") <= removals(spec)
 
 
-@pytest.mark.parametrize(("name", "operator"), operators())
+@pytest.mark.parametrize(("name", "operator"), chosen_operators())
 @given(data=st.data())
 def test_whatever_the_descriptor_is(name: str, operator: str, data: st.DataObject) -> None:
     spec = dialect(name).operator(operator)

@@ -11,7 +11,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from specgate.descriptors.read import dialect_of, read_dict, write_dict
-from specgate.testing import Case, any_descriptors, cases, descriptors, near_valid, reproduce, with_unknown_sizes
+from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproduce, with_unknown_sizes
+from tests.properties.support import chosen_cases
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -26,7 +27,7 @@ def same_after_a_trip(descriptor: Descriptor) -> None:
     assert write_dict(read_dict(written)) == written
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
 def test_valid_and_near_valid_descriptors(case: Case, data: st.DataObject) -> None:
     near = near_valid(*case).map(lambda broken: broken.descriptor)
@@ -35,13 +36,13 @@ def test_valid_and_near_valid_descriptors(case: Case, data: st.DataObject) -> No
     same_after_a_trip(data.draw(with_unknown_sizes(descriptor)))
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
 def test_any_descriptor(case: Case, data: st.DataObject) -> None:
     same_after_a_trip(data.draw(any_descriptors(case.dialect, case.operator)))
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", chosen_cases(), ids=str)
 @given(data=st.data())
 def test_the_line_that_reproduces_a_failure_holds_the_descriptor(case: Case, data: st.DataObject) -> None:
     descriptor = data.draw(descriptors(*case))
