@@ -10,9 +10,10 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.targets import Target, parse_target
 from specgate.validate.check import check_at
+from specgate.validate.device import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,13 +25,16 @@ __all__ = ["check", "descriptor", "execute", "lint", "minimum", "support"]
 _BASES = ("documented", "observed", "both")
 
 
-def check(descriptor: Any, target: str | Target, basis: Basis = "both") -> Verdict:
+def check(
+    descriptor: Any, target: str | Target, basis: Basis = "both", *, device: str | Iterable[str] | None = None
+) -> Verdict:
     """Return the verdict on one descriptor for one target.
 
     descriptor: a dict in its dialect's own words, a Descriptor, a path to a file that holds one, or an
     ``onnx.NodeProto`` (or a pair of one and its ``onnx.ValueInfoProto`` by name). target: ``directml:4.1``,
     ``onnx:17``, ``openvino:2024.0``. basis: accept what the page takes ("documented"), what builds take ("observed"),
-    or only what both take. Raises InputError, NoTable.
+    or only what both take. device: what a D3D12 device reports that some types need (``all``, ``none`` or names such as
+    ``DoublePrecisionFloatShaderOps``); left out, such needs are notes of the verdict. Raises InputError, NoTable.
     """
     goal = target if isinstance(target, Target) else parse_target(target)
     if descriptor.__class__ is not Descriptor:
@@ -39,7 +43,7 @@ def check(descriptor: Any, target: str | Target, basis: Basis = "both") -> Verdi
         raise InputError(f"a descriptor of {descriptor.dialect} cannot be judged for {goal}")
     if basis not in _BASES:
         raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
-    return check_at(descriptor, goal.level, basis)
+    return check_at(descriptor, goal.level, basis, device=None if device is None else device_of(device, goal.dialect))
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
@@ -108,9 +112,18 @@ def support(dialect: str, operator: str) -> dict[str, Any]:
     return resolved_table(dialect, operator)
 
 
-def lint(model: Any, targets: Sequence[str | Target], basis: Basis = "both") -> Report:
-    """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``."""
+def lint(
+    model: Any,
+    targets: Sequence[str | Target],
+    basis: Basis = "both",
+    *,
+    device: str | Iterable[str] | None = None,
+) -> Report:
+    """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``.
+
+    device: as `check` has it.
+    """
     from specgate.linting.model import lint_model
 
     goals = [t if isinstance(t, Target) else parse_target(t) for t in targets]
-    return lint_model(model, goals, basis)
+    return lint_model(model, goals, basis, None if device is None else device_of(device))

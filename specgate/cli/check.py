@@ -11,6 +11,7 @@ from specgate.errors import InputError, NoTable
 from specgate.linting.nodes import Graph, Unit
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target, parse_targets
+from specgate.validate.device import device_of
 from specgate.verdict import Location, Report
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def check(arguments: argparse.Namespace) -> int:
         config = load_config(Path(), Path(arguments.config) if arguments.config else None)
         texts, basis = texts or config.targets, basis or config.basis
     given = parse_targets(texts or [])
+    device = None if arguments.device is None else device_of(arguments.device)
     report = Report()
     answers: list[tuple[str, Unit, Target, Verdict | None]] = []
     assumed: set[str] = set()
@@ -41,7 +43,7 @@ def check(arguments: argparse.Namespace) -> int:
         report.files.extend([] if source.lstrip().startswith("{") else [source])
         for unit in graph.units:
             goals = _goals(unit, given, assumed)
-            answers.extend((source, unit, t, _judge(unit, graph, t, basis or "both", report)) for t in goals)
+            answers.extend((source, unit, t, _judge(unit, graph, t, basis or "both", report, device)) for t in goals)
     if report.findings:
         from specgate.linting.model import add_lines
 
@@ -80,10 +82,12 @@ def _goals(unit: Unit, given: list[Target], assumed: set[str]) -> list[Target]:
     return [target for target in given if target.dialect == name]
 
 
-def _judge(unit: Unit, graph: Graph, target: Target, basis: Basis, report: Report) -> Verdict | None:
+def _judge(
+    unit: Unit, graph: Graph, target: Target, basis: Basis, report: Report, device: frozenset[str] | None
+) -> Verdict | None:
     from specgate.linting.model import judge
 
-    return judge(unit, graph, target, basis, report)
+    return judge(unit, graph, target, basis, report, device)
 
 
 def _print(

@@ -13,6 +13,7 @@ from specgate.errors import Error, InputError
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import discover
 from specgate.targets import parse_target, parse_targets
+from specgate.validate.device import device_of
 from specgate.verdict import Report
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
-Job = tuple[str, tuple[str, ...], str]
+Job = tuple[str, tuple[str, ...], str, frozenset[str] | None]
 
 
 def lint(arguments: argparse.Namespace) -> int:
@@ -61,6 +62,7 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
         file,
         tuple((t.alias and f"{t.dialect}:{t.alias}") or str(t) for t in targets),
         arguments.basis or config.basis,
+        None if arguments.device is None else device_of(arguments.device),
     )
 
 
@@ -68,9 +70,9 @@ def lint_job(job: Job) -> Report | str:
     """Lint one file in this or another process; a string says why the file is unusable."""
     from specgate.linting.model import lint_model
 
-    file, targets, basis = job
+    file, targets, basis, device = job
     try:
-        return lint_model(file, parse_targets(targets), basis)  # type: ignore[arg-type]
+        return lint_model(file, parse_targets(targets), basis, device)  # type: ignore[arg-type]
     except Error as error:
         text = str(error)
         return text if file in text else f"{file}: {text}"

@@ -58,6 +58,11 @@ def _judged(parser: argparse.ArgumentParser) -> None:
         choices=("documented", "observed", "both"),
         help="what the pages say, what builds do, or what both take (default)",
     )
+    parser.add_argument(
+        "--device",
+        metavar="NAMES",
+        help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
+    )
     parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit or github")
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"

@@ -24,8 +24,13 @@ __all__ = ["add_lines", "graph_of", "judge", "lint_model"]
 _TEXT: Final = (".json", ".yaml", ".yml")
 
 
-def lint_model(model: Any, targets: Sequence[Target], basis: Basis = "both") -> Report:
-    """Return the report on `model`: a path, or an ``onnx.ModelProto``. Raises InputError for an unusable file."""
+def lint_model(
+    model: Any, targets: Sequence[Target], basis: Basis = "both", device: frozenset[str] | None = None
+) -> Report:
+    """Return the report on `model`: a path, or an ``onnx.ModelProto``. Raises InputError for an unusable file.
+
+    device: the capabilities that a device reports (see `check_at`).
+    """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
     graph = graph_of(model)
@@ -40,7 +45,7 @@ def lint_model(model: Any, targets: Sequence[Target], basis: Basis = "both") -> 
             report.findings.extend(_file_findings(graph, target, report.files))
             for unit in graph.units:
                 if unit.descriptor is None or unit.descriptor.dialect == name:
-                    judge(unit, graph, target, basis, report)
+                    judge(unit, graph, target, basis, report, device)
     add_lines(report)
     return report
 
@@ -110,13 +115,15 @@ def _descriptor_file(path: str) -> Graph:
     return Graph("directml", units)
 
 
-def judge(unit: Unit, graph: Graph, target: Target, basis: Basis, report: Report) -> Verdict | None:
+def judge(
+    unit: Unit, graph: Graph, target: Target, basis: Basis, report: Report, device: frozenset[str] | None = None
+) -> Verdict | None:
     """Judge one unit for one target into `report`; return its verdict, None where it has no table."""
     if unit.descriptor is None:
         report.no_table.append(NodeRef(unit.location, str(target), unit.reason))
         return None
     report.nodes += 1
-    verdict = check_at(*_as_written(unit.descriptor, graph, target), basis)
+    verdict = check_at(*_as_written(unit.descriptor, graph, target), basis, device=device)
     for found in verdict.findings:
         report.findings.append(_placed(found, unit.location, target))
     if verdict.accepted is None:

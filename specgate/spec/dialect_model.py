@@ -68,6 +68,16 @@ class LevelsFile(_File):
     ir_versions: dict[str, str] = {}
 
 
+class Gate(BaseModel):
+    """What a device must report at some levels before it takes tensors of a type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    any: list[str] = Field(min_length=1, description="device capabilities of which one is enough")
+    since: Level | None = None
+    until: Level | None = Field(default=None, description="the first level that does not ask for it")
+
+
 class TypeInfo(_File):
     """One element type."""
 
@@ -75,7 +85,7 @@ class TypeInfo(_File):
     bits: int | None
     numpy: str | None
     since: Level | None = None
-    capability: list[str] | None = Field(default=None, description="device capabilities, any one of which it needs")
+    capability: list[Gate] | None = Field(default=None, description="what the device must report; one holds at a level")
     tensor: str | None = None
     ir_version: int | None = None
     ir: str | None = None

@@ -5,40 +5,43 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import TensorDesc
 from specgate.rules.compile import compile_resolved
 from specgate.spec.forms import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.explain import Failure, explain_at
-from specgate.validate.message import finding, missing_operator, version_finding
-from specgate.verdict import Finding, Verdict
+from specgate.validate.device import forget_gates, gates, judged_for
+from specgate.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved, Side
-    from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["accepts", "check_at", "forget", "judge_levels"]
+__all__ = ["accepts", "check_at", "forget"]
 
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _accepted: dict[tuple[str, str, str, Basis, str | None], Verdict] = {}
-_gates: dict[str, dict[str, str]] = {}
 
 
 def forget() -> None:
     """Drop everything compiled; the tables it came from are gone."""
     _fast.clear()
     _accepted.clear()
-    _gates.clear()
+    forget_gates()
 
 
-def check_at(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> Verdict:
+def check_at(
+    descriptor: Descriptor,
+    level: str,
+    basis: Basis = "both",
+    by: str | None = None,
+    device: frozenset[str] | None = None,
+) -> Verdict:
     """Return the verdict on `descriptor` for its dialect at `level`.
 
     by: the implementation (a build system, a checker) whose own ways count too where they differ from those of all.
+    device: the capabilities of the device (see `device_of`); where it is not known, what types ask of it is a note.
     Raises NoTable for an operator without a table, InputError for an unknown level.
     """
     judged_at = level if descriptor.version is None else descriptor.version
@@ -54,8 +57,10 @@ def check_at(descriptor: Descriptor, level: str, basis: Basis = "both", by: str 
                 verdict = _accepted[key] = Verdict(
                     accepted=True, target=target, operator=descriptor.operator, basis=basis
                 )
-            return verdict if not _gated_types(descriptor.dialect) else _with_notes(verdict, descriptor)
-    return _explained(descriptor, level, basis, by)
+            return judged_for(verdict, descriptor, level, device) if gates(descriptor.dialect, level) else verdict
+    from specgate.validate.judge import explained  # most descriptors need no reasons
+
+    return judged_for(explained(descriptor, level, basis, by), descriptor, level, device)
 
 
 def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> bool | None:
@@ -132,70 +137,3 @@ def _within_both(one: Bounds | None, other: Bounds | None) -> Bounds | None:
 
 def _never(_fields: Mapping[str, Any]) -> bool:
     return False
-
-
-def _gated_types(name: str) -> Mapping[str, str]:
-    """The types of a dialect that a device may refuse although the level takes them, with what it must report."""
-    gates = _gates.get(name)
-    if gates is None:
-        types = load_dialect(name).types.items()
-        gates = _gates[name] = {t: " or ".join(info["capability"]) for t, info in types if info.get("capability")}
-    return gates
-
-
-def _with_notes(verdict: Verdict, descriptor: Descriptor) -> Verdict:
-    """Add what an accepted descriptor still asks of the device."""
-    gates = _gates[descriptor.dialect]
-    notes = [
-        f"{name} is {value.type}, which needs a device that reports {gates[value.type]}"
-        for name, value in descriptor.fields.items()
-        if value.__class__ is TensorDesc and value.type in gates
-    ]
-    return replace(verdict, notes=tuple(notes)) if notes else verdict
-
-
-def judge_levels(
-    descriptor: Descriptor, spec: OperatorSpec, side: Side, by: str | None = None
-) -> dict[str, list[Failure]]:
-    """Return, for every level at which the operator exists, what fails there; equal levels are judged once."""
-    answers: dict[Any, list[Failure]] = {}
-    result = {}
-    for level in spec.levels:
-        resolved = spec.resolve(level, side, by)
-        assert resolved is not None  # spec.levels are those at which it exists  # noqa: S101
-        if resolved.key not in answers:
-            answers[resolved.key] = explain_at(descriptor, resolved)
-        result[level] = answers[resolved.key]
-    return result
-
-
-def _explained(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> Verdict:
-    dialect = load_dialect(descriptor.dialect)
-    spec = dialect.operator(descriptor.operator)
-    dialect.check_level(level)
-    target = f"{dialect.name}:{level}"
-    judged_at = level
-    findings: list[Finding] = []
-    if descriptor.version is not None:
-        dialect.check_level(descriptor.version)
-        if dialect.position[descriptor.version] > dialect.position[level]:
-            findings.append(version_finding(descriptor, spec, level, target))
-        judged_at = descriptor.version
-    if judged_at not in spec.levels or level not in spec.levels:
-        blamed = judged_at if judged_at not in spec.levels else level
-        findings.append(missing_operator(descriptor, spec, blamed, target))
-        return Verdict(accepted=False, target=target, operator=spec.name, basis=basis, findings=tuple(findings))
-    undecided: list[Finding] = []
-    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
-    judged = {side: judge_levels(descriptor, spec, side, by) for side in sides}
-    seen: set[tuple[tuple[str, str, str], bool]] = set()
-    for side in sides:
-        for failure in judged[side][judged_at]:
-            if (failure.key, failure.unknown) in seen:
-                continue
-            seen.add((failure.key, failure.unknown))
-            made = finding(failure, spec, judged_at, target, side, judged)
-            (undecided if failure.unknown else findings).append(made)
-    accepted = False if findings else None if undecided else True
-    verdict = Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
-    return _with_notes(verdict, descriptor) if accepted and _gated_types(dialect.name) else verdict

@@ -118,3 +118,24 @@ def test_refusals(filters, changes):
 def test_a_huge_output_is_refused():
     with pytest.raises(InputError, match="limit"):
         run(np.zeros((1, 1, 4), np.float32), np.zeros((1, 1, 1), np.float32), end_padding=[2**31])
+
+
+@pytest.mark.parametrize(
+    ("behind", "more", "expected"),
+    [
+        (1, 0, [2, 13, 20, 130, 200]),  # what EndPadding leaves
+        (0, 0, [2, 13, 20, 130, 200, 300]),
+        (1, 1, [2, 13, 20, 130, 200, 300]),  # a larger output, whatever EndPadding says
+        (1, 2, [2, 13, 20, 130, 200, 300, 0]),
+        (1, -1, [2, 13, 20, 130]),
+    ],
+)
+def test_the_output_says_how_much_of_a_transposed_convolution_there_is(behind, more, expected):
+    """The values are those of DirectML's build of 6.4."""
+    size = 7 - 1 - behind + more
+    found = convolution(
+        np.array([1, 10, 100], np.float32).reshape(1, 1, 3), np.array([1, 2, 3], np.float32).reshape(1, 1, 3),
+        transposed=True, flipped=False, strides=[2], dilations=[1], start_padding=[1], end_padding=[behind],
+        output_padding=[0], groups=1, sizes=(1, 1, size),
+    )  # fmt: skip
+    assert found.ravel().tolist() == expected

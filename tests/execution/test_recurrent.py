@@ -80,7 +80,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("direction", ["FORWARD", "BACKWARD", "BIDIRECTIONAL"])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: ",".join(case) or "plain")
 def test_against_the_equations(direction, case):
     count = 2 if direction == "BIDIRECTIONAL" else 1
     given = arrays(count, **case.get("left_out", {}))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specgate.errors import InputError, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.testing import Case, any_descriptors, arrays, finding_ids, near_valid, reproducing
-from specgate.validate import check, explain
+from specgate.validate import check, explain, judge
 from specgate.validate.explain import explain_at
 from tests.properties.support import MAX_BYTES, carried, chosen_cases, resolved_of
 
@@ -41,9 +41,8 @@ def refused_alone(descriptor: Descriptor, given_arrays: Mapping[str, Any], level
         raise AssertionError("the executor asked the validator")
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, names in ((check, ("check_at", "accepts", "judge_levels")), (explain, ("explain_at",))):
-            for name in names:
-                patch.setattr(module, name, closed)
+        for module, name in ((check, "check_at"), (check, "accepts"), (judge, "explained"), (explain, "explain_at")):
+            patch.setattr(module, name, closed)
         with pytest.raises(InputError):
             execute_at(descriptor, given_arrays, level, max_bytes=MAX_BYTES)
 

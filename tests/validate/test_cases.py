@@ -10,7 +10,8 @@ import pytest
 
 from specgate.descriptors.read import read_dict
 from specgate.lowest import find_minimum
-from specgate.validate.check import accepts, check_at, judge_levels
+from specgate.validate.check import accepts, check_at
+from specgate.validate.judge import judge_levels
 from tests.spec.conftest import REDUCE
 
 if TYPE_CHECKING:

@@ -127,7 +127,8 @@ def test_hiding_sizes_never_turns_a_verdict(data: st.DataObject) -> None:
 
     def tensors(descriptor: dict[str, Any]) -> list[dict[str, Any]]:
         found = descriptor["desc"].values() if name == "directml" else descriptor["inputs"] + descriptor["outputs"]
-        return [tensor for tensor in found if isinstance(tensor, dict)]
+        flat = [part for value in found for part in (value if isinstance(value, list) else [value])]
+        return [part for part in flat if isinstance(part, dict) and key in part]
 
     known = copy.deepcopy(original)
     for tensor in tensors(known):

@@ -43,6 +43,7 @@ def convolution(
     end_padding: Sequence[int],
     output_padding: Sequence[int],
     groups: int,
+    sizes: Sequence[int] | None = None,
     activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
     """Return the convolution of `inputs` [batch, channels, spatial…], of their type.
@@ -50,7 +51,9 @@ def convolution(
     filters: [output channels, input channels / groups, spatial…]. transposed: [input channels, output channels /
     groups, spatial…], and what a convolution would read from is written to. flipped: every spatial dimension of the
     filters runs backwards. bias: [1, output channels, 1…]. output_padding: that many zeros behind the end of each
-    spatial dimension, which the activation reaches and the bias does not. activation: of a float32 array.
+    spatial dimension, which the activation reaches and the bias does not. sizes: of the output; when transposed, they
+    say how much of it there is, whatever the end paddings, with zeros where nothing was written. activation: of a
+    float32 array.
     """
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
@@ -66,6 +69,9 @@ def convolution(
         _output_size(size, window, step, end, transposed=transposed)
         for size, window, step, end in zip(inputs.shape[2:], filters.shape[2:], steps, end_padding, strict=True)
     ]
+    if transposed and sizes is not None:
+        same_length("convolution", inputs.ndim, sizes=sizes)
+        places = [size - behind for size, behind in zip(sizes[2:], output_padding, strict=True)]
     shape = shape_of("convolution", (inputs.shape[0], channels, *places))
     if bias is not None:
         fit("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),

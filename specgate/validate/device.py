@@ -1,0 +1,124 @@
+"""What a device must be able to do before it takes a type that the level takes: notes on it, or a decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from specgate.descriptors.core import TensorDesc
+from specgate.errors import InputError
+from specgate.levels import LevelSet
+from specgate.spec.tables import dialect as tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import Dialect
+    from specgate.verdict import Finding, Verdict
+
+__all__ = ["DEVICE_RULE", "capabilities", "device_of", "forget_gates", "gates", "judged_for"]
+
+#: The name of the finding on a type that a device does not take.
+DEVICE_RULE: Final = "device-capability"
+_WORDS: Final = {"all", "none"}
+_known: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+
+
+def forget_gates() -> None:
+    """Drop what was read from tables that are gone."""
+    _known.clear()
+
+
+def gates(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
+    """Return, for each type that some devices refuse at a level, the capabilities of which one is enough."""
+    found = _known.get((dialect, level))
+    if found is None:
+        table = tables(dialect)
+        found = _known[dialect, level] = {
+            name: tuple(gate["any"])
+            for name, info in table.types.items()
+            for gate in info.get("capability") or ()
+            if table.holds(level, gate.get("since"), gate.get("until"))
+        }
+    return found
+
+
+def capabilities(dialect: str) -> list[str]:
+    """Return the names of all capabilities that the types of a dialect ask for."""
+    types = tables(dialect).types.values()
+    return sorted({name for info in types for gate in info.get("capability") or () for name in gate["any"]})
+
+
+def device_of(given: str | Iterable[str], dialect: str = "directml") -> frozenset[str]:
+    """Return what a device reports: names of capabilities (several in one text with commas), ``all``, ``none``.
+
+    Raises InputError for a name that no type asks for.
+    """
+    known = capabilities(dialect)
+    texts = [given] if isinstance(given, str) else list(given)
+    names = {part.strip() for text in texts for part in str(text).split(",")} - {""}
+    strange = sorted(names - set(known) - _WORDS)
+    if strange or not names:
+        raise InputError(f"expected a device as {', '.join(known)}, all or none, found {', '.join(strange)[:60]!r}")
+    return frozenset(known) if "all" in names else frozenset(names - _WORDS)
+
+
+def judged_for(verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str] | None) -> Verdict:
+    """Return the verdict with what its types ask of a device: as notes, or findings where `device` lacks it.
+
+    device: the capabilities that it reports, None where it is not known.
+    """
+    asked = gates(descriptor.dialect, level)
+    if not asked or (device is None and verdict.accepted is not True):
+        return verdict
+    if device is None:
+        notes = [
+            f"{place} is {kind}, which needs a device that reports {' or '.join(asked[kind])}"
+            for place, kind in _types(descriptor)
+            if kind in asked
+        ]
+        return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict
+    lacking = [
+        _finding(tables(descriptor.dialect), place, kind, asked[kind], device, verdict)
+        for place, kind in _types(descriptor)
+        if kind in asked and device.isdisjoint(asked[kind])
+    ]
+    return replace(verdict, accepted=False, findings=(*verdict.findings, *lacking)) if lacking else verdict
+
+
+def _types(descriptor: Descriptor) -> Iterator[tuple[str, str]]:
+    """Yield the place and type of every tensor."""
+    for name, value in descriptor.fields.items():
+        if value.__class__ is TensorDesc:
+            if value.type is not None:
+                yield name, value.type
+        elif value.__class__ in {list, tuple}:
+            for index, item in enumerate(value):
+                if item.__class__ is TensorDesc and item.type is not None:
+                    yield f"{name}[{index}]", item.type
+
+
+def _finding(
+    dialect: Dialect, place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict
+) -> Finding:
+    from specgate.validate.message import rule_id
+    from specgate.verdict import Finding
+
+    first = dialect.position[dialect.types[kind].get("since") or dialect.levels[0]]
+    free = [at for at in dialect.levels if kind not in gates(dialect.name, at) and dialect.position[at] >= first]
+    levels = LevelSet.of(dialect.levels, free)
+    need = " or ".join(alternatives)
+    reach = f"; no such need at {levels}" if levels else ""
+    return Finding(
+        id=rule_id(dialect.name, "", DEVICE_RULE, "tensor"),
+        severity="error",
+        message=f"{place} is {kind}, which needs a device that reports {need}; this one does not{reach}",
+        where=f"{place}.DataType",
+        values={f"{place}.DataType": kind, "device": sorted(device)},
+        first_level=levels.first,
+        levels=tuple(levels),
+        fix=f"use a device that reports {need}, or another type for {place}",
+        basis="observed" if verdict.basis == "observed" else "documented",
+        target=verdict.target,
+    )

@@ -1,0 +1,130 @@
+"""Every operator of every dialect, cheaply: its own examples, changed at random, at the levels where it differs.
+
+The laws in the files beside this one search for descriptors and run over a chosen few operators; this one searches for
+nothing and leaves none out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from specgate.conform.moves import Mover
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.errors import InputError, NoKernel
+from specgate.execution.engine import execute_at
+from specgate.execution.types import numpy_type
+from specgate.spec.examples import levels_of_example
+from specgate.spec.tables import dialect
+from specgate.testing import operators, reproducing
+from specgate.validate.check import accepts
+from specgate.validate.explain import explain_at
+from tests.properties.support import MAX_BYTES, carried
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import OperatorSpec
+
+#: Changed examples per operator and level; of those accepted, how many are executed.
+CHANGES = 60
+EXECUTED = 4
+SMALL = 4096
+
+
+def levels_that_differ(spec: OperatorSpec) -> list[str]:
+    """The first and the newest level, and the newest of a row in between."""
+    rows = [level for level in spec.levels if level in spec.rows]
+    return list(dict.fromkeys([rows[0], rows[len(rows) // 2], list(spec.levels)[-1]]))
+
+
+def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
+    random = Random(f"{spec.name} {level}")
+    examples = [
+        read_dict(example["descriptor"], spec.dialect.name)
+        for example in spec.raw["examples"].values()
+        if level in levels_of_example(spec, example)
+    ]
+    assert examples or level != list(spec.levels)[-1]
+    mover = Mover(
+        spec, random, [0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**32 - 1], examples, layouts=spec.dialect.name == "directml"
+    )
+    for _ in range(CHANGES if examples else 0):
+        made = mover.moved(random.choice(examples), random.randrange(5))
+        with suppress(InputError):  # a number that no structure holds
+            yield read_dict(write_dict(made), spec.dialect.name)
+
+
+@pytest.mark.parametrize(("name", "operator"), operators())
+def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operator: str) -> None:
+    spec = dialect(name).operator(operator)
+    seen: Counter[bool | None] = Counter()
+    executed = 0
+    for level in levels_that_differ(spec):
+        for descriptor in changed_examples(spec, level):
+            with reproducing(descriptor, f"{name}:{level}"):
+                for side in ("documented", "observed"):
+                    resolved = spec.resolve(level, side)
+                    assert resolved is not None
+                    failures = explain_at(descriptor, resolved)
+                    explained = False if any(not f.unknown for f in failures) else None if failures else True
+                    answer = accepts(descriptor, level, side)
+                    assert answer is explained or (not descriptor.plain and answer is None), (side, level)
+                    assert accepts(read_dict(write_dict(descriptor), name), level, side) is answer
+                seen[answer] += 1
+                if name == "directml" and executed < EXECUTED and accepts(descriptor, level, "documented"):
+                    executed += executes(spec, descriptor, level)
+    assert seen[True] >= 10, "the examples' own changes are hardly ever taken"
+    assert seen[False] >= 10, "nothing is refused"
+    assert executed >= 1 or not spec.raw.get("execute") or name != "directml"
+
+
+def plain_arrays(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, Any]:
+    """Zeros and ones for every input."""
+
+    def made(tensor: TensorDesc) -> NDArray[Any]:
+        shape = tuple(int(size) for size in tensor.sizes or ())
+        return np.arange(prod(shape)).reshape(shape).astype(numpy_type(spec.dialect, str(tensor.type))) % 2
+
+    found = {info.name: descriptor.fields.get(info.name) for info in spec.inputs}
+    return {
+        name: made(value) if isinstance(value, TensorDesc) else [made(tensor) for tensor in value]
+        for name, value in found.items()
+        if value is not None
+    }
+
+
+def executes(spec: OperatorSpec, descriptor: Descriptor, level: str) -> bool:
+    """Execute an accepted descriptor with arrays of small numbers; outputs must be as declared."""
+    tensors = [
+        t
+        for value in descriptor.fields.values()
+        for t in (value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value])
+        if isinstance(t, TensorDesc)
+    ]
+    if not carried(descriptor) or sum(prod(int(size) for size in t.sizes or ()) for t in tensors) > SMALL:
+        return False
+    try:
+        outputs = execute_at(descriptor, plain_arrays(spec, descriptor), level, max_bytes=MAX_BYTES)
+    except NoKernel:
+        return False
+    except InputError as error:
+        if "bytes" in str(error):
+            return False
+        raise
+    for field, array in outputs.items():
+        declared = descriptor.fields.get(field)
+        if isinstance(declared, TensorDesc) and declared.type is not None:
+            assert array.dtype == numpy_type(spec.dialect, declared.type)
+            assert array.shape == declared.sizes
+    return True
