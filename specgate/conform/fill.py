@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
 from specgate.execution.types import as_array, numpy_type
-from specgate.oracles.cases import boundary_arrays, laid_out
+from specgate.oracles.cases import boundary_arrays, laid_out, tame_arrays
 from specgate.spec.tables import dialect as tables
 from specgate.testing.arrays import consistent_constants
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["fill"]
 
 
-def fill(descriptor: Descriptor, level: str, random: Random) -> dict[str, Any]:
-    """Return arrays by input name, of values at which something may change; constants are left out.
+def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = False) -> dict[str, Any]:
+    """Return arrays by input name, of values at which something may change, or of small ones; constants are left out.
 
     An input that rules read (a depth) gets what fits the rest of the descriptor. Raises InputError and NoKernel as
     `specgate.testing.arrays` does.
     """
     table = tables(descriptor.dialect)
-    made = boundary_arrays(descriptor, random)
+    made = (tame_arrays if tame else boundary_arrays)(descriptor, random)
     for name, elements in consistent_constants(descriptor, level, random.randint).items():
         tensor = descriptor.fields[name]
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.tables import Dialect
 
-__all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features", "laid_out"]
+__all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features", "laid_out", "tame_arrays"]
 
 #: For each case that is wanted, so many descriptors are drawn to choose from.
 _POOL: Final = 10
@@ -95,6 +95,20 @@ def boundary_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
         chosen = [random.randrange(len(palette)) for _ in range(prod(shape))]
         made: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
         return made
+
+    return {name: _mapped(value, filled) for name, value in _inputs(descriptor)}
+
+
+def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
+    """Return arrays of small values: integers from 0 to 7, floats from -2 to 2 in steps of 1/64."""
+
+    def filled(tensor: TensorDesc) -> NDArray[Any]:
+        dtype = numpy_type(dialect(descriptor.dialect), str(tensor.type))
+        shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        drawn = [
+            random.randrange(8) if dtype.kind in "iub" else random.randint(-128, 128) / 64 for _ in range(prod(shape))
+        ]
+        return np.array(drawn, dtype).reshape(shape)
 
     return {name: _mapped(value, filled) for name, value in _inputs(descriptor)}
 
