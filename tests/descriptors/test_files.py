@@ -68,16 +68,16 @@ def test_a_dxdispatch_model():
 
 
 def test_what_has_no_table_is_named(save):
-    model = {"dispatchables": {"s": SHADER, "g": {"type": "DML_OPERATOR_GEMM", "desc": {}}, "o": ONE}}
+    model = {"dispatchables": {"s": SHADER, "g": {"type": "DML_OPERATOR_GEMM9", "desc": {}}, "o": ONE}}
     found = dict(read_descriptors(save(model)))
-    assert [getattr(entry, "operator", None) for entry in found.values()] == ["hlsl", "GEMM", "ONE_HOT"]
+    assert [getattr(entry, "operator", None) for entry in found.values()] == ["hlsl", "GEMM9", "ONE_HOT"]
     assert isinstance(found["dispatchables/g"], NoTableEntry)
     assert found["dispatchables/g"].message == "directml has no table for 'GEMM'"
     ((place, entry), _) = read_descriptors(save([{"op_type": "OneHit"}, NODE]))
     assert place == "[0]"
     assert entry == NoTableEntry("onnx", "OneHit", "onnx has no table for 'OneHit'; did you mean OneHot?")
     with pytest.raises(NoTable, match="'GEMM'"):
-        read_one(save({"type": "DML_OPERATOR_GEMM", "desc": {}}))
+        read_one(save({"type": "DML_OPERATOR_GEMM9", "desc": {}}))
 
 
 def test_read_one_wants_exactly_one(save):

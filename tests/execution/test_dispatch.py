@@ -384,8 +384,8 @@ def test_dispatchables_that_are_not_executed():
     shader = {"type": "HLSL", "sourcePath": "x.hlsl", "compiler": "dxc", "compilerArgs": []}
     with pytest.raises(NoKernel, match="'it': type hlsl is not executed"):
         run(whole(DISPATCH, dispatchables={"it": shader}))
-    gemm = {"type": "DML_OPERATOR_GEMM", "desc": {"Alpha": 1}}
-    with pytest.raises(NoTable, match="'it': directml has no table for 'GEMM'"):
+    gemm = {"type": "DML_OPERATOR_GEMM9", "desc": {"Alpha": 1}}
+    with pytest.raises(NoTable, match="'it': directml has no table for 'GEMM9'"):
         run(whole(DISPATCH, dispatchables={"it": gemm}))
     assert run(whole(DISPATCH, dispatchables={"it": ONE_HOT, "other": gemm, "third": shader}))[0]["o"][0] == 0.5
 

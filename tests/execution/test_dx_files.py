@@ -56,7 +56,7 @@ MODEL: dict[str, Any] = {
             "bindings": {"ValuesTensor": "typed"},
         },
         "inline": {"Type": "ONE_HOT", "Axis": 0, "executionFlags": "NONE"},
-        "gemm": {"type": "DML_OPERATOR_GEMM", "desc": {"Alpha": 1.0}, "bindings": {"BTensor": ["array"]}},
+        "gemm": {"type": "DML_OPERATOR_GEMM9", "desc": {"Alpha": 1.0}, "bindings": {"BTensor": ["array"]}},
         "shader": {"type": "HLSL", "sourcePath": "a.hlsl", "compiler": "dxc", "compilerArgs": ["-T", "cs_6_2"]},
         "net": {"type": "onnx", "sourcePath": "a.onnx", "freeDimensionNameOverrides": {"N": 2}},
         "graph": {"type": "dmlSerializedGraph", "sourcePath": "a.bin"},
@@ -89,7 +89,7 @@ def test_everything_is_read():
     assert [(d.kind, d.operator, d.descriptor is not None) for d in model.dispatchables.values()] == [
         ("directml", "ONE_HOT", True),
         ("directml", "ONE_HOT", True),
-        ("directml", "GEMM", False),
+        ("directml", "GEMM9", False),
         ("hlsl", "hlsl", False),
         ("onnx", "onnx", False),
         ("dmlSerializedGraph", "dmlSerializedGraph", False),
@@ -98,7 +98,7 @@ def test_everything_is_read():
     assert hot.bindings == {"ValuesTensor": [DxBinding("typed")]}
     assert hot.descriptor is not None
     assert hot.descriptor.fields["ValuesTensor"].flags == 1
-    assert model.dispatchables["gemm"].no_table == "directml has no table for 'GEMM'"
+    assert model.dispatchables["gemm"].no_table == "directml has no table for 'GEMM9'; did you mean GEMM?"
     assert [command.kind for command in model.commands] == [
         "dispatch",
         "dispatch",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict
+from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
+from specgate.execution.tolerance import differing, tolerance_of
 from specgate.execution.types import numpy_type
 from specgate.spec.examples import levels_of_example
 from specgate.spec.store import DIALECTS
@@ -16,7 +19,14 @@ CASES = [
     (name, operator, example)
     for name in DIALECTS
     for operator in dialect(name).operators
-    for example in dialect(name).operator(operator).raw.get("examples", {})
+    for example, stated in dialect(name).operator(operator).raw.get("examples", {}).items()
+    if stated.get("outputs") and dialect(name).operator(operator).raw.get("execute")
+]
+WITHOUT_KERNEL = [
+    (name, operator)
+    for name in DIALECTS
+    for operator in dialect(name).operators
+    if not dialect(name).operator(operator).raw.get("execute")
 ]
 
 
@@ -30,14 +40,23 @@ def test_example(name, operator, example):
     stated = spec.raw["examples"][example]
     descriptor = read_dict(stated["descriptor"], name)
     for level in levels_of_example(spec, stated):
-        outputs = execute_at(descriptor, stated["inputs"], level)
+        outputs = execute_at(descriptor, stated.get("inputs", {}), level)
         assert set(outputs) == set(stated["outputs"])
         for output, expected in stated["outputs"].items():
-            dtype = numpy_type(spec.dialect, descriptor.fields[output].type)
-            assert outputs[output].dtype == dtype
-            tolerance = float(spec.raw["tolerance"])
-            assert outputs[output].shape == np.shape(expected)
-            if tolerance == 0:
-                assert np.array_equal(outputs[output], np.array(expected, dtype)), (level, output)
-            else:
-                assert np.allclose(outputs[output], np.array(expected, dtype), rtol=0, atol=tolerance), (level, output)
+            declared = descriptor.fields[output]
+            many = not isinstance(declared, TensorDesc)
+            pairs = zip(outputs[output], expected, declared, strict=True) if many else [
+                (outputs[output], expected, declared)
+            ]  # fmt: skip
+            for found, wanted, tensor in pairs:
+                values = np.array(wanted, numpy_type(spec.dialect, tensor.type))
+                wrong = differing(values.reshape(found.shape), found, tolerance_of(descriptor, level))
+                assert not wrong.any(), (level, output, found, wanted)
+
+
+@pytest.mark.parametrize(("name", "operator"), WITHOUT_KERNEL)
+def test_what_cannot_be_executed_says_so(name, operator):
+    spec = dialect(name).operator(operator)
+    descriptor = read_dict(next(iter(spec.raw["examples"].values()))["descriptor"], name)
+    with pytest.raises(NoKernel, match=f"{name} {operator} has no kernel yet"):
+        execute_at(descriptor, {}, list(spec.levels)[-1])
