@@ -72,11 +72,11 @@ def test_what_has_no_table_is_named(save):
     found = dict(read_descriptors(save(model)))
     assert [getattr(entry, "operator", None) for entry in found.values()] == ["hlsl", "GEMM9", "ONE_HOT"]
     assert isinstance(found["dispatchables/g"], NoTableEntry)
-    assert found["dispatchables/g"].message == "directml has no table for 'GEMM'"
+    assert found["dispatchables/g"].message == "directml has no table for 'GEMM9'; did you mean GEMM?"
     ((place, entry), _) = read_descriptors(save([{"op_type": "OneHit"}, NODE]))
     assert place == "[0]"
     assert entry == NoTableEntry("onnx", "OneHit", "onnx has no table for 'OneHit'; did you mean OneHot?")
-    with pytest.raises(NoTable, match="'GEMM'"):
+    with pytest.raises(NoTable, match="'GEMM9'"):
         read_one(save({"type": "DML_OPERATOR_GEMM9", "desc": {}}))
 
 
