@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from specgate.report.options import RenderOptions
 
-__all__ = ["as_json", "emit", "has_config", "options", "text_table", "write_text"]
+__all__ = ["as_json", "emit", "has_config", "options", "text_table", "width", "write_text"]
 
 CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
@@ -44,11 +44,16 @@ def options(arguments: argparse.Namespace, *, root: str = ".") -> RenderOptions:
     )
     return RenderOptions(
         color=color,
-        width=shutil.get_terminal_size((100, 24)).columns if to_terminal else 100,
+        width=width(arguments.output),
         verbose=getattr(arguments, "verbose", False),
         max_per_rule=getattr(arguments, "max_per_rule", 20),
         root=root,
     )
+
+
+def width(output: str | None) -> int:
+    """Return how many columns text may have: the terminal's, 100 where it goes elsewhere."""
+    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() and not output else 100
 
 
 def emit(text: str, output: str | None) -> None:

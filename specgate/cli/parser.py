@@ -142,7 +142,10 @@ def _tables(commands: Any) -> None:
     support.add_argument(
         "-t", "--target", metavar="TARGET", help="mark the row that holds at TARGET; alone: list its operators"
     )
-    support.add_argument("--format", choices=("text", "json"), default="text")
+    support.add_argument(
+        "--format", choices=("text", "json", "html"), default="text", help="html: every operator of a dialect, one page"
+    )
+    support.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
 
     diff = _command(commands, "diff", "tables", "what changes from one target to another")
     diff.add_argument("before", help="for instance directml:4.1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from specgate.cli.common import as_json, text_table
+from specgate.cli.common import as_json, emit, text_table, width
 from specgate.errors import InputError
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
@@ -13,6 +13,8 @@ from specgate.targets import known_targets, parse_target
 
 if TYPE_CHECKING:
     import argparse
+
+    from specgate.targets import Target
 
 __all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]
 
@@ -25,28 +27,46 @@ def _out(text: str) -> None:
 
 
 def support(arguments: argparse.Namespace) -> int:
-    """Print an operator's table with the target's row marked, or every operator of a target."""
-    from specgate.spec.view import operators_at, resolved_table
-
+    """Print an operator's table with the target's row marked, every operator of a target, or a page of them all."""
     target = parse_target(arguments.target) if arguments.target else None
+    if arguments.format == "html":
+        emit(_page(arguments.operator, target), arguments.output)
+        return 0
     if arguments.operator is None:
         if target is None:
             raise InputError("expected an operator, or --target to list its operators")
-        rows = operators_at(dialect(target.dialect), target.level)
-        if arguments.format == "json":
-            sys.stdout.write(as_json({"target": str(target), "operators": rows}))
-            return 0
-        _out(f"{target.described}: {len(rows)} operators with a table")
-        _out(text_table([[r["operator"], r["support"], f"rows {', '.join(r['rows'])}"] for r in rows], indent="  "))
+        emit(_listing(target, arguments), arguments.output)
         return 0
+    from specgate.report.tables.operator import operator_text
+    from specgate.spec.view import resolved_table
+
     specs = _operators(arguments.operator, target.dialect if target else None)
     tables = [resolved_table(name, operator) for name, operator in specs]
     if arguments.format == "json":
-        sys.stdout.write(as_json(tables if len(tables) > 1 else tables[0]))
+        emit(as_json(tables if len(tables) > 1 else tables[0]), arguments.output)
         return 0
-    for number, table in enumerate(tables):
-        _out("\n" * bool(number) + _support_text(table, target.level if target else None))
+    level = target.level if target else None
+    texts = [operator_text(table, level, width(arguments.output)) for table in tables]
+    emit("\n\n".join(texts), arguments.output)
     return 0
+
+
+def _page(operator: str | None, target: Target | None) -> str:
+    if operator is not None:
+        raise InputError("expected no operator: the page shows every operator of the target's dialect")
+    from specgate.report.tables.html import render
+
+    return render(dialect(target.dialect if target else DIALECTS[0]), target)
+
+
+def _listing(target: Target, arguments: argparse.Namespace) -> str:
+    from specgate.report.tables.listing import counts, listing_text
+    from specgate.spec.view import operators_at
+
+    rows = operators_at(dialect(target.dialect), target.level)
+    if arguments.format == "json":
+        return as_json({"target": str(target), "counts": counts(rows), "operators": rows})
+    return listing_text(target.described, rows, width(arguments.output))
 
 
 def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
@@ -61,80 +81,28 @@ def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
     return found
 
 
-def _support_text(table: dict[str, Any], level: str | None) -> str:
-    levels = table["levels"]
-    lines = [
-        f"{table['dialect']} {table['operator']}: {table['summary']}",
-        f"levels {levels[0]}..{levels[-1]}; " + (f"kernel {table['kernel']}" if table["kernel"] else "no kernel yet"),
-    ]
-    shared = {name: text for name, text in table["rows"][0]["rules"].items() if _everywhere(name, text, table["rows"])}
-    case = None
-    for row in table["rows"]:
-        if row.get("when") != case:
-            case = row["when"]
-            lines += ["", f"where {case}"]
-        span = row["levels"][0] if len(row["levels"]) == 1 else f"{row['levels'][0]}..{row['levels'][-1]}"
-        marked = " <- this target" if level in row["levels"] else ""
-        lines += ["", f"{'*' if marked else ' '} {span}{marked}"]
-        cells = [[name, cell["kind"], _cell_text(cell)] for name, cell in row["fields"].items()]
-        lines += text_table(cells, indent="    ").splitlines()
-        lines += text_table(
-            [[name, text] for name, text in row["rules"].items() if name not in shared], indent="    "
-        ).splitlines()
-    if shared:
-        lines += [
-            "",
-            "  rules at all these levels",
-            *text_table([[n, t] for n, t in shared.items()], indent="    ").splitlines(),
-        ]
-    lines += ["", *(_source(source) for source in table["source"])]
-    return "\n".join(lines)
-
-
-def _everywhere(name: str, text: str, rows: list[dict[str, Any]]) -> bool:
-    return all(row["rules"].get(name) == text for row in rows)
-
-
-def _cell_text(cell: dict[str, Any]) -> str:
-    parts = []
-    if "ranks" in cell:
-        parts.append(f"rank {cell['ranks']}")
-    if "types" in cell:
-        parts.append(" ".join(cell["types"]))
-    if "type" in cell:
-        parts.append(cell["type"])
-    parts.extend(f"{key} {_words(cell[key])}" for key in ("values", "range", "operators", "default") if key in cell)
-    return "; ".join(parts)
-
-
-def _words(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
 def _source(source: dict[str, Any]) -> str:
-    names = [source.get(k) for k in ("page", "package", "name") if source.get(k)]
-    place = source.get("path") and f"{source.get('repository')}: {source['path']}"
-    version = source.get("commit") or source.get("version")
-    return "source: " + ", ".join(str(p) for p in (*names[:2], place, version, source.get("measured")) if p)
+    from specgate.report.tables.words import source_words
+
+    return f"source: {source_words(source)}"
 
 
 def diff(arguments: argparse.Namespace) -> int:
     """Print what changes between two targets of one dialect."""
-    from specgate.spec.view import differences
+    from specgate.report.tables.changes import changes_text
+    from specgate.spec.changes import changes, differences
 
     before, after = parse_target(arguments.before), parse_target(arguments.after)
     if before.dialect != after.dialect:
         raise InputError(f"expected two targets of one dialect, found {before} and {after}")
-    changes = differences(dialect(before.dialect), before.level, after.level)
+    table = dialect(before.dialect)
     if arguments.format == "json":
-        sys.stdout.write(as_json({"before": str(before), "after": str(after), "changes": changes}))
+        found = differences(table, before.level, after.level)
+        sys.stdout.write(as_json({"before": str(before), "after": str(after), "changes": found}))
         return 0
-    total = len(dialect(before.dialect).operators)
-    _out(f"{before.described} → {after.described}: {len(changes)} of {total} operators differ")
-    for change in changes:
-        _out(f"  {change['operator']}: {change['change']}")
-        for detail in change["details"]:
-            _out(f"    {detail}")
+    heading = f"{before.described} → {after.described}"
+    changed = changes(table, before.level, after.level)
+    sys.stdout.write(changes_text(heading, changed, len(table.operators), width(None)))
     return 0
 
 
@@ -165,20 +133,15 @@ def minimum(arguments: argparse.Namespace) -> int:
             )
         )
         return 0 if found else 1
-    lowest = dialect(made.dialect).spoken(found.level) if found.level else "none"
-    _out(f"{made.dialect} {made.operator}: lowest level {lowest}; accepted by {found.levels}")
-    if found.undecided:
-        _out(f"  undecided at {found.undecided}")
-    for level, findings in found.blockers.items():
-        _out(f"  {level}:")
-        for finding in findings:
-            _out(f"    {finding.id}: {finding.message}")
+    from specgate.report.tables.lowest import minimum_text
+
+    sys.stdout.write(minimum_text(found, dialect(made.dialect), made.operator, width(None)))
     return 0 if found else 1
 
 
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
-    from specgate.spec.view import rule_reference
+    from specgate.spec.rulebook import rule_reference
 
     reference = rule_reference(arguments.id)
     if arguments.format == "json":

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.families import home, laid_over
-from specgate.spec.forms import rule_forms
-from specgate.spec.model import SHORT_NAMES
+from specgate.spec.forms import SHORT_NAMES, rule_forms
 from specgate.spec.yamlio import placed
 
 if TYPE_CHECKING:

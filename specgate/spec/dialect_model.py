@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from specgate.spec.model import (
-    SHORT_NAMES,
+from specgate.spec.forms import SHORT_NAMES
+from specgate.spec.model import (  # noqa: TC001 (pydantic reads them when the classes are made)
     Counterexample,
     Implementation,
     Level,

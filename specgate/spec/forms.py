@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from specgate.levels import LevelSet
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["Bounds", "Case", "Cell", "FieldInfo", "Overlay", "Resolved", "RuleForm", "Side", "make_forms", "rule_forms"]
+__all__ = [
+    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Overlay", "Resolved", "RuleForm", "Side", "make_forms",
+    "rule_forms",
+]  # fmt: skip
 
+#: What may be left out before a fused operator's name where the dialect says nothing of its own.
+SHORT_NAMES: Final = ("ACTIVATION_", "ELEMENT_WISE_")
 Side = Literal["documented", "observed"]
 _KINDS: Final = {
     "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 __all__ = [
-    "SHORT_NAMES", "Counterexample", "FamilyFile", "Implementation", "Level", "Name", "OperatorFile", "RuleEntry",
+    "Counterexample", "FamilyFile", "Implementation", "Level", "Name", "OperatorFile", "RuleEntry",
     "RuleName", "Source",
 ]  # fmt: skip
 
@@ -27,8 +27,6 @@ Implementation = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
-#: What may be left out before a fused operator's name where the dialect says nothing of its own.
-SHORT_NAMES: Final = ("ACTIVATION_", "ELEMENT_WISE_")
 _RANGE = re.compile(r"-?[0-9]{1,19}\.\.(-?[0-9]{1,19})?")
 
 

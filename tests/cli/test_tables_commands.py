@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -35,29 +36,99 @@ def test_support_finds_an_operator_by_any_dialects_spelling(capsys):
     assert "negative_indices_mode" in text
 
 
+def test_support_says_once_what_is_the_same_at_every_level(capsys):
+    text = output(capsys, "support", "directml/GEMM")
+    assert max(map(len, text.splitlines())) <= 100
+    assert text.count("TransA           MATRIX_TRANSFORM: NONE TRANSPOSE") == 1
+    assert "    FusedActivation  operator, optional\n" in text
+    assert "fuses LINEAR SIGMOID" in text
+    assert "ELEMENT_WISE_CLIP SOFTMAX SOFTMAX1\n" in text
+    assert text.count("    same-type     type(ATensor) ==") == 1
+    assert "type(CTensor) == type(OutputTensor)\n" in text
+    assert "  unknowns\n" in text
+
+
+def test_support_tells_what_builds_do_otherwise(capsys):
+    text = output(capsys, "support", "directml/ONE_HOT")
+    otherwise = text.partition("  what builds do otherwise\n")[2].partition("  sources\n")[0]
+    assert "    2.1\n      take      IndicesTensor: INT64 INT32 UINT64 UINT32\n" in otherwise
+    assert "      do not ask for  values-rank\n" in otherwise
+    assert "5.0, against the page's own words" in otherwise
+    text = output(capsys, "support", "onnx/OneHot")
+    assert "ask for   indices-rank: rank(indices) >= 1" in text
+    assert "axis-range          9..10: -1 <= axis <= rank(indices)" in text
+
+
+def test_support_as_data_holds_what_the_text_says(capsys):
+    data = json.loads(output(capsys, "support", "directml/ONE_HOT", "--format", "json"))
+    assert data["attributes"]["Axis"]["type"] == "uint"
+    assert data["observed"][0]["builds"] == "2.1"
+    assert data["observed"][0]["support"] == {"IndicesTensor": {"types": ["INT64", "INT32", "UINT64", "UINT32"]}}
+    assert data["observed"][1]["waives"] == ["values-rank"]
+    assert {"name": "axis-range", "levels": "2.0..6.4", "require": "Axis < rank(IndicesTensor)"}.items() <= next(
+        rule for rule in data["rules"] if rule["name"] == "axis-range"
+    ).items()
+    gemm = json.loads(output(capsys, "support", "directml/GEMM", "--format", "json"))
+    assert [rule["name"] for rule in gemm["rules"]].count("same-type") == 2
+
+
+def test_support_writes_a_file(capsys, tmp_path):
+    path = tmp_path / "table.txt"
+    assert output(capsys, "support", "directml/GEMM", "-o", str(path)) == ""
+    assert path.read_text(encoding="utf-8").startswith("directml GEMM: ")
+    assert [file.name for file in tmp_path.iterdir()] == ["table.txt"]
+
+
+def test_a_page_is_of_a_whole_dialect(capsys):
+    assert "expected no operator" in error(capsys, "support", "GEMM", "--format", "html")
+
+
 def test_support_of_an_unknown_operator_names_what_is_near(capsys):
     assert "did you mean ONE_HOT?" in error(capsys, "support", "ONE_HOTT", "--target", "directml:4.1")
 
 
 def test_support_lists_a_targets_operators(capsys):
     text = output(capsys, "support", "--target", "directml:2.1")
-    assert "ONE_HOT  limited" in text
+    assert re.search(r"\n  ONE_HOT +limited  since 2.0; more from 3.0, 4.1\n", text)
+    assert re.search(r"\n  ACTIVATION_GELU +no       from 5.1\n", text)
     listed = json.loads(output(capsys, "support", "--target", "directml:1.0", "--format", "json"))
-    assert listed["operators"][0] == {
+    rows = {row["operator"]: row for row in listed["operators"]}
+    assert rows["ONE_HOT"] == {
         "operator": "ONE_HOT",
         "support": "no",
         "first_level": "2.0",
         "rows": ["2.0", "2.1", "3.0", "4.1"],
+        "changed": ["2.1", "3.0", "4.1"],
+        "more_from": [],
     }
+    kinds = [row["support"] for row in rows.values()]
+    assert listed["counts"] == {kind: kinds.count(kind) for kind in ("yes", "limited", "no")}
 
 
 def test_diff_reads_like_the_feature_level_history(capsys):
     text = output(capsys, "diff", "directml:2.1", "directml:3.0")
-    assert "IndicesTensor: types +INT64 +INT32 +UINT64" in text
-    assert "IndicesTensor: ranks 4 → 1 to 8" in text
-    assert "computes negative_indices: ignored → from_end" in text
-    assert "0 of 1 operators differ" in output(capsys, "diff", "directml:5.0", "directml:6.4")
-    assert "ONE_HOT: added" in output(capsys, "diff", "directml:1.0", "directml:2.0")
+    _, new, changed = text.split("\n\n")
+    assert new.startswith("new operators (")
+    assert "ACTIVATION_CELU, ACTIVATION_RELU_GRAD," in new
+    assert changed.startswith("changed operators (")
+    assert "  GEMM" not in new
+    assert "\n      IndicesTensor: types +INT64 +INT32 +UINT64; ranks 4 → 1 to 8\n" in changed
+    assert "computes negative_indices: ignored → from_end" in changed
+    assert max(map(len, text.splitlines())) <= 100
+    back = output(capsys, "diff", "directml:2.0", "directml:1.0")
+    assert "ONE_HOT" in back.split("\n\n")[-1]
+    assert back.split("\n\n")[-1].startswith("removed operators (")
+    assert "0 of " in output(capsys, "diff", "directml:6.4", "directml:6.4")
+
+
+def test_diff_says_once_what_changes_alike(capsys):
+    text = output(capsys, "diff", "directml:4.1", "directml:5.0")
+    assert "  DEPTH_TO_SPACE, DEPTH_TO_SPACE1, PADDING, SPACE_TO_DEPTH, SPACE_TO_DEPTH1\n" in text
+    assert "\n      InputTensor, OutputTensor: types +FLOAT64 +INT64 +UINT64\n" in text
+    found = json.loads(output(capsys, "diff", "directml:4.1", "directml:5.0", "--format", "json"))
+    assert {"operator": "ROI_ALIGN", "change": "changed", "details": ["BatchIndicesTensor: types +UINT64"]} in found[
+        "changes"
+    ]
 
 
 def test_diff_refuses_two_dialects(capsys):
@@ -75,6 +146,22 @@ def test_minimum_names_what_blocks_each_level_below(capsys):
     assert {f["id"] for f in found["blockers"]["10"]} == {"onnx/OneHot/axis-range"}
     assert {f["id"] for f in found["blockers"]["8"]} == {"onnx/OneHot/level"}
     assert "lowest level opset 11; accepted by 11..28" in output(capsys, "minimum", json.dumps(node))
+
+
+def test_minimum_says_once_what_blocks_neighbouring_levels(capsys):
+    tensor = {"DataType": "FLOAT32", "Sizes": [2, 2]}
+    desc = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 0.0}
+    desc |= dict.fromkeys(("ATensor", "BTensor", "OutputTensor"), tensor)
+    text = output(capsys, "minimum", json.dumps({"type": "DML_OPERATOR_GEMM", "desc": desc}))
+    lines = text.splitlines()
+    assert lines[0] == "directml GEMM: lowest level feature level 4.0; accepted by 4.0..6.4"
+    assert lines[1] == "  1.0..3.1:"
+    said = " ".join(line.strip() for line in lines[2:4])
+    assert said == (
+        "directml/GEMM/ATensor.rank: ATensor has rank 2, which is not taken at feature level 1.0..3.1 (4); accepted by "
+        "4.0..6.4"
+    )
+    assert len(lines) == 8
 
 
 def test_minimum_exits_1_when_no_level_accepts(capsys):
@@ -234,8 +321,8 @@ def test_support_shows_a_table_for_each_case(capsys):
     assert first.startswith("Function in (ARGMAX, ARGMIN)\n\n* 1.0..2.1 <- this target\n")
     assert "\n  3.0..6.4\n" in first
     assert second.startswith("Function == SUM\n\n* 2.0..6.4 <- this target\n")
-    assert "OutputTensor  output     rank 4; UINT32" in first
-    assert "OutputTensor  output     rank 4; FLOAT32" in second
+    assert "OutputTensor  output  rank 4; UINT32" in first
+    assert "OutputTensor  output  rank 4; FLOAT32" in second
     assert text.count("rank(InputTensor) == rank(OutputTensor)") == 1
     listed = json.loads(output(capsys, "support", "REDUCE_SOME", "--format", "json"))
     assert [(row["when"], row["since"]) for row in listed["rows"]] == [
@@ -243,16 +330,17 @@ def test_support_shows_a_table_for_each_case(capsys):
         ("Function in (ARGMAX, ARGMIN)", "3.0"),
         ("Function == SUM", "2.0"),
     ]
-    assert "REDUCE_SOME  limited  rows 1.0, 2.0, 3.0" in output(capsys, "support", "--target", "directml:2.0")
+    listing = output(capsys, "support", "--target", "directml:2.0")
+    assert re.search(r"\n  REDUCE_SOME +limited  since 1.0; more from 3.0\n", listing)
 
 
 @pytest.mark.usefixtures("cases")
 def test_diff_speaks_of_cases(capsys):
     text = output(capsys, "diff", "directml:1.0", "directml:3.0")
-    assert "    Function == SUM: added" in text
-    assert "    Function in (ARGMAX, ARGMIN): InputTensor: ranks 4 → 1 to 8" in text
+    assert "      where Function == SUM: added\n" in text
+    assert "      where Function in (ARGMAX, ARGMIN): InputTensor, OutputTensor: ranks 4 → 1 to 8\n" in text
     text = output(capsys, "diff", "directml:3.0", "directml:1.0")
-    assert "    Function == SUM: removed" in text
+    assert "      where Function == SUM: removed\n" in text
     assert "REDUCE_SOME" not in output(capsys, "diff", "directml:2.0", "directml:2.1")
 
 

@@ -18,7 +18,7 @@ from specgate.report.clean import clean
 from tests.conform.samples import EMPTY, results, sample
 
 VOID = {"meta", "input", "wbr"}
-STYLE = files("specgate.conform.render").joinpath("style.css").read_text(encoding="utf-8")
+STYLE = files("specgate.report").joinpath("base.css").read_text(encoding="utf-8")
 #: Every element and attribute of the page; none of them loads or runs anything.
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "main", "header", "section", "script"}
 ELEMENTS |= {"h1", "h2", "h3", "p", "dl", "dt", "dd", "div", "span", "b", "code", "q", "pre", "a", "ul", "li", "wbr"}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import specgate
+from specgate.spec.rulebook import rule_reference
 from specgate.spec.tables import dialect
-from specgate.spec.view import rule_reference
 from specgate.validate.check import accepts, check_at
 from specgate.validate.explain import explain_at
 

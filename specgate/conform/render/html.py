@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from specgate.conform.render.markup import Markup, tag
 from specgate.conform.render.matrix import matrix
 from specgate.conform.render.sections import differences, rules, run, skipped, values
 from specgate.conform.render.shared import Sum, by_kind, count, headline, percent
+from specgate.report.markup import Markup, tag
+from specgate.report.page import document, own_file
 
 if TYPE_CHECKING:
     from specgate.conform.result import Result
@@ -20,17 +18,6 @@ __all__ = ["render"]
 
 def render(result: Result) -> str:
     """Return the page as a whole document."""
-    style, script = _own("style.css"), _own("filter.js")
-    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"{result.dialect}: tables and implementations"),
-        Markup(f"<style>{style}</style>"),
-    )
     main = tag(
         "main",
         _top(result),
@@ -42,16 +29,9 @@ def render(result: Result) -> str:
         skipped(result),
         run(result),
     )
-    body = tag("body", main, Markup(f"<script>{script}</script>"))
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def _own(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(content: str) -> str:
-    return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+    title = f"{result.dialect}: tables and implementations"
+    style, script = own_file(__package__, "style.css"), own_file(__package__, "filter.js")
+    return document(title, main, style=style, script=script)
 
 
 def _top(result: Result) -> Markup:

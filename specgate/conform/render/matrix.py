@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.conform.render.markup import Markup, breakable, tag
 from specgate.conform.render.shared import Sum, agreements, answers, by_kind, count, in_order, natural
+from specgate.report.markup import Markup, breakable, tag
+from specgate.report.page import scrolled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from specgate.conform.result import Result, Tally
 
-__all__ = ["data", "matrix", "scrolled", "shade"]
+__all__ = ["data", "matrix", "shade"]
 
 #: Classes of colour: the least agreement, in hundredths of a percent, that has it.
 _SHADES: Final = ((10_000, "full"), (9_990, "high"), (9_900, "good"), (9_500, "fair"), (8_000, "low"), (0, "poor"))
@@ -28,11 +29,6 @@ def shade(part: int, whole: int) -> str:
 def data(operator: str, **more: str) -> dict[str, str]:
     """Return the attributes that the filter reads."""
     return {"data_operator": operator, **more}
-
-
-def scrolled(table: Markup, label: str) -> Markup:
-    """Return a table that scrolls by itself, by keyboard too, where the page is too narrow for it."""
-    return tag("div", table, class_="scroll", role="region", aria_label=label, tabindex="0")
 
 
 def matrix(result: Result) -> Markup:

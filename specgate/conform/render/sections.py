@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.conform.render.descriptor import pretty
-from specgate.conform.render.markup import Markup, breakable, lines, tag
-from specgate.conform.render.matrix import data, scrolled, shade
+from specgate.conform.render.matrix import data, shade
 from specgate.conform.render.rules import rules_met
 from specgate.conform.render.shared import (
     by_kind,
@@ -19,6 +18,8 @@ from specgate.conform.render.shared import (
     values_by_kind,
 )
 from specgate.conform.result import KINDS
+from specgate.report.markup import Markup, breakable, lines, tag
+from specgate.report.page import scrolled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,185 @@
+"""An operator's details on the page: fields, support rows, rules with an anchor each, what builds do otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.levels import LevelSet
+from specgate.report.markup import Markup, breakable, tag, text
+from specgate.report.page import scrolled
+from specgate.report.tables import words
+from specgate.report.tables.operator import observed_facts
+from specgate.spec.view import observed, resolved_table, rules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.spec.tables import Dialect
+
+__all__ = ["operator_details", "tensor_rules"]
+
+
+def operator_details(table: Dialect, operator: str, level: str | None) -> Markup:
+    """Return an operator, folded; the row of `level` is marked."""
+    data = resolved_table(table.name, operator)
+    span = words.whole_span(data)
+    name = f"{table.name}/{operator}"
+    summary = tag("summary", tag("b", breakable(operator)), " ", tag("span", span, class_="count"))
+    facts = f"{words.kernel_words(data).capitalize()}; {words.examples_count(data)}."
+    parts = [
+        tag("p", data["summary"]),
+        tag("p", f"Levels {span}. {facts}", class_="about"),
+        _fields(data),
+        _support(data, level),
+        *_titled("Rules", _rules(name, data["rules"], span)),
+        *_titled("Unknowns", [_points(data["unknowns"])] if data["unknowns"] else []),
+        *_titled("What builds do otherwise", _observed(name, data)),
+        *_titled("Sources", [tag("ul", *(tag("li", source_link(source)) for source in data["source"]))]),
+    ]
+    return tag("details", summary, *parts, class_="operator", id=name, data_operator=operator)
+
+
+def tensor_rules(table: Dialect) -> Markup:
+    """Return the rules that every tensor of every operator obeys; nothing where the dialect has none."""
+    if not table.tensor_rules:
+        return Markup()
+    whole = LevelSet.of(table.levels, table.levels)
+    name = f"{table.name}/tensor"
+    rules = rules_of(table, table.tensor_rules, whole)
+    raw = table.raw["tensor"]
+    entries = {
+        "observed": observed(table, table.tensor_overlays, raw.get("observed", [])),
+        "rules": rules,
+        "rows": [],
+    }
+    parts = [*_rules(name, rules, str(whole)), *_titled("What builds do otherwise", _observed(name, entries))]
+    sources = tag("ul", *(tag("li", source_link(source)) for source in raw.get("sources", [])))
+    return tag("section", tag("h2", "Rules of every tensor"), *parts, *_titled("Sources", [sources]), id=name)
+
+
+def source_link(source: Mapping[str, Any]) -> Markup:
+    """Return a source in words, a link to the very text that was read where it is on GitHub."""
+    repository, path, commit = (source.get(key) for key in ("repository", "path", "commit"))
+    if not (repository and path and commit):
+        return text(words.source_words(source))
+    label = source.get("page") or source.get("name") or path
+    link = tag("a", str(label), href=f"https://github.com/{repository}/blob/{commit}/{path}", rel="noreferrer")
+    return tag("span", link, f" ({repository}, {str(commit)[:10]})")
+
+
+def _titled(title: str, parts: Iterable[Markup]) -> list[Markup]:
+    found = list(parts)
+    return [tag("h3", title), *found] if found else []
+
+
+def _points(texts: Iterable[str]) -> Markup:
+    return tag("ul", *(tag("li", said) for said in texts))
+
+
+def _fields(data: Mapping[str, Any]) -> Markup:
+    rows = []
+    for name, info in data["tensors"].items():
+        kind = info["kind"] + ", optional" * info.get("optional", False)
+        rows.append((name, kind, info.get("doc", "")))
+    for name, info in data["attributes"].items():
+        rows.append((name, words.about_attribute(info), info.get("doc", "")))
+    lines = [
+        tag("tr", tag("th", name, scope="row"), tag("td", kind, class_="words"), tag("td", doc, class_="words"))
+        for name, kind, doc in rows
+    ]
+    head = tag("tr", *(tag("th", title, scope="col") for title in ("field", "kind", "what it is")))
+    return _table("Fields", head, [tag("tbody", *lines)])
+
+
+def _table(caption: str, head: Markup, bodies: Iterable[Markup]) -> Markup:
+    whole = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies)
+    return scrolled(whole, caption)
+
+
+def _support(data: Mapping[str, Any], level: str | None) -> Markup:
+    short = words.short_names(data)
+    case = None
+    before: Mapping[str, Any] = {}
+    bodies = []
+    for row in data["rows"]:
+        if row.get("when") != case:
+            case, before = row["when"], {}
+            bodies.append(
+                tag("tbody", tag("tr", tag("th", tag("code", f"where {case}"), colspan="3", scope="rowgroup")))
+            )
+        here = level in row["levels"]
+        title = [words.row_span(data, row["levels"]), tag("span", "target", class_="mark") if here else Markup()]
+        first = tag("tr", tag("th", *title, colspan="3", scope="rowgroup"), class_="span")
+        bodies.append(tag("tbody", first, *_cells(data, row, before, short), class_="target" if here else False))
+        before = row["fields"]
+    head = tag("tr", *(tag("th", name, scope="col") for name in ("tensor", "ranks", "takes")))
+    return _table("Support; what a row takes more than the one before is underlined", head, bodies)
+
+
+def _cells(
+    data: Mapping[str, Any], row: Mapping[str, Any], before: Mapping[str, Any], short: Mapping[str, str]
+) -> Iterator[Markup]:
+    """Yield a row's lines, fields that take the same in one."""
+    limited = words.limited_attributes(data)
+    alike: dict[tuple[Markup, Markup], list[str]] = {}
+    for name, cell in row["fields"].items():
+        if cell["kind"] != "attribute" or name in limited:
+            alike.setdefault(_cell(cell, before.get(name), short), []).append(name)
+    for (ranks, taken), names in alike.items():
+        yield tag(
+            "tr",
+            tag("th", ", ".join(names), scope="row"),
+            tag("td", ranks, class_="ranks" if ranks else False),
+            tag("td", taken, class_="words"),
+        )
+
+
+def _cell(cell: Mapping[str, Any], before: Mapping[str, Any] | None, short: Mapping[str, str]) -> tuple[Markup, Markup]:
+    ranks, listed = words.cell_parts(cell, short)
+    tensor = cell["kind"] != "attribute"
+    old_ranks, old = words.cell_parts(before, short) if before is not None else (ranks, listed)
+    known = {word: set(some) for word, some in old}
+    shown = (ranks or "any") if tensor else ""
+    parts = [_listed(word, some, known.get(word, set(some))) for word, some in listed]
+    taken = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
+    return (tag("ins", shown) if ranks != old_ranks else text(shown)), taken
+
+
+def _listed(word: str, some: Iterable[str], known: set[str]) -> Markup:
+    items = [text(name) if name in known else tag("ins", name) for name in some]
+    return Markup(" ".join([text(word), *items] if word else items))
+
+
+def _rules(name: str, rules: Iterable[Mapping[str, Any]], whole: str) -> Iterator[Markup]:
+    for rule, forms in words.rule_groups(rules, whole).items():
+        yield tag("div", *_rule(f"{name}/{rule}", rule, forms), class_="rule", id=f"{name}/{rule}")
+
+
+def _rule(anchor: str, rule: str, forms: Iterable[tuple[str, str, str]]) -> Iterator[Markup]:
+    yield tag("a", rule, href=f"#{anchor}")
+    for levels, expression, because in forms:
+        at = tag("span", f"{levels} ", class_="count") if levels else Markup()
+        yield tag("p", at, tag("code", expression))
+        if because:
+            yield tag("p", because, class_="about")
+
+
+def _observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
+    short = words.short_names(data)
+    stated = {rule["name"] for rule in data["rules"]}
+    for entry in data["observed"]:
+        by = f" ({entry['by']} only)" if "by" in entry else ""
+        bug = ", against the page's own words" if entry.get("bug") else ""
+        facts = [
+            tag("div", tag("dt", said), tag("dd", what))
+            for said, what in observed_facts(entry, short)
+            if said != "ask for"
+        ]
+        rules = []
+        for rule, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
+            anchor = f"{name}/{rule}"
+            rules.append(
+                tag("div", "ask for ", *_rule(anchor, rule, forms), class_="rule", id=rule not in stated and anchor)
+            )
+            stated.add(rule)
+        yield tag("div", tag("h4", f"Builds {entry['builds']}{by}{bug}"), *rules, tag("dl", *facts), class_="builds")

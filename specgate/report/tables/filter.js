@@ -1,0 +1,51 @@
+"use strict";
+{
+  // Everything is on the page already; this only hides operators that the reader does not want, and opens a wanted one.
+  const form = document.getElementById("filters");
+  const said = form.querySelector("output");
+  const { operator, level, changed, limited } = form.elements;
+  const rows = [...document.querySelectorAll("tr[data-operator]")];
+  const details = new Map([...document.querySelectorAll("details[data-operator]")].map((item) => [item.dataset.operator, item]));
+
+  const has = (words, word) => words.split(" ").includes(word);
+
+  const apply = () => {
+    const wanted = operator.value.trim().toLowerCase().replace(/^dml_operator_/, "");
+    let shown = 0;
+    for (const row of rows) {
+      const { operator: name, changed: steps, limited: at } = row.dataset;
+      const fits = name.toLowerCase().includes(wanted)
+        && (!changed.checked || has(steps, level.value))
+        && (!limited.checked || has(at, level.value));
+      row.hidden = !fits;
+      details.get(name).hidden = !fits;
+      shown += fits ? 1 : 0;
+    }
+    said.textContent = shown === 1 ? "1 operator" : `${shown} operators`;
+  };
+
+  // A finding's id may name an aspect of a field (…/InputTensor.type), which is no rule: its operator is shown instead.
+  const find = (id) => document.getElementById(id) ?? document.getElementById(id.split("/").slice(0, 2).join("/"));
+
+  const show = () => {
+    const item = find(decodeURIComponent(location.hash.slice(1)));
+    const outer = item?.closest("details.operator");
+    if (!outer) return;
+    if (outer.hidden) {
+      form.reset();
+      apply();
+    }
+    outer.open = true;
+    item.scrollIntoView();
+  };
+
+  form.addEventListener("input", apply);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("hashchange", show);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("a")?.getAttribute("href") === location.hash) show();  // a second click changes no hash
+  });
+  form.hidden = false;
+  apply();
+  show();
+}

@@ -1,0 +1,127 @@
+"""The words for parts of a table that text and HTML share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.levels import LevelSet
+from specgate.spec.forms import SHORT_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = [
+    "about_attribute", "cell_parts", "examples_count", "kernel_words", "limited_attributes", "plain", "row_span",
+    "rule_groups", "short_names", "source_words", "whole_span",
+]  # fmt: skip
+
+
+def plain(value: Any) -> str:
+    """Return a value of the tables as a reader writes it: lists with spaces, mappings as ``name: value``."""
+    if isinstance(value, list):
+        return " ".join(map(plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def whole_span(table: Mapping[str, Any]) -> str:
+    """Return the levels that an operator exists at."""
+    return row_span(table, table["levels"])
+
+
+def row_span(table: Mapping[str, Any], levels: Iterable[str]) -> str:
+    """Return levels of an operator as ranges: ``2.0..3.1``."""
+    return str(LevelSet.of(table["levels"], levels))
+
+
+def kernel_words(table: Mapping[str, Any]) -> str:
+    """Return which kernel computes the operator."""
+    return f"kernel {table['kernel']}" if table["kernel"] else "no kernel yet"
+
+
+def examples_count(table: Mapping[str, Any]) -> str:
+    """Return how many examples the table holds."""
+    number = len(table["examples"])
+    return "1 example" if number == 1 else f"{number or 'no'} examples"
+
+
+def about_attribute(info: Mapping[str, Any]) -> str:
+    """Return an attribute's type, whether it may be left out, its default and its words."""
+    parts = [info["type"].removeprefix("enum:") if info.get("values") else info["type"].replace("enum:", "enum ")]
+    if "of" in info:
+        parts[0] += f" of the type in {info['of']}"
+    if info.get("optional"):
+        parts.append("optional")
+    if "default" in info:
+        parts.append(f"default {plain(info['default'])}")
+    parts += _exists(info)
+    words = f": {plain(info['values'])}" if info.get("values") else ""
+    return ", ".join(parts) + words
+
+
+def _exists(info: Mapping[str, Any]) -> list[str]:
+    since, until = (
+        [f"{word} {info[key]}"] if key in info else [] for key, word in (("since", "from"), ("until", "before"))
+    )
+    return since + until
+
+
+def short_names(table: Mapping[str, Any]) -> dict[str, str]:
+    """Return how fused operators are called that share a prefix: without it, unless two would be called the same."""
+    cells = [cell for row in table["rows"] for cell in row["fields"].values()]
+    cells += [cell for entry in table["observed"] for cell in entry.get("support", {}).values()]
+    names = dict.fromkeys(name for cell in cells for name in cell.get("operators", ()))
+    shared = [prefix for prefix in SHORT_NAMES if sum(name.startswith(prefix) for name in names) > 1]
+    made = {name: next((name.removeprefix(p) for p in shared if name.startswith(p)), name) for name in names}
+    called = list(made.values())
+    return {name: short if called.count(short) == 1 else name for name, short in made.items()}
+
+
+def limited_attributes(table: Mapping[str, Any]) -> set[str]:
+    """Return the attributes that a support row speaks of: not those that have all their words in every row."""
+    return {
+        name
+        for row in table["rows"]
+        for name, cell in row["fields"].items()
+        if name in table["attributes"]
+        and ("range" in cell or "operators" in cell or cell.get("values") != table["attributes"][name].get("values"))
+    }
+
+
+def cell_parts(cell: Mapping[str, Any], short: Mapping[str, str]) -> tuple[str, list[tuple[str, Sequence[str]]]]:
+    """Return a cell's ranks (empty: any), and what else it lists: each with a word for it (empty for types)."""
+    listed: list[tuple[str, Sequence[str]]] = []
+    if "types" in cell:
+        listed.append(("", cell["types"]))
+    if "values" in cell:
+        listed.append(("values", [str(value) for value in cell["values"]]))
+    if "range" in cell:
+        listed.append(("range", [cell["range"]]))
+    if "operators" in cell:
+        listed.append(("fuses", [short.get(name, name) for name in cell["operators"]]))
+    return cell.get("ranks", ""), listed
+
+
+def rule_groups(rules: Iterable[Mapping[str, Any]], whole: str) -> dict[str, list[tuple[str, str, str]]]:
+    """Return by rule its forms: the levels unless they are `whole`, the expression, and why unless the next says so."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for rule in rules:
+        groups.setdefault(rule["name"], []).append(rule)
+    return {name: [_form(forms, at, whole) for at in range(len(forms))] for name, forms in groups.items()}
+
+
+def _form(forms: Sequence[Mapping[str, Any]], at: int, whole: str) -> tuple[str, str, str]:
+    form, later = forms[at], forms[at + 1 :]
+    text = form["require"] + (f" where {form['when']}" if "when" in form else "")
+    because = form.get("because", "")
+    again = bool(later) and later[0].get("because") == because
+    return ("" if form["levels"] == whole else form["levels"]), text, "" if again else because
+
+
+def source_words(source: Mapping[str, Any]) -> str:
+    """Return a source in one line: page or package, repository and path, commit or version, what was measured."""
+    names = [source.get(k) for k in ("page", "package", "name") if source.get(k)]
+    place = source.get("path") and f"{source.get('repository')}: {source['path']}"
+    version = source.get("commit") or source.get("version")
+    return ", ".join(str(p) for p in (*names[:2], place, version, source.get("measured")) if p)

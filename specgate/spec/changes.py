@@ -1,0 +1,133 @@
+"""What changes from one level of a dialect to another: operators, fields, cells, rules, behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from specgate.spec.history import in_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.spec.forms import Cell, Resolved
+    from specgate.spec.tables import Dialect, OperatorSpec
+
+__all__ = ["Change", "Detail", "changes", "differences"]
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One thing that changes of an operator.
+
+    what: ``types +INT64``, ``ranks 4 → 1 to 8``, ``added``; or for a rule and for behaviour its name and both sides.
+    field: whose cell changes, None for rules, behaviour and whole cases. when: the only case that it concerns.
+    """
+
+    what: str
+    field: str | None = None
+    when: str | None = None
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.when, self.field, self.what) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one operator."""
+
+    operator: str
+    kind: Literal["added", "removed", "changed"]
+    details: tuple[Detail, ...] = ()
+
+
+def differences(table: Dialect, before: str, after: str) -> list[dict[str, Any]]:
+    """Return what changes from level `before` to `after` as plain data, per operator."""
+    return [
+        {"operator": change.operator, "change": change.kind, "details": [str(detail) for detail in change.details]}
+        for change in changes(table, before, after)
+    ]
+
+
+def changes(table: Dialect, before: str, after: str) -> list[Change]:
+    """Return what changes from level `before` to `after`, per operator: added, removed, or fields and rules changed."""
+    table.check_level(before)
+    table.check_level(after)
+    found: list[Change] = []
+    for name in table.operators:
+        spec = table.operator(name)
+        old, new = spec.resolve(before), spec.resolve(after)
+        if old is None and new is None:
+            continue
+        if old is None or new is None:
+            found.append(Change(name, "added" if old is None else "removed"))
+            continue
+        details = (*_field_changes(old, new), *_case_changes(spec, old, new), *_rule_changes(old, new))
+        details += tuple(_behaviour_changes(spec, before, after))
+        if details:
+            found.append(Change(name, "changed", details))
+    return found
+
+
+def _field_changes(old: Resolved, new: Resolved) -> Iterator[Detail]:
+    for name in dict.fromkeys([*old.fields, *new.fields]):
+        if name not in old.fields:
+            yield Detail("added", name)
+        elif name not in new.fields:
+            yield Detail("removed", name)
+        else:
+            for what in _cell_changes(old.cells.get(name), new.cells.get(name)):
+                yield Detail(what, name)
+
+
+def _case_changes(spec: OperatorSpec, old: Resolved, new: Resolved) -> Iterator[Detail]:
+    for when in spec.whens:
+        before, after = in_case(old, when.text), in_case(new, when.text)
+        if before is None or after is None:
+            if before is not after:
+                yield Detail("added" if before is None else "removed", when=when.text)
+            continue
+        for name in [name for name in new.fields if name in old.fields]:
+            for what in _cell_changes(before.cells.get(name), after.cells.get(name)):
+                yield Detail(what, name, when.text)
+
+
+def _cell_changes(old: Cell | None, new: Cell | None) -> Iterator[str]:
+    for part in ("types", "values", "operators"):
+        before, after = (getattr(cell, part) or () if cell else () for cell in (old, new))
+        added = [str(x) for x in after if x not in before]
+        gone = [str(x) for x in before if x not in after]
+        if added or gone:
+            signed = [f"+{x}" for x in added] + [f"-{x}" for x in gone]
+            yield f"{part} {' '.join(signed)}"
+    for part in ("ranks", "range"):
+        before, after = (getattr(cell, part) if cell else None for cell in (old, new))
+        if before != after:
+            yield f"{part} {before or 'any'} → {after or 'any'}"
+
+
+def _rule_changes(old: Resolved, new: Resolved) -> Iterator[Detail]:
+    before, after = _texts(old), _texts(new)
+    for name in dict.fromkeys([*before, *after]):
+        if before.get(name) != after.get(name):
+            yield Detail(f"rule {name}: {before.get(name, 'none')} → {after.get(name, 'none')}")
+
+
+def _texts(resolved: Resolved) -> dict[str, str]:
+    """Return each rule's expressions, all its forms."""
+    found: dict[str, str] = {}
+    for form in resolved.rules:
+        text = form.require.text if form.when is None else f"{form.require.text} where {form.when.text}"
+        found[form.name] = f"{found[form.name]}; {text}" if form.name in found else text
+    return found
+
+
+def _behaviour_changes(spec: OperatorSpec, before: str, after: str) -> Iterator[Detail]:
+    old, new = spec.behaviour(before), spec.behaviour(after)
+    for name in dict.fromkeys([*old, *new]):
+        if old.get(name) != new.get(name):
+            yield Detail(f"computes {name}: {_shown(old.get(name))} → {_shown(new.get(name))}")
+
+
+def _shown(value: Any) -> str:
+    return str(value["expression"]) if isinstance(value, dict) else str(value)
