@@ -55,6 +55,7 @@ class _Source:
         self.random = Random(seed)  # noqa: S311  # repeatable on purpose
         pool = pool_of(spec, level, seed.partition("/")[0])
         self.valid = list(pool.valid)
+        self.taken = [made for made in pool.valid if accepts(made, level, "both")]
         self.broken = pool.broken
         self.waiting = {
             "valid": [Drawn(made, "valid") for made in pool.valid],
@@ -73,7 +74,9 @@ class _Source:
         if kind == "broken" and self.broken:
             return self._broken()
         if kind == "boundary":
-            return Drawn(self.mover.moved(self._any(self.valid), 1 + self.random.randrange(2)), "boundary")
+            return Drawn(
+                self.mover.moved(self._any(self.taken or self.valid), 1 + self.random.randrange(2)), "boundary"
+            )
         return self._valid()
 
     def _any(self, items: list[Any]) -> Any:
@@ -81,11 +84,12 @@ class _Source:
 
     def _valid(self) -> Drawn | None:
         basis = self._any(list(_BASES))
-        made: Descriptor = self.mover.moved(self._any(self.valid), 1 + self.random.randrange(4))
+        known = self.taken if basis == "both" and self.taken else self.valid
+        made: Descriptor = self.mover.moved(self._any(known), 1 + self.random.randrange(4))
         if not accepts(made, self.level, basis):
             return None
-        if basis != "observed":
-            self.valid[self.random.randrange(len(self.valid))] = made  # so that changes add up
+        if basis == "documented" or known is self.taken:
+            known[self.random.randrange(len(known))] = made  # so that changes add up
         return Drawn(made, "valid")
 
     def _broken(self) -> Drawn | None:
