@@ -48,6 +48,7 @@ def execute_at(
     level = _level(descriptor, spec, level)
     kernel = find_kernel(recipe["kernel"])
     inputs = _inputs(descriptor, arrays, spec)
+    _hold_complete(descriptor, spec, level)
     arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
     arguments.update(kernel_arguments(descriptor, spec, level))
     with memory.limit(max_bytes):
@@ -87,6 +88,16 @@ def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
         if descriptor.fields.get(name) is not None and not spec.dialect.holds(own, info.since, info.until):
             raise InputError(f"is not a field of {spec.name} at {spec.dialect.spoken(own)}", place=name)
     return own
+
+
+def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
+    """Refuse a descriptor that leaves out what it must say, be it of no use to the kernel."""
+    for name, info in spec.fields.items():
+        needed = not info.optional and info.default is None and spec.dialect.holds(level, info.since, info.until)
+        if info.kind == "output" and spec.dialect.unstated_outputs:
+            continue
+        if needed and descriptor.fields.get(name) is None:
+            raise InputError(f"{name} is needed, but the descriptor does not have it")
 
 
 def _inputs(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def structural_ids(case: Case) -> list[str]:
     """Return the findings that near-valid descriptors of a case can have and that only a structural failure gives."""
     resolved = resolved_of(case)
     loose = {form.name for form in (*resolved.rules, *resolved.tensor_rules) if not form.structural}
-    cells = ("type", "rank", "value")
+    cells = ("type", "rank", "value", "operator")
     found = finding_ids(*case)
     return [i for i in found if i.split("/")[-1] not in loose and i.rpartition(".")[2] not in cells]
 
