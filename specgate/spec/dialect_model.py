@@ -56,6 +56,7 @@ class LevelInfo(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
     limits: dict[Name, int] = {}
+    asked: bool = Field(default=True, description="a real implementation of this level was asked")
 
 
 class LevelsFile(_File):

@@ -234,6 +234,14 @@ class Dialect:
         """Return the named limits at `level` (``max_dimensions``)."""
         return dict(self.raw["levels"]["levels"][level].get("limits", {}))
 
+    def neighbours(self, level: str) -> tuple[str, ...]:
+        """Return the levels whose implementations speak for `level`: itself, or where it has none those next to it."""
+        asked = [name for name, info in self.raw["levels"]["levels"].items() if info.get("asked", True)]
+        here = self.position[level]
+        before = [name for name in asked if self.position[name] <= here]
+        after = [name for name in asked if self.position[name] >= here]
+        return tuple(dict.fromkeys([*before[-1:], *after[:1]]))
+
     @cached_property
     def tensor_rules(self) -> tuple[RuleForm, ...]:
         rules = self.raw.get("tensor", {}).get("rules", {})

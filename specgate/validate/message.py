@@ -52,7 +52,7 @@ def finding(
             if side == "documented"
             else "documented, but builds refuse it"
         )
-        message += f" ({kind})"
+        message += f" ({kind}{_asked(level, side, dialect)})"
     return Finding(
         id=rule_id(dialect.name, spec.name, failure.rule, failure.scope),
         severity="note" if failure.unknown else "error",
@@ -65,6 +65,14 @@ def finding(
         basis=side,
         target=target,
     )
+
+
+def _asked(level: str, side: Side, dialect: Dialect) -> str:
+    """Say which builds speak for a level that has none."""
+    others = dialect.neighbours(level)
+    if side == "documented" or others == (level,):
+        return ""
+    return f": {level} has none to ask, those of {' and '.join(others)} do"
 
 
 def _repeats(other: Failure, failure: Failure) -> bool:

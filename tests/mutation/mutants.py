@@ -31,7 +31,9 @@ def mutants(table: Dialect, operator: str) -> Iterator[tuple[str, Dialect]]:
     """Yield (what was changed, the dialect with that change) for one operator and the shared tensor rules."""
 
     def changed(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Dialect:
-        raw = copy.deepcopy(table.raw)
+        kept = {**table.raw, "operators": {operator: table.raw["operators"][operator]}}
+        raw = copy.deepcopy(kept)
+        raw["operators"] = {**table.raw["operators"], **raw["operators"]}
         change(raw["operators"][operator], raw)
         return Dialect(table.name, raw)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import specgate
+from specgate.oracles.builds import BUILDS
 from specgate.spec.tables import dialect
 
 
@@ -421,3 +422,22 @@ def test_numbers_too_long_to_print() -> None:
     verdict = specgate.check({**NODE, "attributes": {"axis": 10**5000, "other": [10**5000]}}, "onnx:17")
     assert "an integer of 16610 bits" in verdict.findings[0].message
     assert json.dumps([dict(found.values) for found in verdict.findings])
+
+
+def test_a_level_without_a_build_takes_the_word_of_those_next_to_it():
+    tensor = {"DataType": "INT64", "Sizes": [1, 1, 2, 3]}
+    desc = {"InputTensor": tensor, "OutputTensor": tensor, "ScaleBias": {"Scale": 2.0, "Bias": 1.0}}
+    messages = {
+        level: specgate.check({"type": "ELEMENT_WISE_ABS", "desc": desc}, f"directml:{level}").findings[0].message
+        for level in ("6.0", "6.1")
+    }
+    assert messages["6.0"].endswith("(documented, but builds refuse it: 6.0 has none to ask, those of 5.2 and 6.1 do)")
+    assert messages["6.1"].endswith("(documented, but builds refuse it)")
+
+
+def test_the_levels_without_a_build_are_those_that_no_oracle_lists():
+    levels = {build.level for build in BUILDS}
+    table = dialect("directml")
+    assert [level for level in table.levels if table.neighbours(level) != (level,)] == [
+        level for level in table.levels if level not in levels
+    ]
