@@ -48,8 +48,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of one DML_OPERATOR_DESC as a dict; raise InputError or NoTable.
 
     Enum values by full or short name; `Type`/`Desc` of operator and tensors may be left out, as may every tensor field
-    but DataType and Sizes. Beyond DxDispatch, a size may be null (unknown) or a string (symbolic), and Sizes null (an
-    unknown rank).
+    but DataType and Sizes. A scalar is a number, or an object with the DML_SCALAR_UNION member of its type. Beyond
+    DxDispatch, a size may be null (unknown) or a string (symbolic), and Sizes null (an unknown rank).
     """
     return _operator(data, place, 0)
 
@@ -80,6 +80,10 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             fields[name], known = tensor_and_known(raw, where)
             plain = plain and known
         else:
+            if info.of is not None and isinstance(raw, dict):
+                from specgate.descriptors.directml_union import read_union
+
+                raw = read_union(raw, desc.get(info.of), where)
             fields[name] = _value(info, raw, where, depth)
             plain = plain and info.type not in _LOOKED_INTO
     if taken != len(desc):

@@ -15,6 +15,7 @@ from specgate.descriptors.core import shown
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
 from specgate.errors import InputError, NoTable
+from specgate.models.dx_desc import as_dispatched
 from specgate.models.dx_model import DxBinding, DxCommand, DxDispatchable, DxModel, DxResource, write_dx_model
 from specgate.spec.tables import dialect
 
@@ -237,7 +238,7 @@ def _dispatchable(raw: Any, place: str) -> DxDispatchable:
     else:
         desc = raw[key]
     try:
-        descriptor = directml.read({"type": kind, "desc": desc}, place)
+        descriptor = as_dispatched(directml.read({"type": kind, "desc": desc}, place))
     except NoTable as error:
         return DxDispatchable("directml", operator, no_table=str(error), raw=dict(raw), bindings=bindings)
     return DxDispatchable("directml", descriptor.operator, descriptor, bindings=bindings, extra=options)

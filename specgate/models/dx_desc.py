@@ -1,0 +1,64 @@
+"""What DxDispatch makes of an operator's description before DirectML sees it: defaults, and what it leaves out.
+
+Source: microsoft/DirectML at a9614e82, DxDispatch/src/model/JsonParsers.cpp (ParseDmlBufferTensorDesc,
+ParseDmlScalarUnion) and JsonParsersGenerated.cpp (fused operators). A single descriptor is judged as it stands.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from specgate.spec.forms import FieldInfo
+
+__all__ = ["as_dispatched"]
+
+
+def as_dispatched(descriptor: Descriptor) -> Descriptor:
+    """Return the description that DirectML is given for one that stands in a DxDispatch model.
+
+    Empty Strides are none, a TotalTensorSizeInBytes of 0 is worked out, tensors of fused operators are left out, and
+    a number for a FLOAT16 scalar is rounded toward zero. The same object where nothing of it applies.
+    """
+    fields = _given(descriptor)
+    return descriptor if fields == descriptor.fields else replace(descriptor, fields=fields)
+
+
+def _given(descriptor: Descriptor) -> dict[str, Any]:
+    infos = dialect("directml").operator(descriptor.operator).fields
+    return {name: _value(value, infos[name], descriptor) for name, value in descriptor.fields.items()}
+
+
+def _value(value: Any, info: FieldInfo, of: Descriptor) -> Any:
+    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc):
+        return [_value(item, info, of) for item in value] if info.type in {"tensor[]", "operator[]"} else value
+    if isinstance(value, TensorDesc):
+        return value._replace(strides=value.strides or None, size_in_bytes=value.size_in_bytes or None)
+    if isinstance(value, Descriptor):
+        infos = dialect("directml").operator(value.operator).fields
+        return replace(value, fields={n: part for n, part in _given(value).items() if infos[n].kind == "attribute"})
+    if info.of is not None and of.fields.get(info.of) == "FLOAT16":
+        return _half(value)
+    return value
+
+
+def _half(value: float) -> float:
+    """Round to float32, then toward zero to float16; what is 65536 or more becomes infinite."""
+    if not math.isfinite(value):
+        return value
+    try:
+        (single,) = struct.unpack("<f", struct.pack("<f", value))
+        (near,) = struct.unpack("<e", struct.pack("<e", single))
+    except OverflowError:
+        near = 65504.0 if abs(value) < 65536 else math.inf
+        return math.copysign(near, value)
+    if abs(near) > abs(single):
+        (bits,) = struct.unpack("<H", struct.pack("<e", near))
+        (near,) = struct.unpack("<e", struct.pack("<H", bits - 1))
+    return float(near)
