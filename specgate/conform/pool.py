@@ -10,6 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from specgate.conform.moves import Mover
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
 from specgate.spec.examples import counterexample
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["Drawn", "Pool", "pool_of"]
+__all__ = ["Drawn", "Pool", "pool_of", "shown_descriptors"]
 
 #: Valid descriptors to search for, and fruitless searches after which there are no more.
 _VALID: Final = 40
@@ -71,6 +72,18 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     if key not in kept:
         kept[key] = _made(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # repeatable on purpose
     return kept[key]
+
+
+def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = "0") -> Iterator[Descriptor]:
+    """Yield an operator's examples and counterexamples, and `changes` of its examples changed at random: no search."""
+    examples = list(_examples(spec))
+    yield from examples
+    for entry in spec.raw.get("counterexamples", {}).values():
+        yield from _read(spec, counterexample(spec, entry)[0])
+    random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # repeatable on purpose
+    mover = Mover(spec, random, _rule_numbers(spec, level), examples, layouts=True)
+    for _ in range(changes if examples else 0):
+        yield mover.moved(random.choice(examples), 1 + random.randrange(3))
 
 
 def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:

@@ -29,7 +29,7 @@ def asked(monkeypatch):
 
 def test_an_implementation_like_our_tables_agrees_on_everything(asked):
     opened = asked(Fake)
-    result = run(Plan("directml", levels=("2.1", "6.4"), cases=150))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("2.1", "6.4"), cases=150))
     assert [(t.level, t.cases, t.observed) for t in result.tallies] == [("2.1", 150, 150), ("6.4", 150, 150)]
     assert result.unexplained == 0
     assert {d.kind for d in result.differences} <= {"recorded", "bug"}
@@ -39,7 +39,7 @@ def test_an_implementation_like_our_tables_agrees_on_everything(asked):
 
 def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
-    result = run(Plan("directml", levels=("3.0",), cases=300))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("3.0",), cases=300))
     unexplained = [d for d in result.differences if d.kind == "unexplained"]
     assert [(d.findings, d.theirs, d.detail) for d in unexplained] == [((), "rejected", "no such type")]
     small = read_dict(dict(unexplained[0].descriptor), "directml")
@@ -53,7 +53,7 @@ def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
 
 def test_levels_that_share_a_class_are_told_together(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
-    result = run(Plan("directml", levels=("3.0", "4.1"), cases=120))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("3.0", "4.1"), cases=120))
     assert [d.level for d in result.differences if d.kind == "unexplained"] == ["3.0, 4.1"]
 
 
@@ -62,35 +62,37 @@ def test_a_crash_counts_as_a_refusal_and_keeps_its_word(asked):
         return Reply("crashed") if descriptor.fields.get("Axis") == 1 else None
 
     asked(lambda name, level: Fake(name, level, crashes))
-    result = run(Plan("directml", levels=("4.1",), cases=120))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("4.1",), cases=120))
     assert result.tallies[0].words["crashed"] > 0
     assert {d.theirs for d in result.differences if d.kind == "unexplained"} == {"crashed"}
 
 
 def test_what_was_not_asked_is_no_case(asked):
     asked(lambda name, level: Fake(name, level, lambda *_: Reply("not asked", "no such level")))
-    result = run(Plan("directml", levels=("4.1",), cases=50))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("4.1",), cases=50))
     assert (result.tallies[0].cases, result.tallies[0].words) == (0, {"not asked": 50})
 
 
 def test_it_is_the_same_again_for_the_same_seed(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("IndicesTensor", "UINT32")))
-    first, second = (run(Plan("directml", levels=("2.1",), cases=100, seed=7)).as_dict() for _ in range(2))
+    first, second = (
+        run(Plan("directml", operators=("ONE_HOT",), levels=("2.1",), cases=100, seed=7)).as_dict() for _ in range(2)
+    )
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
-    other = run(Plan("directml", levels=("2.1",), cases=100, seed=8)).as_dict()
+    other = run(Plan("directml", operators=("ONE_HOT",), levels=("2.1",), cases=100, seed=8)).as_dict()
     assert other["tallies"] != first["tallies"]
 
 
 def test_time_runs_out_between_batches(asked):
     asked(Fake)
-    result = run(Plan("directml", levels=("4.1",), cases=1000, seconds=0.0))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("4.1",), cases=1000, seconds=0.0))
     assert result.capped
     assert result.cases == 250
 
 
 def test_every_rule_has_an_accepting_a_rejecting_and_an_oracle_case(asked):
     asked(lambda name, level: Fake(name, level, basis="documented"))
-    result = run(Plan("directml", levels=("4.1",), cases=600))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("4.1",), cases=600))
     counts = {r.finding: (r.accepting, r.rejecting, r.oracle) for r in result.rules}
     assert counts["directml/ONE_HOT/axis-range"][0] > 0
     empty = {name: numbers for name, numbers in counts.items() if 0 in numbers[1:]}
@@ -100,7 +102,7 @@ def test_every_rule_has_an_accepting_a_rejecting_and_an_oracle_case(asked):
 def test_progress_ends_with_everything_done(asked):
     asked(Fake)
     told = []
-    run(Plan("directml", levels=("3.0", "4.1"), cases=30), lambda *state: told.append(state))
+    run(Plan("directml", operators=("ONE_HOT",), levels=("3.0", "4.1"), cases=30), lambda *state: told.append(state))
     assert told == [(30, 60, "ONE_HOT 3.0"), (60, 60, "ONE_HOT 4.1")]
 
 
@@ -109,7 +111,7 @@ def test_what_cannot_be_opened_is_skipped_aloud(asked):
         raise InputError(f"no build of {level}")
 
     asked(broken)
-    result = run(Plan("directml", levels=("4.1",), cases=10))
+    result = run(Plan("directml", operators=("ONE_HOT",), levels=("4.1",), cases=10))
     assert result.skipped == ("directml:4.1 ONE_HOT: no build of 4.1",)
     assert result.cases == 0
 
@@ -117,7 +119,7 @@ def test_what_cannot_be_opened_is_skipped_aloud(asked):
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (Plan("directml", levels=("9.9",)), "9.9"),
+        (Plan("directml", operators=("ONE_HOT",), levels=("9.9",)), "9.9"),
         (Plan("directml", operators=("ONE_HOTT",)), "ONE_HOT"),
         (Plan("nothing"), "nothing"),
     ],

@@ -21,7 +21,7 @@ def proposed(monkeypatch):
     def made(differs, *, names=("linux",), levels=("4.1",), cases=150):
         monkeypatch.setattr(work, "open_oracle", lambda d, level: Fake(d, level, differs, names))
         monkeypatch.setattr(campaign, "askable_levels", lambda _d, wanted: (list(wanted), []))
-        return propose(run(Plan("directml", levels=levels, cases=cases)))
+        return propose(run(Plan("directml", operators=("ONE_HOT",), levels=levels, cases=cases)))
 
     yield made
     work.close_oracles()
