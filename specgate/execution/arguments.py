@@ -34,9 +34,10 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
     """Return what the kernel gets by name: `arguments` of the table, constants of its level rows, `output_type`.
 
     An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
-    one is left out. A fused operator becomes the function that it is of one array. An output_type is the numpy type
-    that a tensor declares, not passed where it declares none. Raises InputError where something must be known and is
-    not, and NoKernel for a fused operator without one.
+    one is left out; one that is the name of an array of tensors as the sizes of each. A fused operator
+    becomes the function that it is of one array. An output_type is the numpy type that a tensor declares, not passed
+    where it declares none. Raises InputError where something must be known and is not, and NoKernel for a fused
+    operator without one.
     """
     fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
     context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
@@ -51,7 +52,9 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
             settled[name] = value
     for name, text in expressions.items():
         info = spec.fields.get(text)
-        if info is None or info.kind != "attribute":
+        if info is not None and info.type == "tensor[]":
+            settled[name] = _sizes_of_each(fields[text], info)
+        elif info is None or info.kind != "attribute":
             settled[name] = _evaluated(text, context, spec)
         elif fields[text] is not None:
             settled[name] = _as_it_is(fields[text], info, spec, level)
@@ -66,6 +69,17 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
 
 def _may_lack(info: FieldInfo, spec: OperatorSpec, level: str) -> bool:
     return info.optional or not spec.dialect.holds(level, info.since, info.until)
+
+
+def _sizes_of_each(tensors: Any, info: FieldInfo) -> list[tuple[int, ...]]:
+    found = []
+    for index, tensor in enumerate(tensors or ()):
+        sizes = tensor.sizes if isinstance(tensor, TensorDesc) else None
+        known = tuple(size for size in sizes or () if isinstance(size, int))
+        if sizes is None or len(known) != len(sizes):
+            raise InputError("expected a tensor whose sizes are known", place=f"{info.name}[{index}]")
+        found.append(known)
+    return found
 
 
 def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:

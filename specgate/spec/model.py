@@ -202,7 +202,8 @@ class Execute(BaseModel):
         default=None, description="kernel argument -> tensor field whose array it gets"
     )
     arguments: dict[Name, Expression] = Field(
-        default={}, description="kernel argument -> attribute that it gets as it is, or expression over the fields"
+        default={},
+        description="kernel argument -> attribute that it gets as it is, tensors whose sizes it gets, or expression",
     )
     output_type: dict[Name, Name] | None = Field(
         default=None, description="kernel argument -> tensor field whose declared type it gets"

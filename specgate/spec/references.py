@@ -253,11 +253,11 @@ def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
         named = recipe.get(part, [])
         names = named.values() if isinstance(named, dict) else named
         yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in fields)
-    attributes = {n for n, f in raw["fields"].items() if f["kind"] == "attribute"}  # passed whole, whatever they are
+    whole = {n for n, f in raw["fields"].items() if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
-        if text not in attributes:
+        if text not in whole:
             yield from _expression_problems(("execute", "arguments", name), text, scope, None)
     for level in recipe.keys() - _RECIPE:
         for name, value in recipe[level].items():
-            text = value["expression"] if isinstance(value, dict) and value["expression"] not in attributes else None
+            text = value["expression"] if isinstance(value, dict) and value["expression"] not in whole else None
             yield from _expression_problems(("execute", level, name), text, scope, None)
