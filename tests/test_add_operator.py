@@ -79,7 +79,7 @@ def test_lint_and_run_of_a_model(folder):
 
 def test_support_diff_rule_and_the_data_linters(folder):
     assert "* 13..28 <- this target" in specgate(folder, "support", "Mirror", "-t", "onnx:17")
-    assert "data: types +BOOL" in specgate(folder, "diff", "onnx:9", "onnx:13")
+    assert "data, mirrored: types +BOOL" in specgate(folder, "diff", "onnx:9", "onnx:13")
     assert "rejected at 28 with attributes.axis = 1" in specgate(folder, "rule", "onnx/Mirror/axis-range")
     total = sum(len(dialect(name).operators) for name in DIALECTS) + 1
     assert f"{total} operators, 0 problems" in specgate(folder, "spec", "check")

@@ -15,6 +15,7 @@ from specgate.spec.tables import dialect as tables
 from specgate.testing.broken import broken_descriptors
 from specgate.testing.domains import SIZES, WILD, base_type, number_limits
 from specgate.testing.generate import find_operator, valid_descriptors
+from specgate.testing.questions import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +121,13 @@ def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
         return st.booleans()
     if base == "float":
         return st.floats(allow_nan=False)
+    if base == "scalar":
+        return st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False)
+    if base in RECORDS:
+        part = st.integers(0, 2**32 - 1) if base == "size-2d" else st.floats(allow_nan=False)
+        return st.builds(RECORDS[base], part, part)
+    if base == "operator":
+        return st.sampled_from(list(spec.dialect.operators)).map(lambda name: Descriptor(spec.dialect.name, name, {}))
     if base in {"uint", "int", "uint64", "int64"}:
         low, high = number_limits(spec, info.name)
         return st.integers(max(low, -9), 9) | st.integers(low, high)

@@ -90,9 +90,9 @@ def test_what_is_required_must_be_there_and_what_came_later_need_not(operator):
         "Kept": {"kind": "attribute", "type": "float", "optional": True, "default": 3.0},
     }
     seen = operator("AGED", fields, {"arguments": {"old": "Old", "new": "New", "kept": "Kept"}})
-    with pytest.raises(InputError, match="New must be known"):
+    with pytest.raises(InputError, match="New is needed, but the descriptor does not have it"):
         run("AGED", Old=1.0)
-    with pytest.raises(InputError, match="Old must be known"):
+    with pytest.raises(InputError, match="Old is needed, but the descriptor does not have it"):
         run("AGED", New=1.0)
     run("AGED", Old=1.0, level="4.1")
     assert {k: v for k, v in seen.items() if k != "x"} == {"old": 1.0, "kept": 3.0}
