@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.errors import NoKernel
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 from specgate.testing import Case, cases, operators
 
 if TYPE_CHECKING:
-    from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved, Side
     from specgate.spec.tables import OperatorSpec
 
@@ -57,6 +56,13 @@ def resolved_of(case: Case, side: Side = "documented") -> Resolved:
     found = spec_of(case).resolve(case.level, side)
     assert found is not None
     return found
+
+
+def fuses_without_kernel(descriptor: Descriptor) -> bool:
+    """Return whether an operator is fused into this one that cannot be executed."""
+    values = [value for many in descriptor.fields.values() for value in (many if isinstance(many, list) else [many])]
+    fused = [value.operator for value in values if isinstance(value, Descriptor)]
+    return any(not dialect(descriptor.dialect).operator(name).raw.get("execute") for name in fused)
 
 
 def carried(descriptor: Descriptor) -> bool:

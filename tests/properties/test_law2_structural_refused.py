@@ -13,7 +13,7 @@ from specgate.execution.engine import execute_at
 from specgate.testing import Case, any_descriptors, arrays, finding_ids, near_valid, reproducing
 from specgate.validate import check, explain, judge
 from specgate.validate.explain import explain_at
-from tests.properties.support import MAX_BYTES, carried, chosen_cases, resolved_of
+from tests.properties.support import MAX_BYTES, carried, chosen_cases, fuses_without_kernel, resolved_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ def test_near_valid_and_structurally_wrong_is_refused(case: Case, data: st.DataO
 @given(data=st.data())
 def test_anything_structurally_wrong_is_refused(case: Case, data: st.DataObject) -> None:
     descriptor = data.draw(any_descriptors(case.dialect, case.operator))
-    if not structurally_wrong(descriptor, case):
+    if not structurally_wrong(descriptor, case) or fuses_without_kernel(descriptor):
         return
     with reproducing(descriptor, case.target):
         try:
