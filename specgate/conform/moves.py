@@ -63,16 +63,6 @@ class Mover:
     def _pick(self, items: Any) -> Any:
         return items[self.random.randrange(len(items))]
 
-    def _tensors(self, descriptor: Descriptor) -> dict[str, TensorDesc]:
-        """Return every tensor by its place; those in an array of tensors one by one."""
-        found = {}
-        for name, value in descriptor.fields.items():
-            if isinstance(value, TensorDesc):
-                found[name] = value
-            elif isinstance(value, list | tuple):
-                found.update({f"{name}[{i}]": t for i, t in enumerate(value) if isinstance(t, TensorDesc)})
-        return found
-
     def _put(self, descriptor: Descriptor, tensors: dict[str, TensorDesc]) -> dict[str, Any]:
         """Return the fields to change for tensors by their place."""
         changes: dict[str, Any] = {}
@@ -94,7 +84,7 @@ class Mover:
 
     def _resize(self, descriptor: Descriptor) -> dict[str, Any]:
         """One dimension, in one tensor or in all that have the same size there."""
-        tensors = {place: t for place, t in self._tensors(descriptor).items() if t.sizes}
+        tensors = {place: t for place, t in descriptor.tensors() if t.sizes}
         if not tensors:
             return {}
         first = tensors[self._pick(list(tensors))]
@@ -119,7 +109,7 @@ class Mover:
 
     def _retype(self, descriptor: Descriptor) -> dict[str, Any]:
         """Another type: in one tensor, or in all that have the same one."""
-        tensors = self._tensors(descriptor)
+        tensors = dict(descriptor.tensors())
         if not tensors:
             return {}
         first = tensors[self._pick(list(tensors))]
@@ -136,7 +126,7 @@ class Mover:
 
     def _deepen(self, descriptor: Descriptor) -> dict[str, Any]:
         """One dimension more or fewer: in front of all tensors, or anywhere in one."""
-        tensors = {place: t for place, t in self._tensors(descriptor).items() if t.sizes is not None}
+        tensors = {place: t for place, t in descriptor.tensors() if t.sizes is not None}
         if not tensors:
             return {}
         if self.random.randrange(4):
@@ -203,7 +193,7 @@ class Mover:
 
     def _lay_out(self, descriptor: Descriptor) -> dict[str, Any]:
         """One tensor's strides, total size, alignment or flags."""
-        tensors = {place: t for place, t in self._tensors(descriptor).items() if t.concrete}
+        tensors = {place: t for place, t in descriptor.tensors() if t.concrete}
         if not tensors:
             return {}
         place = self._pick(list(tensors))

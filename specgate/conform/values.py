@@ -6,6 +6,7 @@ import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -88,22 +89,17 @@ def compare_values(
 
 def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterator[Descriptor]:
     """Yield descriptors that the page and builds accept, of which no tensor is large."""
-    found = 0
-    for drawn in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"):
-        descriptor = drawn.descriptor
-        if found < count and accepts(descriptor, level, "both") and _elements(descriptor) <= _MAX_ELEMENTS:
-            found += 1
-            yield descriptor
+    drawn = (each.descriptor for each in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"))
+    fitting = (made for made in drawn if accepts(made, level, "both") and _elements(made) <= _MAX_ELEMENTS)
+    yield from islice(fitting, count)
 
 
 def _elements(descriptor: Descriptor) -> int:
     """Return how many places the largest tensor's buffer has."""
     sizes = [0]
-    for value in descriptor.fields.values():
-        for part in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]:
-            if isinstance(part, TensorDesc):
-                shape = [size for size in part.sizes or () if isinstance(size, int)]
-                sizes.append(max(prod(shape), extent(shape, part.strides) if part.strides else 0))
+    for _, tensor in descriptor.tensors():
+        shape = [size for size in tensor.sizes or () if isinstance(size, int)]
+        sizes.append(max(prod(shape), extent(shape, tensor.strides) if tensor.strides else 0))
     return max(sizes)
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["Descriptor", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor"]
 
@@ -144,6 +144,14 @@ class Descriptor:
     def __post_init__(self) -> None:
         if not self.plain:
             self.plain = not self.oddities and all(_plain(value) for value in self.fields.values())
+
+    def tensors(self) -> Iterator[tuple[str, TensorDesc]]:
+        """Yield every tensor with its place: the field, ``FIELD[1]`` in an array of tensors."""
+        for name, value in self.fields.items():
+            if value.__class__ is TensorDesc:
+                yield name, value
+            elif isinstance(value, list | tuple):
+                yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
 
 
 def _plain(value: Any) -> bool:

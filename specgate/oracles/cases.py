@@ -162,18 +162,12 @@ def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
     return [pool[i] for i in chosen]
 
 
-def _tensors(descriptor: Descriptor) -> Iterator[TensorDesc]:
-    for value in descriptor.fields.values():
-        many = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
-        yield from (each for each in many if isinstance(each, TensorDesc))
-
-
 def _sizes(descriptor: Descriptor) -> set[int]:
-    return {size for tensor in _tensors(descriptor) for size in tensor.sizes or () if isinstance(size, int)}
+    return {size for _, tensor in descriptor.tensors() for size in tensor.sizes or () if isinstance(size, int)}
 
 
 def _elements(descriptor: Descriptor) -> int:
-    return sum(prod(s for s in tensor.sizes or () if isinstance(s, int)) for tensor in _tensors(descriptor))
+    return sum(prod(s for s in tensor.sizes or () if isinstance(s, int)) for _, tensor in descriptor.tensors())
 
 
 def _inputs(descriptor: Descriptor) -> Iterator[tuple[str, Any]]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError
 from specgate.levels import LevelSet
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.tables import Dialect
@@ -72,31 +71,18 @@ def judged_for(verdict: Verdict, descriptor: Descriptor, level: str, device: fro
     asked = gates(descriptor.dialect, level)
     if not asked or (device is None and verdict.accepted is not True):
         return verdict
+    needing = [(place, str(tensor.type)) for place, tensor in descriptor.tensors() if tensor.type in asked]
     if device is None:
         notes = [
-            f"{place} is {kind}, which needs a device that reports {' or '.join(asked[kind])}"
-            for place, kind in _types(descriptor)
-            if kind in asked
+            f"{at} is {kind}, which needs a device that reports {' or '.join(asked[kind])}" for at, kind in needing
         ]
         return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict
     lacking = [
         _finding(tables(descriptor.dialect), place, kind, asked[kind], device, verdict)
-        for place, kind in _types(descriptor)
-        if kind in asked and device.isdisjoint(asked[kind])
+        for place, kind in needing
+        if device.isdisjoint(asked[kind])
     ]
     return replace(verdict, accepted=False, findings=(*verdict.findings, *lacking)) if lacking else verdict
-
-
-def _types(descriptor: Descriptor) -> Iterator[tuple[str, str]]:
-    """Yield the place and type of every tensor."""
-    for name, value in descriptor.fields.items():
-        if value.__class__ is TensorDesc:
-            if value.type is not None:
-                yield name, value.type
-        elif value.__class__ in {list, tuple}:
-            for index, item in enumerate(value):
-                if item.__class__ is TensorDesc and item.type is not None:
-                    yield f"{name}[{index}]", item.type
 
 
 def _finding(

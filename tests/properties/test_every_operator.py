@@ -110,13 +110,7 @@ def plain_arrays(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, Any]:
 
 def executes(spec: OperatorSpec, descriptor: Descriptor, level: str) -> bool:
     """Execute an accepted descriptor with arrays of small numbers; outputs must be as declared."""
-    tensors = [
-        t
-        for value in descriptor.fields.values()
-        for t in (value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value])
-        if isinstance(t, TensorDesc)
-    ]
-    if not carried(descriptor) or sum(prod(sizes_of(t)) for t in tensors) > SMALL:
+    if not carried(descriptor) or sum(prod(sizes_of(t)) for _, t in descriptor.tensors()) > SMALL:
         return False
     try:
         outputs = execute_at(descriptor, plain_arrays(spec, descriptor), level, max_bytes=MAX_BYTES)
