@@ -43,7 +43,7 @@ def check(
         raise InputError(f"a descriptor of {descriptor.dialect} cannot be judged for {goal}")
     if basis not in _BASES:
         raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
-    return check_at(descriptor, goal.level, basis, device=None if device is None else device_of(device, goal.dialect))
+    return check_at(descriptor, goal.level, basis, device=device_of(device, goal.dialect))
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
@@ -126,4 +126,4 @@ def lint(
     from specgate.linting.model import lint_model
 
     goals = [t if isinstance(t, Target) else parse_target(t) for t in targets]
-    return lint_model(model, goals, basis, None if device is None else device_of(device))
+    return lint_model(model, goals, basis, device_of(device))

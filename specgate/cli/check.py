@@ -34,7 +34,7 @@ def check(arguments: argparse.Namespace) -> int:
         config = load_config(Path(), Path(arguments.config) if arguments.config else None)
         texts, basis = texts or config.targets, basis or config.basis
     given = parse_targets(texts or [])
-    device = None if arguments.device is None else device_of(arguments.device)
+    device = device_of(arguments.device)
     report = Report()
     answers: list[tuple[str, Unit, Target, Verdict | None]] = []
     assumed: set[str] = set()

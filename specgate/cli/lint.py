@@ -62,7 +62,7 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
         file,
         tuple((t.alias and f"{t.dialect}:{t.alias}") or str(t) for t in targets),
         arguments.basis or config.basis,
-        None if arguments.device is None else device_of(arguments.device),
+        device_of(arguments.device),
     )
 
 

@@ -53,7 +53,7 @@ class _Source:
     def __init__(self, spec: OperatorSpec, level: str, seed: str) -> None:
         self.level = level
         self.random = Random(seed)  # noqa: S311  # repeatable on purpose
-        pool = pool_of(spec, level, seed.partition("/")[0])
+        pool = pool_of(spec, level, seed)
         self.valid = list(pool.valid)
         self.taken = [made for made in pool.valid if accepts(made, level, "both")]
         self.broken = pool.broken

@@ -60,7 +60,9 @@ _known: WeakKeyDictionary[OperatorSpec, dict[Any, Pool]] = WeakKeyDictionary()
 
 
 def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
-    """Return the pool of an operator at a level, the same one for the same seed; do not change it.
+    """Return the pool of an operator at a level, the same one for what stands before a seed's first slash.
+
+    Do not change it.
 
     Raises InputError where the operator does not exist, or nothing valid is found.
     """
@@ -68,6 +70,7 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     if resolved is None:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(level)}")
     kept = _known.setdefault(spec, {})
+    seed = seed.partition("/")[0]
     key = (resolved.key, seed)
     if key not in kept:
         kept[key] = _made(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # repeatable on purpose
@@ -78,8 +81,7 @@ def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = 
     """Yield an operator's examples and counterexamples, and `changes` of its examples changed at random: no search."""
     examples = list(_examples(spec))
     yield from examples
-    for entry in spec.raw.get("counterexamples", {}).values():
-        yield from _read(spec, counterexample(spec, entry)[0])
+    yield from _counterexamples(spec)
     random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # repeatable on purpose
     mover = Mover(spec, random, _rule_numbers(spec, level), examples, layouts=True)
     for _ in range(changes if examples else 0):
@@ -113,13 +115,17 @@ def _examples(spec: OperatorSpec) -> Iterator[Descriptor]:
         yield from _read(spec, example["descriptor"])
 
 
+def _counterexamples(spec: OperatorSpec) -> Iterator[Descriptor]:
+    for entry in spec.raw.get("counterexamples", {}).values():
+        yield from _read(spec, counterexample(spec, entry)[0])
+
+
 def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
     """Yield the counterexamples that fail at a level, as the first of their findings there."""
-    for entry in spec.raw.get("counterexamples", {}).values():
-        for made in _read(spec, counterexample(spec, entry)[0]):
-            findings = check_at(made, level, "documented").findings
-            if findings:
-                yield Drawn(made, findings[0].id)
+    for made in _counterexamples(spec):
+        findings = check_at(made, level, "documented").findings
+        if findings:
+            yield Drawn(made, findings[0].id)
 
 
 def _read(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Descriptor]:

@@ -132,7 +132,7 @@ def do_piece(piece: Piece) -> Counts:
         spec = tables(piece.dialect).operator(piece.operator)
         oracle = _oracle(piece.dialect, piece.level)
         counts.versions.update(oracle.versions)
-        for aim in pool_of(spec, piece.level, piece.seed.partition("/")[0]).ids:
+        for aim in pool_of(spec, piece.level, piece.seed).ids:
             counts.rules[aim] = [0, 0, 0]
         batch: list[Drawn] = []
         for drawn in draw_cases(spec, piece.level, piece.cases, piece.seed):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Descriptor", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor"]
+__all__ = ["RECORDS", "Descriptor", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor"]
 
 
 def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
@@ -60,6 +60,10 @@ class ScaleBias(NamedTuple):
 
     Scale: float
     Bias: float
+
+
+#: The types of attributes that hold several numbers by name.
+RECORDS: Final[Mapping[str, type[Size2D | ScaleBias]]] = {"size-2d": Size2D, "scale-bias": ScaleBias}
 
 
 class TensorDesc(NamedTuple):

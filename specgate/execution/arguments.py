@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, TensorDesc, shown
+from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, shown
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
 from specgate.execution.types import numpy_type
@@ -23,7 +23,6 @@ __all__ = ["kernel_arguments"]
 
 #: Larger integers are no floats.
 _MOST: Final = 2**128
-_RECORDS: Final = {"scale-bias": ScaleBias, "size-2d": Size2D}
 _PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
     "bool": bool, "float": (int, float), "scalar": (int, float), "string": str,
     **dict.fromkeys(("uint", "int", "uint64", "int64"), int),
@@ -111,8 +110,8 @@ def _fits(value: Any, kind: str) -> bool:
     """Whether a value is of a field's type, as far as a kernel relies on it."""
     if kind.endswith("[]"):
         return isinstance(value, list | tuple) and all(_fits(item, kind.removesuffix("[]")) for item in value)
-    if kind in _RECORDS:
-        return isinstance(value, _RECORDS[kind]) and all(_fits(part, "float") for part in value)
+    if kind in RECORDS:
+        return isinstance(value, RECORDS[kind]) and all(_fits(part, "float") for part in value)
     if kind not in _PLAIN:
         return True
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _MOST:

@@ -47,8 +47,8 @@ def execute_at(
         raise InputError(oddity.message, place=oddity.where)
     level = _level(descriptor, spec, level)
     kernel = find_kernel(recipe["kernel"])
-    inputs = _inputs(descriptor, arrays, spec)
     _hold_complete(descriptor, spec, level)
+    inputs = _inputs(descriptor, arrays, spec)
     arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
     arguments.update(kernel_arguments(descriptor, spec, level))
     with memory.limit(max_bytes):
@@ -62,8 +62,6 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
     """Return whether the descriptor has this output; refuse a declaration that differs from what was computed."""
     declared = descriptor.fields.get(name)
     if declared is None:
-        if not spec.dialect.unstated_outputs and not spec.fields[name].optional:
-            raise InputError(f"{name} is needed, but the descriptor does not have it")
         return spec.dialect.unstated_outputs and output is not None
     if output is None:
         raise NoKernel(f"{name} of {spec.name} is not computed by its kernel")
@@ -110,8 +108,6 @@ def _inputs(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpe
         tensor = descriptor.fields.get(info.name)
         value = arrays.get(info.name)
         if tensor is None:
-            if not info.optional:
-                raise InputError(f"{info.name} is needed, but the descriptor does not have it")
             if value is not None:
                 raise InputError("has an array, but the descriptor leaves it out", place=info.name)
         elif isinstance(tensor, TensorDesc):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Broken
+from specgate.rules.language import RECORDS
 from specgate.testing.draft import Key, Open
 from specgate.testing.places import TRUTHS, Room
 from specgate.testing.ranges import Span, Values, add, divide, join, meet, modulo, multiply, negate, point
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EMPTY", "MEMBERS", "Env", "Operand", "Reader", "Ref", "View"]
 
-#: The numbers of records, in their order.
-MEMBERS: Final = {"size-2d": ("Width", "Height"), "scale-bias": ("Scale", "Bias")}
-_MEMBER: Final = {name: index for names in MEMBERS.values() for index, name in enumerate(names)}
+#: The numbers of records, by their place in it.
+MEMBERS: Final = {name: index for names in RECORDS.values() for index, name in enumerate(names)}
 _FOLLOWED: Final = frozenset({"size", "type", "rank", "present"})
 _KEYS: Final = {"rank": "shape", "size": "shape", "item": "attribute", "member": "attribute"}
 _FORWARD: Final[Mapping[type, Callable[[Span, Span], Span | None]]] = {
@@ -180,8 +180,8 @@ class Reader:
                 return place
             info = self.problem.fields.get(node.id)
             return Ref(node.id, "attribute") if info is not None and info.kind == "attribute" else None
-        if isinstance(node, ast.Attribute) and node.attr in _MEMBER and isinstance(node.value, ast.Name):
-            return Ref(node.value.id, "member", _MEMBER[node.attr])
+        if isinstance(node, ast.Attribute) and node.attr in MEMBERS and isinstance(node.value, ast.Name):
+            return Ref(node.value.id, "member", MEMBERS[node.attr])
         if isinstance(node, ast.Subscript):
             index = self.exact(node.slice, env)
             items = self.listed(node.value, env)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import RECORDS
 from specgate.testing.bounds import View
 from specgate.testing.choices import one_of, rotated
 from specgate.testing.domains import (
@@ -25,7 +26,6 @@ from specgate.testing.fused import operator_candidates
 from specgate.testing.layouts import layout_candidates
 from specgate.testing.places import MAX_ARRAY, MAX_COUNT, Room
 from specgate.testing.problem import LAYOUT, Problem
-from specgate.testing.questions import RECORDS
 from specgate.testing.ranges import TOP, Span, Values, meet
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import ScaleBias, Size2D
+from specgate.descriptors.core import RECORDS
 from specgate.testing.bounds import Ref
 from specgate.testing.draft import Draft, Key
 from specgate.testing.places import MAX_ARRAY
@@ -13,14 +13,12 @@ from specgate.testing.problem import LAYOUT, Problem
 if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
 
-__all__ = ["RECORDS", "Question", "answer", "constant_question", "first_questions"]
+__all__ = ["Question", "answer", "constant_question", "first_questions"]
 
 #: In this order: what is decided early narrows what comes later, and outputs come after all that determines them.
 _PHASES: Final = (
     "present", "type", "word", "rank", "number", "count", "item", "size of input", "value", "size of output", *LAYOUT,
 )  # fmt: skip
-#: Types of attributes that hold several numbers of their own.
-RECORDS: Final = {"size-2d": Size2D, "scale-bias": ScaleBias}
 
 
 class Question(NamedTuple):

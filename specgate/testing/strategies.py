@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Symbol, TensorDesc
+from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
 from specgate.testing.broken import broken_descriptors
 from specgate.testing.domains import SIZES, WILD, base_type, number_limits
 from specgate.testing.generate import find_operator, valid_descriptors
-from specgate.testing.questions import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

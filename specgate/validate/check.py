@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.rules.compile import compile_resolved
 from specgate.spec.forms import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.device import forget_gates, gates, judged_for
+from specgate.validate.device import forget_gates, judged_for
 from specgate.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def check_at(
                 verdict = _accepted[key] = Verdict(
                     accepted=True, target=target, operator=descriptor.operator, basis=basis
                 )
-            return judged_for(verdict, descriptor, level, device) if gates(descriptor.dialect, level) else verdict
+            return judged_for(verdict, descriptor, level, device)
     from specgate.validate.judge import explained  # most descriptors need no reasons
 
     return judged_for(explained(descriptor, level, basis, by), descriptor, level, device)

@@ -49,11 +49,15 @@ def capabilities(dialect: str) -> list[str]:
     return sorted({name for info in types for gate in info.get("capability") or () for name in gate["any"]})
 
 
-def device_of(given: str | Iterable[str], dialect: str = "directml") -> frozenset[str]:
+def device_of(given: str | Iterable[str] | None, dialect: str = "directml") -> frozenset[str] | None:
     """Return what a device reports: names of capabilities (several in one text with commas), ``all``, ``none``.
+
+    None, a device that is not known, stays None.
 
     Raises InputError for a name that no type asks for.
     """
+    if given is None:
+        return None
     known = capabilities(dialect)
     texts = [given] if isinstance(given, str) else list(given)
     names = {part.strip() for text in texts for part in str(text).split(",")} - {""}

@@ -101,7 +101,9 @@ def test_names_of_devices():
     ]  # fmt: skip
     assert device_of("all") == frozenset(capabilities("directml"))
     assert device_of("none") == frozenset()
-    assert device_of(["Int64ShaderOps", " Native16BitShaderOps "]) == {"Int64ShaderOps", "Native16BitShaderOps"}
+    assert device_of(["Int64ShaderOps", " Native16BitShaderOps "]) == frozenset(
+        {"Int64ShaderOps", "Native16BitShaderOps"}
+    )
     with pytest.raises(InputError, match=r"expected a device as Double.*, all or none, found 'WaveOps'"):
         device_of("WaveOps,all")
     with pytest.raises(InputError, match="expected a device"):
