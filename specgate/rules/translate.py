@@ -37,6 +37,9 @@ class Builder(Protocol):
     def part(self, field: str, attribute: str) -> ast.expr:
         """Return what reads FIELD.attribute, loaded before the statement that reads it."""
 
+    def member(self, record: ast.expr, name: str) -> ast.expr:
+        """Return what reads a record's member."""
+
 
 def load(identifier: str) -> ast.Name:
     """Return a tree that reads a local or global."""
@@ -107,6 +110,8 @@ class Translator:
     def on_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name) and node.value.id not in self.variables:
             return self.builder.part(self.field(node.value.id), node.attr)
+        if isinstance(node.value, ast.Attribute):
+            return self.builder.member(self(node.value), node.attr)
         value = self._slot(self(node.value), node.attr)
         return value if node.attr == "sizes" else call("_given", value)
 
@@ -160,6 +165,8 @@ class Translator:
         argument = node.args[0]
         if name == "present":
             return self._present(argument)
+        if name == "operator":
+            return self.builder.member(self(argument), "operator")
         if name in _OF_TENSORS:
             if isinstance(argument, ast.Name) and argument.id not in self.variables:
                 return self._tensor_call(name, self.field(argument.id))
