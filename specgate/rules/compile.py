@@ -51,6 +51,12 @@ def _single(value: Any) -> Any:
     return value[0]
 
 
+def _all_numbers(value: Any) -> Any:
+    if value is None or not all(isinstance(item, int | float) for item in value):
+        raise ValueError("no numbers")
+    return value
+
+
 def _given(value: Any) -> Any:
     if value is None:
         raise ValueError("left out")
@@ -61,6 +67,7 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_at": _at,
     "_few": primitives.few,
     "_single": _single,
+    "_all_numbers": _all_numbers,
     "_product": primitives.product,
     "_range": primitives.bounded_range,
     "_minimum_size": primitives.minimum_size,

@@ -57,6 +57,7 @@ FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
     "dims": ((TENSOR,), NUMBERS),
     "bits": ((TENSOR,), NUMBER),
     "value": ((TENSOR,), NUMBER),
+    "values": ((TENSOR,), NUMBERS),
     "operator": ((OPERATOR,), WORD),
     "extent": ((TENSOR,), NUMBER),
     "minimum_size": ((TENSOR,), NUMBER),

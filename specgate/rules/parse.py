@@ -294,7 +294,7 @@ class _Checker:
         if name == "present":
             self._present(node.args[0], variables, depth)
             return result
-        if name == "value":
+        if name in {"value", "values"}:
             self._constant_field(node.args[0], variables)
         for argument, kind in zip(node.args, wanted, strict=True):
             if isinstance(argument, ast.GeneratorExp) and kind == NUMBERS:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.rules.parse import NUMBERS, WORDS
+from specgate.rules.primitives import TENSOR_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ SLOTS: Final[Mapping[str, int]] = {
     "Flags": 5,
     "value": 6,
 }
-_OF_TENSORS: Final = {"rank", "type", "elements", "dims", "bits", "value", "extent", "minimum_size", "overlapping"}
+_OF_TENSORS: Final = frozenset(TENSOR_FUNCTIONS)
 _RENAMED: Final = {"product": "_product", "range": "_range", "power_of_two": "_power_of_two"}
 
 
@@ -151,7 +152,7 @@ class Translator:
             case ast.Attribute():
                 return node.attr in {"sizes", "strides"}
             case ast.Call(func=ast.Name(id=function)):
-                return function in {"dims", "range"}
+                return function in {"dims", "range", "values"}
             case ast.IfExp():
                 return self._sequence(node.body)
             case ast.Name(id=name) if name not in self.variables:
@@ -188,6 +189,8 @@ class Translator:
                 return bits
             case "value":
                 return call("_single", part(field, "value"))
+            case "values":
+                return call("_all_numbers", part(field, "value"))
             case "minimum_size":
                 return call("_minimum_size", bits, part(field, "sizes"), part(field, "strides"))
             case _:

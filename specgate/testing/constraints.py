@@ -33,6 +33,7 @@ _ASPECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "type": ("type",),
     "bits": ("type",),
     "value": ("value",),
+    "values": ("value",),
     "extent": ("shape", "strides"),
     "minimum_size": ("type", "shape", "strides"),
     "overlapping": ("shape", "strides"),

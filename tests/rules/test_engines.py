@@ -134,7 +134,17 @@ def sequences(draw: st.DrawFn, depth: int = 2, variables: tuple[str, ...] = ()) 
         return f"({', '.join(items)})"
     name = draw(TENSOR)
     return draw(
-        st.sampled_from([f"{name}.sizes", f"{name}.strides", f"dims({name})", "Order", "range(Axis)", "Fused.Axes"])
+        st.sampled_from(
+            [
+                f"{name}.sizes",
+                f"{name}.strides",
+                f"dims({name})",
+                f"values({name})",
+                "Order",
+                "range(Axis)",
+                "Fused.Axes",
+            ]
+        )
     )
 
 
