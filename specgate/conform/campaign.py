@@ -206,5 +206,5 @@ def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
 
 def _rules(counted: Iterable[Counts]) -> Iterator[RuleCount]:
     for counts in counted:
-        for finding, (accepting, rejecting, oracle) in counts.rules.items():
-            yield RuleCount(counts.operator, counts.level, finding, accepting, rejecting, oracle)
+        for finding, numbers in counts.rules.items():
+            yield RuleCount(counts.operator, counts.level, finding, *numbers)

@@ -17,13 +17,18 @@ __all__ = ["Lack", "Rule", "rules_met"]
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """The levels at which a rule lacks the same cases: ``("rejecting", "oracle")``."""
+    """The levels at which a rule lacks the same cases: ``("rejecting", "oracle")``.
+
+    explained: the oracle case is lacking because nobody can be asked, or because builds are known not to object.
+    """
 
     cases: tuple[str, ...]
     levels: tuple[str, ...]
+    explained: str = ""
 
     def __str__(self) -> str:
-        return f"no {', no '.join(self.cases)} case at {', '.join(self.levels)}"
+        why = f" ({self.explained})" if self.explained else ""
+        return f"no {', no '.join(self.cases)} case{why} at {', '.join(self.levels)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,11 @@ class Rule:
     rejecting: int
     oracle: int
     lacks: tuple[Lack, ...]
+
+    @property
+    def open(self) -> tuple[Lack, ...]:
+        """The lacks that nothing explains."""
+        return tuple(lack for lack in self.lacks if not lack.explained)
 
 
 def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
@@ -56,9 +66,15 @@ def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
 
 
 def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
-    found: dict[tuple[str, ...], list[str]] = {}
+    found: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for rule in group:
         missing = tuple(name for name in ("accepting", "rejecting", "oracle") if not getattr(rule, name))
         if missing:
-            found.setdefault(missing, []).append(rule.level)
-    return tuple(Lack(cases, tuple(levels)) for cases, levels in found.items())
+            found.setdefault((missing, _explained(rule) if missing == ("oracle",) else ""), []).append(rule.level)
+    return tuple(Lack(cases, tuple(levels), why) for (cases, why), levels in found.items())
+
+
+def _explained(rule: RuleCount) -> str:
+    if rule.unasked == rule.rejecting:
+        return "cannot be asked"
+    return "known to be taken" if rule.unasked + rule.waived == rule.rejecting else ""
