@@ -76,8 +76,8 @@ class Counts:
     #: Per implementation: verdicts given, taken by it, the same as ours by the page, the same as what is known.
     tallies: dict[str, list[int]] = field(default_factory=dict)
     classes: dict[ClassKey, Example] = field(default_factory=dict)
-    #: Per finding: cases taken that it speaks of, cases that it alone refuses, and of those the ones that the other side
-    #: refuses, that nobody had a verdict on, and that it is known to take.
+    #: Per finding: cases taken that it speaks of, cases that it alone refuses, and of those the ones that the other
+    #: side refuses, that nobody had a verdict on, and that it is known to take.
     rules: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:

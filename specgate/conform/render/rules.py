@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from specgate.conform.render.shared import natural
+from specgate.conform.render.shared import count, natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from specgate.conform.result import RuleCount
 
-__all__ = ["Lack", "Rule", "rules_met"]
+__all__ = ["Lack", "Rule", "rules_met", "said_of"]
+
+_UNASKABLE: Final = "cannot be asked"
+_TAKEN: Final = "known to be taken"
+_WHY: Final = {
+    _UNASKABLE: "about what no implementation can be handed",
+    _TAKEN: "recorded that implementations take it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,18 @@ def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
     ]
 
 
+def said_of(met: Sequence[Rule]) -> str:
+    """Return how many rules have every case at every level, and why others can not have it."""
+    lacking = sum(bool(rule.open) for rule in met)
+    whys = Counter(lack.explained for rule in met if not rule.open for lack in rule.lacks[:1])
+    complete = len(met) - lacking - whys.total()
+    said = f"{complete:,} of {count(len(met), 'rule and cell', 'rules and cells')} have"
+    said += " an accepting, a rejecting and an oracle case at every level"
+    return "; ".join(
+        [said, *(f"{number:,} have no oracle case because it is {_WHY[why]}" for why, number in whys.items())]
+    )
+
+
 def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
     found: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for rule in group:
@@ -76,5 +96,5 @@ def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
 
 def _explained(rule: RuleCount) -> str:
     if rule.unasked == rule.rejecting:
-        return "cannot be asked"
-    return "known to be taken" if rule.unasked + rule.waived == rule.rejecting else ""
+        return _UNASKABLE
+    return _TAKEN if rule.unasked + rule.waived == rule.rejecting else ""
