@@ -256,7 +256,7 @@ def mixed(save):
 
 
 def test_operators_without_a_kernel_are_computed_by_the_reference_evaluator(save):
-    told = []
+    told: list[str] = []
     result = run_model(mixed(save), INPUTS, told=told.append)
     hot = np.array([[2, 1, 1], [1, 1, 2], [1, 1, 1]], "f4")
     assert result["o"].tolist() == hot.tolist()
@@ -315,7 +315,7 @@ def test_functions_and_subgraphs(save):
     inside[1].attribute.append(onnx.AttributeProto(name="axis", ref_attr_name="where", type=onnx.AttributeProto.INT))
     function = helper.make_function("own", "Mine", ["x", "w"], ["y"], inside, imports[:1], ["where"])
     node = helper.make_node("Mine", ["i", "v"], ["o"], domain="own", name="call", where=0)
-    told = []
+    told: list[str] = []
     result = run_model(save([node], functions=[function], imports=imports), INPUTS, told=told.append)
     assert result["o"].tolist() == [[2, 1, 1], [1, 1, 1], [1, 2, 1]]
     assert told == [f"onnx.reference {onnx.__version__} computed Constant (1), own.Mine (1)"]
