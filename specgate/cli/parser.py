@@ -102,6 +102,19 @@ def _judging(commands: Any) -> None:
     lint.add_argument(
         "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
     )
+    lint.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="give a symbolic dimension of ONNX models a size: batch=1, or x[0]=1 for a nameless one of the input x; "
+        "repeat for several",
+    )
+    lint.add_argument(
+        "--no-infer",
+        action="store_true",
+        help="do not ask the onnx package for types and shapes that ONNX models leave out",
+    )
     lint.add_argument("--baseline", metavar="FILE", help="do not report the findings in FILE")
     lint.add_argument("--update-baseline", action="store_true", help="write today's findings to the baseline file")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, Descriptor, Oddity, Symbol, TensorDesc, shown
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def build(
     """Return the Descriptor of a node: tensors by position, attributes converted or noted as oddities.
 
     convert: (field, raw) -> value; raises ValueError with what was expected when the raw value is of another kind.
+    An attribute that is given but not known is UNKNOWN.
     """
     fields: dict[str, Any] = {}
     oddities: list[Oddity] = []
@@ -49,7 +50,7 @@ def build(
             oddities.append(Oddity("unknown-attribute", key, message, raw))
             continue
         try:
-            fields[key] = convert(info, raw)
+            fields[key] = raw if raw is UNKNOWN else convert(info, raw)
         except ValueError as error:
             oddities.append(Oddity("wrong-kind", key, f"{key} is {shown(raw)}, but {error}", raw))
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import UNKNOWN
+
 if TYPE_CHECKING:
     import ast
     from collections.abc import Mapping
@@ -127,19 +129,6 @@ SLOTS: Final = {
     "GuaranteedBaseOffsetAlignment": "alignment",
     "Flags": "flags",
 }
-
-
-class _Unknown:
-    """The third truth value, and the value of an unknown size."""
-
-    def __repr__(self) -> str:
-        return "unknown"
-
-    def __bool__(self) -> bool:
-        raise TypeError("an unknown value is neither true nor false")
-
-
-UNKNOWN: Final = _Unknown()
 
 
 class Broken(Exception):

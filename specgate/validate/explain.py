@@ -182,6 +182,12 @@ def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Itera
 
 def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
     values = cell.values if cell is not None and cell.values is not None else info.words
+    if value is UNKNOWN:
+        limits = values or ((str(cell.range),) if cell is not None and cell.range is not None else ())
+        if limits:
+            message, allowed = f"{where} has an unknown value", tuple(str(v) for v in limits)
+            yield Failure(f"{name}.value", where, message, {where: None}, unknown=True, aspect="value", allowed=allowed)
+        return
     if values is not None and value not in values:
         allowed = tuple(str(v) for v in values)
         yield Failure(
