@@ -197,16 +197,18 @@ class _Names:
             message = "has no outputs, so that nothing of it can be read"
             yield finding("output-missing", "note", message, (self.file, place, None))
             return
-        makers = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
+        makers: dict[str, list[int]] = {}
+        for index, node in enumerate(nodes):
+            for name in filter(None, node.outputs):
+                makers.setdefault(name, []).append(index)
         roots = [index for index, node in enumerate(nodes) if not any(node.outputs)]
-        pending = [*roots, *(makers[name] for name in outputs if name in makers)]
+        pending = [*roots, *(index for name in outputs for index in makers.get(name, ()))]
         alive = set(pending)
         while pending:
             for name in self.reads(nodes[pending.pop()]):
-                maker = makers.get(name)
-                if maker is not None and maker not in alive:
-                    alive.add(maker)
-                    pending.append(maker)
+                fresh = [index for index in makers.get(name, ()) if index not in alive]
+                alive.update(fresh)
+                pending.extend(fresh)
         for index, node in enumerate(nodes):
             if index not in alive:
                 message = f"no output of the graph is computed from {shown(next(filter(None, node.outputs)))}"
