@@ -49,6 +49,7 @@ class _Writer:
     def __init__(self, model: OnnxModel) -> None:
         self.functions = {function_key(function) for function in model.functions}
         self.graphs: list[OnnxGraph] = []
+        self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
     def nested(self, graph: OnnxGraph) -> bytes:
         return self.graph(graph, graph.nodes)
@@ -57,7 +58,13 @@ class _Writer:
         """Write a graph in a function, of which an answer does not speak: it has other types for each call."""
         nodes = [write_node(node, self.unasked) for node in graph.nodes]
         outputs = [(info.name, info.type) for info in graph.outputs]
-        return write_graph(graph, nodes, outputs=outputs, value_infos=[(i.name, i.type) for i in graph.value_infos])
+        infos = [(info.name, info.type) for info in graph.value_infos]
+        return write_graph(graph, nodes, initializers=self.data(graph), outputs=outputs, value_infos=infos)
+
+    def data(self, graph: OnnxGraph) -> list[OnnxTensor]:
+        """Return the initializers that are small, and constant."""
+        inputs = {info.name for info in graph.inputs} if self.overridable else set()
+        return [tensor for tensor in graph.initializers if tensor.data is not None and tensor.name not in inputs]
 
     def graph(self, graph: OnnxGraph, chosen: list[OnnxNode]) -> bytes:
         """Write one graph with some of its nodes, and the graphs in them."""
@@ -73,7 +80,7 @@ class _Writer:
         known = {**stated, **dict(_constants(graph))}
         outputs = [(info.name, known.get(info.name)) for info in graph.outputs]
         written = [write_node(node, self.nested) for node in nodes]
-        return write_graph(graph, written, outputs=outputs, value_infos=known.items())
+        return write_graph(graph, written, initializers=self.data(graph), outputs=outputs, value_infos=known.items())
 
 
 def _holds_weights(node: OnnxNode) -> bool:

@@ -46,10 +46,23 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
+def _varints(values: list[int]) -> bytes:
+    return b"".join(map(_varint, values))
+
+
+_PACKERS: Final[dict[str, Callable[[list[Any]], bytes]]] = {
+    "int64": _varints,
+    "int32": _varints,
+    "uint64": _varints,
+    "float": lambda values: struct.pack(f"<{len(values)}f", *values),
+    "double": lambda values: struct.pack(f"<{len(values)}d", *values),
+}
+
+
 def _field(message: str, name: str, value: Any) -> bytes:
     """One field: a number, a text, or the bytes of a message."""
     number, kind = _FIELDS[message][name]
-    if kind in {"float", "double"}:
+    if kind in {"float", "double"} and not isinstance(value, bytes):
         wire, code = (5, "<f") if kind == "float" else (1, "<d")
         return _varint(number << 3 | wire) + struct.pack(code, value)
     if isinstance(value, str | bytes):
@@ -59,12 +72,15 @@ def _field(message: str, name: str, value: Any) -> bytes:
 
 
 def _fields(message: str, **given: Any) -> bytes:
-    """Fields that are not None; a list is a repeated field."""
-    return b"".join(
-        _field(message, name, item)
-        for name, value in given.items()
-        for item in (value if isinstance(value, list | tuple) else () if value is None else (value,))
-    )
+    """Fields that are not None; a list is a repeated field, of numbers a packed one."""
+    parts = []
+    for name, value in given.items():
+        if isinstance(value, list):
+            packed = _PACKERS.get(_FIELDS[message][name][1])
+            parts += [_field(message, name, item) for item in ([packed(value)] if packed and value else value)]
+        elif value is not None:
+            parts.append(_field(message, name, value))
+    return b"".join(parts)
 
 
 def write_model(model: OnnxModel, graph: bytes, functions: Iterable[bytes]) -> bytes:
@@ -86,15 +102,16 @@ def write_graph(
     graph: OnnxGraph,
     nodes: Iterable[bytes],
     *,
+    initializers: Iterable[OnnxTensor],
     outputs: Iterable[tuple[str, OnnxType | None]],
     value_infos: Iterable[tuple[str, OnnxType | None]],
 ) -> bytes:
-    """Return a serialized GraphProto; of its initializers those whose data is known."""
+    """Return a serialized GraphProto with some of its initializers."""
     return _fields(
         "GraphProto",
         node=list(nodes),
         name=graph.name or "graph",
-        initializer=[write_tensor(tensor) for tensor in graph.initializers if tensor.data is not None],
+        initializer=[write_tensor(tensor) for tensor in initializers],
         input=[_value_info(info.name, info.type) for info in graph.inputs],
         output=[_value_info(name, kind) for name, kind in outputs],
         value_info=[_value_info(name, kind) for name, kind in value_infos],

@@ -27,7 +27,7 @@ def weights(name, values=(1.0, 2.0)):
 
 def graph(nodes, inputs=("x",), outputs=("y",), initializers=(), name="g", **more):
     """Return a graph whose inputs and outputs are named, or made already."""
-    made = [[item if hasattr(item, "type") else info(item) for item in items] for items in (inputs, outputs)]
+    made = [[item if hasattr(item, "name") else info(item) for item in items] for items in (inputs, outputs)]
     return helper.make_graph(list(nodes), name, *made, list(initializers), **more)
 
 
