@@ -78,9 +78,10 @@ class _Writer:
         }
         stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
         known = {**stated, **dict(_constants(graph))}
-        outputs = [(info.name, known.get(info.name)) for info in graph.outputs]
+        outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
         written = [write_node(node, self.nested) for node in nodes]
-        return write_graph(graph, written, initializers=self.data(graph), outputs=outputs, value_infos=known.items())
+        data = self.data(graph)
+        return write_graph(graph, written, initializers=data, outputs=outputs, value_infos=known.items())
 
 
 def _holds_weights(node: OnnxNode) -> bool:
