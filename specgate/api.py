@@ -121,12 +121,19 @@ def lint(
     basis: Basis = "both",
     *,
     device: str | Iterable[str] | None = None,
+    pins: Mapping[str, int] | None = None,
+    infer: bool = True,
+    custom_domains: Iterable[str] = (),
 ) -> Report:
     """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``.
 
-    device: as `check` has it.
+    device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size (``{"batch": 1}``, ``{"x[0]": 1}``
+    for a nameless one of the input x); infer asks the onnx package, where it is installed, for types and shapes that
+    the file leaves out, in a process of its own; custom_domains are those that the targets are known to have.
     """
     from specgate.linting.model import lint_model
+    from specgate.linting.settings import LintSettings
 
     goals = [t if isinstance(t, Target) else parse_target(t) for t in targets]
-    return lint_model(model, goals, basis, device_of(device))
+    settings = LintSettings(infer, dict(pins or {}), tuple(custom_domains))
+    return lint_model(model, goals, basis, device_of(device), settings)

@@ -12,6 +12,7 @@ from specgate.cli.common import emit, options
 from specgate.errors import Error, InputError
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import discover
+from specgate.linting.settings import LintSettings, read_pins
 from specgate.targets import parse_target, parse_targets
 from specgate.validate.device import device_of
 from specgate.verdict import Report
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
-Job = tuple[str, tuple[str, ...], str, frozenset[str] | None]
+Job = tuple[str, tuple[str, ...], str, frozenset[str] | None, LintSettings]
 
 
 def lint(arguments: argparse.Namespace) -> int:
@@ -63,6 +64,7 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
         tuple((t.alias and f"{t.dialect}:{t.alias}") or str(t) for t in targets),
         arguments.basis or config.basis,
         device_of(arguments.device),
+        LintSettings(not arguments.no_infer, read_pins(arguments.pin), tuple(config.custom_domains)),
     )
 
 
@@ -70,9 +72,9 @@ def lint_job(job: Job) -> Report | str:
     """Lint one file in this or another process; a string says why the file is unusable."""
     from specgate.linting.model import lint_model
 
-    file, targets, basis, device = job
+    file, targets, basis, device, settings = job
     try:
-        return lint_model(file, parse_targets(targets), basis, device)  # type: ignore[arg-type]
+        return lint_model(file, parse_targets(targets), basis, device, settings)  # type: ignore[arg-type]
     except Error as error:
         text = str(error)
         return text if file in text else f"{file}: {text}"

@@ -71,6 +71,22 @@ def _judged(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
 
 
+def _inferring(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="give a symbolic dimension of ONNX models a size: batch=1, or x[0]=1 for a nameless one of the input x; "
+        "repeat for several",
+    )
+    parser.add_argument(
+        "--no-infer",
+        action="store_true",
+        help="do not ask the onnx package for types and shapes that ONNX models leave out",
+    )
+
+
 def _judging(commands: Any) -> None:
     check = _command(
         commands,
@@ -102,6 +118,7 @@ def _judging(commands: Any) -> None:
     lint.add_argument(
         "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
     )
+    _inferring(lint)
     lint.add_argument("--baseline", metavar="FILE", help="do not report the findings in FILE")
     lint.add_argument("--update-baseline", action="store_true", help="write today's findings to the baseline file")
 
@@ -129,9 +146,13 @@ def _judging(commands: Any) -> None:
     run.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
 
     minimum = _command(
-        commands, "minimum", "tables", "the lowest level that accepts a descriptor, and what blocks each level below"
+        commands,
+        "minimum",
+        "tables",
+        "the lowest level that accepts a descriptor or an ONNX model, and what blocks each level below",
     )
-    minimum.add_argument("descriptor", help="descriptor file, or a JSON text")
+    minimum.add_argument("descriptor", help="descriptor file, a JSON text, or an .onnx model")
+    _inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")
 

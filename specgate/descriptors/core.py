@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.rules.language import UNKNOWN
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
-    "RECORDS", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor",
+    "RECORDS", "UNKNOWN", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown",
+    "tensor",
 ]  # fmt: skip
 
 
@@ -44,6 +43,19 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
     else:
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+class _Unknown:
+    """The third truth value, and the value of an unknown size or attribute."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+    def __bool__(self) -> bool:
+        raise TypeError("an unknown value is neither true nor false")
+
+
+UNKNOWN: Final = _Unknown()
 
 
 class Symbol(str):
@@ -143,11 +155,11 @@ class Descriptor:
     """One concrete use of an operator. Treat as immutable: checks are compiled against what it held when it was made.
 
     dialect, operator: as in the tables (``directml``, ``ONE_HOT``). fields: by the table's field names; what the
-    descriptor leaves out is absent; an operator inside an operator (a fused activation) is a Descriptor of its own, of
-    the same dialect and without tensors. version: the level it was written for (an OpenVINO layer's ``opset1``, a
-    model's opset import), None to be judged as written for the target. layout: the level by whose order inputs and
-    outputs were read, None where they stand alike at all. plain: True when nothing is unknown or odd, so that the
-    compiled checker may answer.
+    descriptor leaves out is absent, an attribute that is given but not known is UNKNOWN; an operator inside an operator
+    (a fused activation) is a Descriptor of its own, of the same dialect and without tensors. version: the level it was
+    written for (an OpenVINO layer's ``opset1``, a model's opset import), None to be judged as written for the target.
+    layout: the level by whose order inputs and outputs were read, None where they stand alike at all. plain: True when
+    nothing is unknown or odd, so that the compiled checker may answer.
     """
 
     dialect: str

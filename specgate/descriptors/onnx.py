@@ -8,10 +8,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
 from specgate.errors import InputError
-from specgate.rules.language import UNKNOWN
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, Descriptor, Oddity, Symbol, TensorDesc, shown
 from specgate.errors import InputError
-from specgate.rules.language import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +61,7 @@ def build(
         stated = kinds.get(key) if kinds else None
         try:
             if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
-                raise ValueError(f"it is stated as {stated}, and {info.type} is expected")  # noqa: TRY301
+                raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except ValueError as error:
             oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, GraphDesc, Symbol, TensorDesc
+from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, Symbol, TensorDesc
 from specgate.descriptors.onnx import attribute_value, container, operator_name
 from specgate.descriptors.positional import attributes_of, build, positional
 from specgate.errors import InputError
-from specgate.rules.language import UNKNOWN
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

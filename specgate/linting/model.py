@@ -6,8 +6,11 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import Symbol
+from specgate.descriptors.text import plain_name
 from specgate.errors import InputError
 from specgate.linting.nodes import Graph, Unit
+from specgate.linting.settings import LintSettings
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at, check_for
 from specgate.verdict import Finding, Location, NodeRef, Report
@@ -21,19 +24,24 @@ if TYPE_CHECKING:
 
 __all__ = ["add_lines", "graph_of", "judge", "lint_model"]
 
+_STATED: Final = ("onnx/model/stated-type", "onnx/model/stated-shape")
 _TEXT: Final = (".json", ".yaml", ".yml")
 
 
 def lint_model(
-    model: Any, targets: Sequence[Target], basis: Basis = "both", device: frozenset[str] | None = None
+    model: Any,
+    targets: Sequence[Target],
+    basis: Basis = "both",
+    device: frozenset[str] | None = None,
+    settings: LintSettings | None = None,
 ) -> Report:
     """Return the report on `model`: a path, or an ``onnx.ModelProto``. Raises InputError for an unusable file.
 
-    device: the capabilities that a device reports (see `check_at`).
+    device: the capabilities that a device reports (see `check_at`). settings: what is pinned, known and inferred.
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
-    graph = graph_of(model)
+    graph = graph_of(model, settings or LintSettings())
     report = Report(files=[os.fspath(model)] if isinstance(model, str | os.PathLike) else [])
     report.findings.extend(graph.findings)
     for name in graph.dialects():
@@ -42,12 +50,38 @@ def lint_model(
             report.findings.append(_no_target(name, targets, report.files))
         for target in own:
             report.targets.append(str(target))
-            report.findings.extend(_file_findings(graph, target, report.files))
+            if graph.dialect == "onnx":
+                from specgate.linting.onnx_versions import target_findings
+
+                report.findings.extend(target_findings(graph, target, report.files))
             for unit in graph.units:
                 if unit.descriptor is None or unit.descriptor.dialect == name:
                     judge(unit, graph, target, basis, report, device)
+    report.findings = list(_without_echoes(report.findings))
+    if graph.not_inferred and report.undecided:
+        report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
     add_lines(report)
     return report
+
+
+def _without_echoes(findings: list[Finding]) -> Iterator[Finding]:
+    """A type that contradicts its node is told once: by the rule that it breaks, where the tables have one."""
+    wrong = {found.location.node for found in findings if found.severity == "error" and found.location is not None}
+    for found in findings:
+        if found.id not in _STATED or found.location is None or found.location.node not in wrong:
+            yield found
+
+
+def _not_inferred(package: str, count: int, files: list[str]) -> Finding:
+    verdicts = "1 verdict stays" if count == 1 else f"{count} verdicts stay"
+    return Finding(
+        id="onnx/model/not-inferred",
+        severity="note",
+        message=f"{verdicts} undecided; types and shapes that the file leaves out are found by the {package} package, "
+        "which is not installed",
+        fix="pip install 'specgate-ml[onnx]'",
+        location=Location(files[0] if files else None, None, "model"),
+    )
 
 
 def add_lines(report: Report) -> None:
@@ -78,13 +112,17 @@ def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str) -> 
     return None
 
 
-def graph_of(model: Any) -> Graph:
-    """Read a model by its format: ``.onnx``, OpenVINO IR (``.xml``), a JSON or YAML file, or a ModelProto."""
+def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
+    """Read a model by its format: ``.onnx``, OpenVINO IR (``.xml``), a JSON or YAML file, or a ModelProto.
+
+    settings: for ONNX models; without, nothing is inferred.
+    """
+    settings = settings or LintSettings(infer=False)
     if hasattr(model, "SerializeToString"):
         from specgate.linting.onnx_graph import onnx_units
         from specgate.models.onnx_model import read_model_bytes
 
-        return onnx_units(read_model_bytes(model.SerializeToString(), "<ModelProto>"))
+        return onnx_units(read_model_bytes(model.SerializeToString(), "<ModelProto>"), settings)
     if not isinstance(model, str | os.PathLike):
         raise InputError(f"expected a path or an onnx.ModelProto, found {type(model).__name__}")
     path = os.fspath(model)
@@ -98,7 +136,7 @@ def graph_of(model: Any) -> Graph:
     from specgate.linting.onnx_graph import onnx_units
     from specgate.models.onnx_model import read_model
 
-    return onnx_units(read_model(path))
+    return onnx_units(read_model(path), settings)
 
 
 def _descriptor_file(path: str) -> Graph:
@@ -127,10 +165,27 @@ def judge(
     for found in verdict.findings:
         report.findings.append(_placed(found, unit.location, target))
     if verdict.accepted is None:
-        reason = "; ".join(found.message for found in verdict.undecided)
+        reason = "; ".join([*(found.message for found in verdict.undecided), *_pins(unit.descriptor, verdict)])
         report.undecided.append(NodeRef(unit.location, str(target), reason))
     report.findings.extend(_changes(unit, target))
     return verdict
+
+
+def _pins(descriptor: Descriptor, verdict: Verdict) -> Iterator[str]:
+    """Say which dimensions of an ONNX model would have to be given a size."""
+    if descriptor.dialect != "onnx":
+        return
+    from specgate.linting.onnx_types import pinless
+
+    sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
+    named = dict.fromkeys(str(size) for size in sizes if isinstance(size, Symbol) and not pinless(size))
+    seen: set[str] = set()
+    for found in verdict.undecided:
+        for value in found.values.values():
+            seen.update(item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
+    wanted = [name for name in named if name in seen]
+    if wanted:
+        yield "pin " + " ".join(f"--pin {plain_name(name)}=SIZE" for name in wanted)
 
 
 def _judged(
@@ -166,69 +221,6 @@ def _changes(unit: Unit, target: Target) -> Iterator[Finding]:
         target=str(target),
         location=unit.location,
     )
-
-
-def _file_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
-    """What the file itself asks of a target: its opset imports and its IR version."""
-    location = Location(files[0] if files else None, None, "model", None)
-    table = dialect(graph.dialect)
-    opset = graph.imports.get("")
-    newest = int(table.levels[-1]) if graph.imports else 0
-    if opset is not None and opset > (position_number(target)):
-        yield Finding(
-            id=f"{graph.dialect}/model/opset-import",
-            severity="error",
-            message=f"imports opset {opset}, but the target implements opsets up to {target.level}"
-            + (f"; the tables end at {newest}" if opset > newest else ""),
-            where="opset_import",
-            values={"opset_import": opset, "target": target.level},
-            first_level=str(opset) if str(opset) in table.position else None,
-            levels=tuple(table.levels[table.position[str(opset)] :]) if str(opset) in table.position else (),
-            fix=f"export for opset {target.level} or lower",
-            target=str(target),
-            location=location,
-        )
-    yield from _domain_findings(graph, target, location)
-    readable = target.ir_version if target.alias is not None else None  # only a release reads files
-    if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
-        yield Finding(
-            id=f"{graph.dialect}/model/ir-version",
-            severity="error",
-            message=f"has IR version {graph.ir_version}, but {target.environment} reads those up to {readable}",
-            where="ir_version",
-            values={"ir_version": graph.ir_version, "target": readable},
-            fix=f"save it with IR version {readable}",
-            target=str(target),
-            location=location,
-        )
-
-
-def _domain_findings(graph: Graph, target: Target, location: Location) -> Iterator[Finding]:
-    """Imports of domains with versions of their own, beyond the one that comes with the target."""
-    table = dialect(graph.dialect)
-    for domain, version in graph.imports.items():
-        newest = table.domain_level(domain, target.level) if domain in table.domains else str(version)
-        if newest is not None and version <= int(newest):
-            continue
-        having = [at for at in table.levels if version <= int(table.domain_level(domain, at) or 0)]
-        has = f"implements versions up to {newest}" if newest is not None else "does not have that domain"
-        yield Finding(
-            id=f"{graph.dialect}/model/opset-import",
-            severity="error",
-            message=f"imports {domain} version {version}, but the target {has}",
-            where="opset_import",
-            values={"opset_import": version, "domain": domain, "target": newest},
-            first_level=having[0] if having else None,
-            levels=tuple(having),
-            fix=f"export for {domain} version {newest} or lower" if newest is not None else None,
-            target=str(target),
-            location=location,
-        )
-
-
-def position_number(target: Target) -> int:
-    """The target's opset as a number."""
-    return int(target.level.removeprefix("opset"))
 
 
 def _no_target(name: str, targets: Sequence[Target], files: list[str]) -> Finding:

@@ -27,7 +27,8 @@ class Graph:
     """All units of one file, subgraphs and functions included.
 
     dialect: whose words the file speaks. imports: ONNX's opset imports of the ai.onnx domain and others.
-    ir_version: of the file. findings: what is wrong with the file itself.
+    ir_version: of the file. findings: what is wrong with the file itself. not_inferred: the package without which types
+    that the file leaves out stay unknown, "" where it was not missed.
     """
 
     dialect: str
@@ -35,6 +36,7 @@ class Graph:
     imports: dict[str, int] = field(default_factory=dict)
     ir_version: int | None = None
     findings: list[Finding] = field(default_factory=list)
+    not_inferred: str = ""
 
     def dialects(self) -> list[str]:
         """Every dialect that its units speak; the file's own where none has a table."""

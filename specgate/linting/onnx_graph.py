@@ -3,33 +3,74 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc
-from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, container, operator_name
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
-from specgate.errors import InputError, NoTable
+from specgate.errors import NoTable
+from specgate.linting import inference
 from specgate.linting.nodes import Graph, Unit
-from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.rules.language import UNKNOWN
+from specgate.linting.onnx_external import external_findings
+from specgate.linting.onnx_functions import function_findings
+from specgate.linting.onnx_names import name_findings
+from specgate.linting.onnx_types import (
+    attribute_of,
+    constant,
+    contradictions,
+    held_constant,
+    known_type,
+    merged,
+    pin_sizes,
+)
+from specgate.linting.onnx_versions import complete_imports, import_findings
+from specgate.linting.onnx_walk import (
+    STANDARD_DOMAINS,
+    domain_name,
+    finding,
+    function_key,
+    function_place,
+    label,
+    subgraphs,
+)
+from specgate.linting.settings import LintSettings
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, MutableMapping
+    from collections.abc import Iterator, Mapping, MutableMapping
 
-    from specgate.models.onnx_structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode, OnnxValueInfo
+    from specgate.models.onnx_structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
+    from specgate.verdict import Finding
+
+    Types = MutableMapping[str, TensorDesc]
 
 __all__ = ["onnx_units"]
 
-Types = "MutableMapping[str, TensorDesc]"
+_QUIET = LintSettings(infer=False)
 
 
-def onnx_units(model: OnnxModel) -> Graph:
-    """Return the units of an ONNX model; its nodes are judged at the opsets that it imports."""
+def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
+    """Return the units of an ONNX model, which are judged at the opsets that it imports, and what is wrong with it.
+
+    The sizes of `model` are pinned and its imports completed. Without settings nothing is inferred.
+    """
+    complete_imports(model)
     graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
-    functions = {(f.domain, f.name) for f in model.functions}
-    walker = _Walker(model.file, functions)
+    graph.findings.extend(import_findings(model, settings.custom_domains))
+    graph.findings.extend(pin_sizes(model, settings.pins))
+    graph.findings.extend(function_findings(model))
+    graph.findings.extend(name_findings(model))
+    graph.findings.extend(external_findings(model))
+    inferred = inference.Inferred()
+    if settings.infer and model.graph.nodes:
+        if inference.installed():
+            inferred = inference.infer(model)
+        else:
+            graph.not_inferred = "onnx"
+    graph.findings.extend(inferred.findings)
+    walker = _Walker(model, inferred.types, graph.findings)
     graph.units.extend(walker.graph(model.graph, "graph", model.opset_imports, {}))
     for function in model.functions:
         graph.units.extend(walker.function(function))
@@ -37,58 +78,77 @@ def onnx_units(model: OnnxModel) -> Graph:
 
 
 class _Walker:
-    def __init__(self, file: str | None, functions: set[tuple[str, str]]) -> None:
-        self.file = file
-        self.functions = functions
+    def __init__(
+        self, model: OnnxModel, inferred: Mapping[int, Mapping[str, OnnxType]], findings: list[Finding]
+    ) -> None:
+        self.file = model.file
+        self.functions = {function_key(function) for function in model.functions}
+        self.inferred = inferred
+        self.findings = findings
+        self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
-    def graph(
-        self, graph: OnnxGraph, place: str, imports: dict[str, int], outer: MutableMapping[str, TensorDesc]
-    ) -> Iterator[Unit]:
-        types: MutableMapping[str, TensorDesc] = ChainMap({}, outer)
-        types.update(_declared([*graph.inputs, *graph.value_infos, *graph.outputs]))
-        types.update((tensor.name, _constant(tensor)) for tensor in graph.initializers)
-        yield from self.nodes(graph.nodes, place, imports, types)
+    def graph(self, graph: OnnxGraph, place: str, imports: Mapping[str, int], outer: Types) -> Iterator[Unit]:
+        types: Types = ChainMap({}, outer)
+        stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
+        found = self.inferred.get(id(graph), {})
+        makers = _makers(graph.nodes, place) if found else {}
+        for name in dict.fromkeys(chain(stated, found)):
+            declared, computed = stated.get(name), found.get(name)
+            if declared is not None and computed is not None:
+                node, operator = makers.get(name, (place, None))
+                self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+            best = merged(declared, computed)
+            if best is not None and best.kind != "unknown":
+                types[name] = known_type(best)
+        inputs = {info.name for info in graph.inputs} if self.overridable else set()
+        for tensor in graph.initializers:
+            held = constant(tensor)
+            types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
+        types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
+        yield from self.nodes(graph.nodes, place, imports, types, {name for name, kind in stated.items() if kind})
 
     def function(self, function: OnnxFunction) -> Iterator[Unit]:
-        place = f"function {function.domain}.{function.name}"
-        types = _declared(function.value_infos)
-        yield from self.nodes(function.nodes, place, function.opset_imports, types)
+        stated = {info.name: info.type for info in function.value_infos if info.type is not None}
+        types = {name: known_type(kind) for name, kind in stated.items() if kind.kind != "unknown"}
+        yield from self.nodes(function.nodes, function_place(function), function.opset_imports, types, set(types))
 
     def nodes(
-        self, nodes: Iterable[OnnxNode], place: str, imports: dict[str, int], types: MutableMapping[str, TensorDesc]
+        self, nodes: list[OnnxNode], place: str, imports: Mapping[str, int], types: Types, stated: set[str]
     ) -> Iterator[Unit]:
-        nodes = list(nodes)
+        """Yield the nodes of one body. stated: the values whose types the file itself states."""
         for node in nodes:
-            _learn_constants(node, types)
+            held = held_constant(node)
+            if held is not None:
+                types[node.outputs[0]] = held
         for index, node in enumerate(nodes):
-            here = f"{place}/{_label(node, index)}"
-            if (node.domain, node.op_type) not in self.functions:
-                yield self.unit(node, here, imports, types)
-            for name, attribute in node.attributes.items():
-                bodies = attribute.value if isinstance(attribute.value, list) else [attribute.value]
-                for number, body in enumerate(bodies):
-                    if isinstance(body, OnnxGraph):
-                        inside = name if len(bodies) == 1 else f"{name}[{number}]"
-                        yield from self.graph(body, f"{here}/{inside}", imports, types)
+            here = f"{place}/{label(node, index)}"
+            if function_key(node) not in self.functions:
+                yield self.unit(node, here, imports, types, stated)
+            for inside, body in subgraphs(node):
+                yield from self.graph(body, f"{here}/{inside}", imports, types)
 
-    def unit(self, node: OnnxNode, place: str, imports: dict[str, int], types: MutableMapping[str, TensorDesc]) -> Unit:
+    def unit(self, node: OnnxNode, place: str, imports: Mapping[str, int], types: Types, stated: set[str]) -> Unit:
         operator = operator_name(node.op_type, node.domain)
         location = Location(self.file, None, place, operator)
+        table = dialect("onnx")
         try:
-            spec = dialect("onnx").operator(operator)
+            spec = table.operator(operator)
         except NoTable as error:
+            if node.domain in STANDARD_DOMAINS and table.raw["dialect"].get("complete"):
+                message = f"ONNX has no operator {operator!r:.60}"
+                self.findings.append(finding("operator-unknown", "error", message, (self.file, place, operator)))
             return Unit(location, operator, reason=str(error))
         positions = spec.dialect.position
         opset = imports.get(node.domain)
         if opset is None:
-            raise InputError(
-                f"imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}", file=self.file, place=place
-            )
+            name = domain_name(node.domain)
+            return Unit(location, operator, reason=f"no opset of the domain {name!r:.60} is imported")
         if str(opset) not in positions:
             newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
             return Unit(location, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
         inputs = [None if not name else types.get(name, TensorDesc(None, None)) for name in node.inputs]
-        outputs = [None if not name else types.get(name) for name in node.outputs]
+        # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
+        outputs = [types.get(name) if name in stated else None for name in node.outputs]
         descriptor = build(
             spec,
             inputs,
@@ -102,67 +162,10 @@ class _Walker:
         return Unit(location, operator, descriptor)
 
 
-def _label(node: OnnxNode, index: int) -> str:
-    """A name that stays when other nodes come and go: the node's own, else its first output's, else its number."""
-    output = next((name for name in node.outputs if name), None)
-    return node.name or (f"{node.op_type}->{output}" if output else f"node[{index}]")
-
-
-def _declared(infos: Iterable[OnnxValueInfo]) -> dict[str, TensorDesc]:
-    return {info.name: _tensor(info.type) for info in infos if info.type is not None and info.type.kind != "unknown"}
-
-
-def _tensor(kind: OnnxType | None) -> TensorDesc:
-    if kind is None or kind.kind != "tensor":
-        return TensorDesc(_spelt(kind), None)
-    shape = kind.shape
-    sizes = None if shape is None else tuple(Symbol(s) if isinstance(s, str) else s for s in shape)
-    known = kind.elem_type if kind.elem_type in dialect("onnx").types else None
-    return TensorDesc(known, sizes)
-
-
-def _spelt(kind: OnnxType | None) -> str | None:
-    """Return a type as operator schemas spell it, None where a part of it is not known."""
-    if kind is None or kind.kind in {"unknown", "opaque"}:
-        return None
-    element = dialect("onnx").types.get(kind.elem_type or "", {}).get("tensor")
-    if kind.kind in {"tensor", "sparse_tensor"}:
-        return f"sparse_{element}" if element and kind.kind == "sparse_tensor" else element
-    inner = _spelt(kind.inner)
-    if inner is None or (kind.kind == "map" and element is None):
-        return None
-    return container(kind.kind, inner, kind.elem_type)
-
-
-def attribute_of(attribute: OnnxAttribute) -> Any:
-    """Return what an attribute holds; UNKNOWN for a function's parameter and for what was not read."""
-    value = attribute.value
-    if value is None:
-        return UNKNOWN
-    return [_described(item) for item in value] if isinstance(value, list) else _described(value)
-
-
-def _described(value: Any) -> Any:
-    if isinstance(value, OnnxTensor):
-        return _constant(value)
-    if isinstance(value, OnnxType):
-        return _tensor(value)
-    if isinstance(value, OnnxGraph):
-        return GraphDesc(*(tuple(_tensor(info.type) for info in part) for part in (value.inputs, value.outputs)))
-    return value
-
-
-def _constant(tensor: OnnxTensor) -> TensorDesc:
-    values = tensor.values()
-    known = tensor.elem_type if tensor.elem_type in dialect("onnx").types else None
-    return TensorDesc(known, tuple(tensor.dims), value=None if values is None else tuple(values))
-
-
-def _learn_constants(node: OnnxNode, types: MutableMapping[str, TensorDesc]) -> None:
-    """Constants reach a graph through nodes as well as initializers: take the tensor that such a node holds."""
-    if node.inputs or len(node.outputs) != 1 or node.domain or len(node.attributes) != 1:
-        return
-    held = next(iter(node.attributes.values()))
-    name = node.outputs[0]
-    if isinstance(held.value, OnnxTensor) and held.name == "value" and node.op_type == "Constant":
-        types[name] = _constant(held.value)
+def _makers(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
+    """The path and operator of the node that computes each value."""
+    return {
+        name: (f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
+        for index, node in enumerate(nodes)
+        for name in node.outputs
+    }

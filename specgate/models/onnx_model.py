@@ -81,7 +81,7 @@ def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
         if name == "graph":
             graph.append((value, end))
         elif name == "opset_import":
-            _opset(reader, [(value, end)], model.opset_imports)
+            _opset(reader, [(value, end)], model)
         elif name == "functions":
             model.functions.append(_function(reader, [(value, end)]))
         else:
@@ -92,9 +92,12 @@ def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
     return model
 
 
-def _opset(reader: Reader, spans: list[Span], opsets: dict[str, int]) -> None:
+def _opset(reader: Reader, spans: list[Span], importer: OnnxModel | OnnxFunction) -> None:
     entry = {name: value for name, value, _ in reader.fields(spans, PROTO["OperatorSetIdProto"])}
-    opsets[_domain(entry.get("domain", ""))] = entry.get("version", 0)
+    domain = _domain(entry.get("domain", ""))
+    if domain in importer.opset_imports:
+        importer.repeated_imports.setdefault(domain, []).append(importer.opset_imports[domain])
+    importer.opset_imports[domain] = entry.get("version", 0)
 
 
 def _domain(name: str) -> str:
@@ -111,7 +114,7 @@ def _function(reader: Reader, spans: list[Span]) -> OnnxFunction:
         elif name == "value_info":
             function.value_infos.append(_value_info(reader, [(value, end)]))
         elif name == "opset_import":
-            _opset(reader, [(value, end)], function.opset_imports)
+            _opset(reader, [(value, end)], function)
         elif name == "domain":
             function.domain = _domain(value)
         elif name in {"name", "overload"}:

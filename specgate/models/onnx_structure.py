@@ -145,7 +145,10 @@ class OnnxGraph:
 
 @dataclass(slots=True)
 class OnnxFunction:
-    """A FunctionProto: `attributes` names those without a default, `attribute_protos` has those with one."""
+    """A FunctionProto: `attributes` names those without a default, `attribute_protos` has those with one.
+
+    `repeated_imports` has the versions of a domain that a later import of it replaces.
+    """
 
     name: str = ""
     domain: str = ""
@@ -156,15 +159,20 @@ class OnnxFunction:
     attribute_protos: list[OnnxAttribute] = field(default_factory=list)
     nodes: list[OnnxNode] = field(default_factory=list)
     opset_imports: dict[str, int] = field(default_factory=dict)
+    repeated_imports: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
     value_infos: list[OnnxValueInfo] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class OnnxModel:
-    """A ModelProto. The domain of ai.onnx is "" in opset_imports, nodes and functions; `file` is None for bytes."""
+    """A ModelProto. The domain of ai.onnx is "" in opset_imports, nodes and functions; `file` is None for bytes.
+
+    `repeated_imports` has the versions of a domain that a later import of it replaces.
+    """
 
     ir_version: int | None = None
     opset_imports: dict[str, int] = field(default_factory=dict)
+    repeated_imports: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
     producer_name: str = ""
     producer_version: str = ""
     domain: str = ""

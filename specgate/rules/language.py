@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor
+from specgate.descriptors.core import UNKNOWN, Descriptor
 
 if TYPE_CHECKING:
     import ast
@@ -142,19 +142,6 @@ SLOTS: Final = {
     "GuaranteedBaseOffsetAlignment": "alignment",
     "Flags": "flags",
 }
-
-
-class _Unknown:
-    """The third truth value, and the value of an unknown size."""
-
-    def __repr__(self) -> str:
-        return "unknown"
-
-    def __bool__(self) -> bool:
-        raise TypeError("an unknown value is neither true nor false")
-
-
-UNKNOWN: Final = _Unknown()
 
 
 class Broken(Exception):
