@@ -83,10 +83,9 @@ def _support(wanted: Mapping[str, Any], old: Mapping[str, Any], text: str) -> st
         if level in chunks and _stated(before) == _stated(row):
             parts.append(chunks[level])
             continue
-        kept = {key: {**cell, **_extra(before.get(key))} if key not in _ROW else cell for key, cell in row.items()}
-        kept |= {
-            key: _extra(cell) for key, cell in before.items() if key not in kept and key not in _ROW and _extra(cell)
-        }
+        extra = {key: _extra(cell) for key, cell in before.items() if key not in _ROW}
+        kept = {key: {**cell, **extra[key]} if key in extra else cell for key, cell in row.items()}
+        kept |= {key: cell for key, cell in extra.items() if key not in kept and cell}
         parts.append("".join(f"{c}\n" for c in _comments(chunks.get(level))) + row_text(level, kept))
     return "".join(parts)
 
@@ -105,8 +104,8 @@ def _types(taken: Any) -> Any:
     return frozenset(taken) if isinstance(taken, list) else taken
 
 
-def _extra(cell: Mapping[str, Any] | None) -> dict[str, Any]:
-    return _without(cell or {}, (_TYPES,))
+def _extra(cell: Mapping[str, Any]) -> dict[str, Any]:
+    return _without(cell, (_TYPES,))
 
 
 def _without(entry: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
