@@ -30,10 +30,10 @@ def lint(arguments: argparse.Namespace) -> int:
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     files = discover(arguments.path, exclude=config.excluded)
     jobs = [_job(file, arguments, config) for file in files]
-    report, problems = Report(), []
+    report = Report()
     for file, answer in _progress(zip(files, _answers(jobs, arguments.jobs), strict=True), len(jobs)):
         if isinstance(answer, str):
-            problems.append(answer)
+            report.unusable.append(answer)
         else:
             report.extend(answer)
         del file
@@ -42,8 +42,8 @@ def lint(arguments: argparse.Namespace) -> int:
 
     chosen = arguments.format or config.format or "text"
     emit(render(report, chosen, options=options(arguments, root=str(config.root))), arguments.output)
-    _complain(problems)
-    return 2 if problems else 0 if report.clean else 1
+    _complain(report.unusable)
+    return 2 if report.unusable else 0 if report.clean else 1
 
 
 def _complain(problems: Sequence[str]) -> None:
@@ -124,5 +124,6 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
     if not arguments.update_baseline and not Path(path).exists():
         raise InputError("the baseline file does not exist; --update-baseline writes it", file=path)
     if arguments.update_baseline:
-        write_baseline(report, Path(path), config.root)
+        before = load_baseline(Path(path)) if Path(path).exists() else None
+        write_baseline(report, Path(path), config.root, before)
     apply_baseline(report, load_baseline(Path(path)), config.root)

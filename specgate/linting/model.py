@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
+from specgate.linting.context import context_of
 from specgate.linting.nodes import Graph, Unit
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
@@ -47,6 +48,8 @@ def lint_model(
                 if unit.descriptor is None or unit.descriptor.dialect == name:
                     judge(unit, graph, target, basis, report, device)
     add_lines(report)
+    report.judged = dict.fromkeys(report.files, tuple(report.targets))
+    report.context = context_of(graph.units, report)
     return report
 
 

@@ -14,12 +14,17 @@ __all__ = ["Graph", "Unit"]
 
 @dataclass(slots=True)
 class Unit:
-    """One node to judge. descriptor is None where the operator has no table (reason says so)."""
+    """One node to judge. descriptor is None where the operator has no table (reason says so).
+
+    reads, writes: the names of its values by position, unique in the file, "" where one is left out.
+    """
 
     location: Location
     operator: str
     descriptor: Descriptor | None = None
     reason: str = ""
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

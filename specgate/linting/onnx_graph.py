@@ -29,7 +29,7 @@ def onnx_units(model: OnnxModel) -> Graph:
     graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
     functions = {(f.domain, f.name) for f in model.functions}
     walker = _Walker(model.file, functions)
-    graph.units.extend(walker.graph(model.graph, "graph", model.opset_imports, {}))
+    graph.units.extend(walker.graph(model.graph, "graph", model.opset_imports, {}, {}))
     for function in model.functions:
         graph.units.extend(walker.function(function))
     return graph
@@ -41,20 +41,34 @@ class _Walker:
         self.functions = functions
 
     def graph(
-        self, graph: OnnxGraph, place: str, imports: dict[str, int], outer: MutableMapping[str, TensorDesc]
+        self,
+        graph: OnnxGraph,
+        place: str,
+        imports: dict[str, int],
+        outer: MutableMapping[str, TensorDesc],
+        names: MutableMapping[str, str],
     ) -> Iterator[Unit]:
         types: MutableMapping[str, TensorDesc] = ChainMap({}, outer)
         types.update(_declared([*graph.inputs, *graph.value_infos, *graph.outputs]))
         types.update((tensor.name, _constant(tensor)) for tensor in graph.initializers)
-        yield from self.nodes(graph.nodes, place, imports, types)
+        if place != "graph":  # values of the main graph keep their names
+            names = ChainMap(_own_names(graph, place), names)
+        yield from self.nodes(graph.nodes, place, imports, types, names)
 
     def function(self, function: OnnxFunction) -> Iterator[Unit]:
         place = f"function {function.domain}.{function.name}"
         types = _declared(function.value_infos)
-        yield from self.nodes(function.nodes, place, function.opset_imports, types)
+        used = [name for node in function.nodes for name in (*node.inputs, *node.outputs) if name]
+        names = {name: f"{place}:{name}" for name in used}
+        yield from self.nodes(function.nodes, place, function.opset_imports, types, names)
 
     def nodes(
-        self, nodes: Iterable[OnnxNode], place: str, imports: dict[str, int], types: MutableMapping[str, TensorDesc]
+        self,
+        nodes: Iterable[OnnxNode],
+        place: str,
+        imports: dict[str, int],
+        types: MutableMapping[str, TensorDesc],
+        names: MutableMapping[str, str],
     ) -> Iterator[Unit]:
         nodes = list(nodes)
         for node in nodes:
@@ -62,13 +76,16 @@ class _Walker:
         for index, node in enumerate(nodes):
             here = f"{place}/{_label(node, index)}"
             if (node.domain, node.op_type) not in self.functions:
-                yield self.unit(node, here, imports, types)
+                unit = self.unit(node, here, imports, types)
+                unit.reads = tuple(names.get(name, name) for name in node.inputs)
+                unit.writes = tuple(names.get(name, name) for name in node.outputs)
+                yield unit
             for name, attribute in node.attributes.items():
                 bodies = attribute.value if isinstance(attribute.value, list) else [attribute.value]
                 for number, body in enumerate(bodies):
                     if isinstance(body, OnnxGraph):
                         inside = name if len(bodies) == 1 else f"{name}[{number}]"
-                        yield from self.graph(body, f"{here}/{inside}", imports, types)
+                        yield from self.graph(body, f"{here}/{inside}", imports, types, names)
 
     def unit(self, node: OnnxNode, place: str, imports: dict[str, int], types: MutableMapping[str, TensorDesc]) -> Unit:
         operator = operator_name(node.op_type, node.domain)
@@ -98,6 +115,13 @@ def _label(node: OnnxNode, index: int) -> str:
     """A name that stays when other nodes come and go: the node's own, else its first output's, else its number."""
     output = next((name for name in node.outputs if name), None)
     return node.name or (f"{node.op_type}->{output}" if output else f"node[{index}]")
+
+
+def _own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+    """Name the values of a subgraph by their place: another branch may use the same names."""
+    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    own += [name for node in graph.nodes for name in node.outputs if name]
+    return {name: f"{place}:{name}" for name in own}
 
 
 def _declared(infos: Iterable[OnnxValueInfo]) -> dict[str, TensorDesc]:
