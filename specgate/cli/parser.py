@@ -103,6 +103,18 @@ def _judging(commands: Any) -> None:
     lint.add_argument(
         "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
     )
+    lint.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FORMAT=FILE",
+        help="also write the report in another format, for instance sarif=specgate.sarif; repeat for several",
+    )
+    lint.add_argument(
+        "--only-models",
+        action="store_true",
+        help="skip named files that do not look like a model, as files in directories are skipped",
+    )
     lint.add_argument("--baseline", metavar="FILE", help="do not report the findings in FILE")
     lint.add_argument(
         "--update-baseline",
