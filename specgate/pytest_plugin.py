@@ -79,7 +79,9 @@ def _problem(report: Report, *, strict: bool) -> str | None:
 
 
 def _name(model: Any) -> str:
-    return os.fspath(model) if isinstance(model, str | os.PathLike) else "the model"
+    if isinstance(model, str | os.PathLike):
+        return os.fspath(model)
+    return "the descriptor" if isinstance(model, dict) else "the model"
 
 
 @pytest.fixture(name="assert_supported", scope="session")
