@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding, Location
 
@@ -23,8 +25,8 @@ class Unit:
     operator: str
     descriptor: Descriptor | None = None
     reason: str = ""
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
+    reads: Sequence[str] = ()
+    writes: Sequence[str] = ()
 
 
 @dataclass(slots=True)

@@ -77,8 +77,8 @@ class _Walker:
             here = f"{place}/{_label(node, index)}"
             if (node.domain, node.op_type) not in self.functions:
                 unit = self.unit(node, here, imports, types)
-                unit.reads = tuple(names.get(name, name) for name in node.inputs)
-                unit.writes = tuple(names.get(name, name) for name in node.outputs)
+                unit.reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
+                unit.writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
                 yield unit
             for name, attribute in node.attributes.items():
                 bodies = attribute.value if isinstance(attribute.value, list) else [attribute.value]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.report import counts, nodes_in_order
 from specgate.report.clean import clean, well_formed
-from specgate.report.identity import identified
-from specgate.report.options import RenderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from specgate.report.options import RenderOptions
     from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report
 
 __all__ = ["SCHEMA", "document", "dumps", "render", "safe_values"]
@@ -35,6 +34,10 @@ def render(report: Report, options: RenderOptions) -> str:
 
 def document(report: Report, options: RenderOptions | None = None) -> dict[str, Any]:
     """Return the report as plain dicts, lists, strings and numbers."""
+    # Every command that prints JSON loads this module; only reports need hashes.
+    from specgate.report.identity import identified
+    from specgate.report.options import RenderOptions
+
     found, ignored = identified(report, options or RenderOptions())
     return {
         "schema": SCHEMA,

@@ -69,7 +69,7 @@ def test_nodes_findings_and_counts(sample: Report) -> None:
         "without a table": "3",
         "ignored": "1",
     }
-    assert [said for _, said in read.all("h1")] == ["specgate lint: 3 findings in 2 files"]
+    assert [said for _, said in read.all("h1")] == ["specgate: 3 findings in 2 files"]
     assert [said for _, said in read.all("h2")] == ["models/a.onnx", "models/b.json", "Rules", "Without a table"]
     kinds = [(found["data-kind"], found["data-target"]) for found, _ in read.all("li", class_="finding")]
     assert kinds == [

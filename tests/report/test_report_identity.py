@@ -69,7 +69,7 @@ def test_they_start_from_the_root_wherever_the_repository_lies(tmp_path: Path) -
 def test_a_checkout_moves_paths_and_no_fingerprints(tmp_path: Path) -> None:
     place = Location(str(tmp_path / "repo/ml/a.onnx"), None, "n")
     report = Report(findings=[FINDING.at(place)])
-    options = {"root": tmp_path / "repo/ml", "checkout": tmp_path / "repo"}
+    options: dict[str, Any] = {"root": tmp_path / "repo/ml", "checkout": tmp_path / "repo"}
     assert prints(report, root=tmp_path / "repo/ml") == prints(report, **options)
     (run,) = json.loads(render(report, "sarif", options=RenderOptions(**options)))["runs"]
     artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]

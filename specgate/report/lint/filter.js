@@ -31,7 +31,7 @@
       node.item.hidden = !some;
     }
     for (const file of files) file.hidden = !file.querySelector(".node:not([hidden])");
-    form.querySelector("output").textContent = shown === 1 ? "1 entry" : `${shown} entries`;
+    form.querySelector("output").textContent = `entries: ${shown}`;
   };
 
   // A link to a node that the filters hide shows everything again.

@@ -27,7 +27,7 @@ def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (ever
     """Return the page as a whole document; of more than 2000 findings the gravest are on it, and a line says so."""
     shown, left_out = entries_of(report, _MOST)
     number = counts(report)["findings"]
-    title = f"specgate lint: {plural(number, 'finding')} in {plural(len(report.files), 'file')}"
+    title = f"specgate: {plural(number, 'finding')} in {plural(len(report.files), 'file')}"
     main = tag(
         "main",
         tag("header", tag("h1", title), _about(report), _tiles(report), _unusable(report)),
@@ -95,7 +95,7 @@ def _filters(report: Report, shown: Sequence[Entry]) -> Markup:
         tag("fieldset", tag("legend", "Severity"), *boxes),
         _choice("Target ", "target", targets),
         _choice("Operator ", "operator", operators),
-        tag("p", tag("output", plural(len(shown), "entry").replace("entrys", "entries"), aria_live="polite")),
+        tag("p", tag("output", f"entries: {len(shown)}", aria_live="polite")),
         id="filters",
         hidden=True,
     )
