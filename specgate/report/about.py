@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,31 +23,15 @@ class About:
     url: str | None = None
 
 
-#: Rules about whole files and about the configuration, which no table holds; by the id's last part.
-_OWN: Final = {
-    "specgate/no-target": "a file is judged for at least one target of its dialect",
-    "specgate/ignore-expired": "an ignore holds until its date; after that it silences nothing and is to be removed",
-    "specgate/ignore-stale": "an ignore silences something; one that matches nothing is to be removed",
-    "specgate/baseline-stale": "a baseline knows only findings that still occur; it is to be written again",
-}
-_MODEL: Final = {
-    "opset-import": "the model imports no opset above the one that the target implements",
-    "ir-version": "the file's IR version is one that the target's release reads",
-}
-_NODE: Final = {
-    "changed": "the operator is the same version at the target as in the model; else its behaviour may differ",
-    "device-capability": "the device reports the capability that a tensor's type needs",
-}
-
-
 def about(rule: str) -> About:
     """Return what is known of a rule; of an id that nobody knows, that it is a check of specgate."""
-    group, _, name = rule.rpartition("/")
-    said = _OWN.get(rule) or (_MODEL.get(name) if group.endswith("/model") else None) or _NODE.get(name)
+    from specgate.errors import Error
+    from specgate.linting.rulebook import file_rule
+    from specgate.spec.rulebook import rule_reference
+
+    said = file_rule(rule)
     if said is not None:
         return About(said)
-    from specgate.errors import Error
-    from specgate.spec.rulebook import rule_reference
 
     try:
         return _from(rule, rule_reference(rule))
