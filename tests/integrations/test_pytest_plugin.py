@@ -48,7 +48,7 @@ def test_what_is_not_known_fails_only_when_strict():
 def test_a_model_in_which_nothing_was_judged_does_not_pass(tmp_path):
     file = tmp_path / "custom.json"
     file.write_text('{"type": "DML_OPERATOR_NOPE", "desc": {}}', encoding="utf-8")
-    with pytest.raises(AssertionError, match="custom.json has no node that could be judged for directml:4.1"):
+    with pytest.raises(AssertionError, match=r"custom.json has no node that could be judged for directml:4.1"):
         assert_supported(file, "directml:4.1")
 
 
