@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, options
+from specgate.cli.common import emit, options, width, write_text
 from specgate.errors import Error, InputError
 from specgate.linting.config import Config, load_config
-from specgate.linting.files import discover
+from specgate.linting.files import SUFFIXES, discover, looks_like_model
 from specgate.linting.settings import LintSettings, read_pins
 from specgate.targets import parse_target, parse_targets
 from specgate.validate.device import device_of
@@ -29,22 +29,49 @@ Job = tuple[str, tuple[str, ...], str, frozenset[str] | None, LintSettings]
 def lint(arguments: argparse.Namespace) -> int:
     """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
-    files = discover(arguments.path, exclude=config.excluded)
+    reports = [_report(text) for text in arguments.report]
+    paths = [path for path in arguments.path if not arguments.only_models or _may_be_model(path, config)]
+    files = discover(paths, exclude=config.excluded) if paths or not arguments.only_models else []
     jobs = [_job(file, arguments, config) for file in files]
-    report, problems = Report(), []
+    report = Report()
     for file, answer in _progress(zip(files, _answers(jobs, arguments.jobs), strict=True), len(jobs)):
         if isinstance(answer, str):
-            problems.append(answer)
+            report.unusable.append(answer)
         else:
             report.extend(answer)
         del file
     _settle(report, config, arguments)
+    _write(report, reports, config, arguments)
+    _complain(report.unusable)
+    return 2 if report.unusable else 0 if report.clean else 1
+
+
+def _may_be_model(path: str, config: Config) -> bool:
+    """Treat a named file as if it had been found in a directory; what is missing or special is complained about."""
+    if not Path(path).is_file():
+        return True
+    return path.lower().endswith(SUFFIXES) and not config.excluded(path) and looks_like_model(path)
+
+
+def _report(text: str) -> tuple[str, str]:
+    """Return the format and the file of ``--report FORMAT=FILE``, before anything is linted in vain."""
+    from specgate.report import FORMATS
+
+    chosen, _, file = text.partition("=")
+    if chosen not in FORMATS or not file:
+        raise InputError(f"expected --report FORMAT=FILE with one of {', '.join(FORMATS)}, found {text!r:.100}")
+    return chosen, file
+
+
+def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, arguments: argparse.Namespace) -> None:
     from specgate.report import render
 
+    shown = options(arguments, root=str(config.root))
     chosen = arguments.format or config.format or "text"
-    emit(render(report, chosen, options=options(arguments, root=str(config.root))), arguments.output)
-    _complain(problems)
-    return 2 if problems else 0 if report.clean else 1
+    text = render(report, chosen, options=shown)
+    for other, file in reports:
+        write_text(file, render(report, other, options=replace(shown, color=False, width=width(file))))
+    emit(text, arguments.output)
 
 
 def _complain(problems: Sequence[str]) -> None:
@@ -126,5 +153,6 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
     if not arguments.update_baseline and not Path(path).exists():
         raise InputError("the baseline file does not exist; --update-baseline writes it", file=path)
     if arguments.update_baseline:
-        write_baseline(report, Path(path), config.root)
+        before = load_baseline(Path(path)) if Path(path).exists() else None
+        write_baseline(report, Path(path), config.root, before)
     apply_baseline(report, load_baseline(Path(path)), config.root)

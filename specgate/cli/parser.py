@@ -7,8 +7,9 @@ from typing import Any
 
 __all__ = ["make_parser"]
 
-FORMATS = ("text", "json", "sarif", "junit", "github")
+FORMATS = ("text", "json", "sarif", "junit", "github", "html")
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes")
+OUTPUT_KINDS = ("report", "baseline")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
@@ -63,7 +64,7 @@ def _judged(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
     )
-    parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit or github")
+    parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit, github or html")
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
     )
@@ -119,8 +120,24 @@ def _judging(commands: Any) -> None:
         "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
     )
     _inferring(lint)
+    lint.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FORMAT=FILE",
+        help="also write the report in another format, for instance sarif=specgate.sarif; repeat for several",
+    )
+    lint.add_argument(
+        "--only-models",
+        action="store_true",
+        help="skip named files that do not look like a model, as files in directories are skipped",
+    )
     lint.add_argument("--baseline", metavar="FILE", help="do not report the findings in FILE")
-    lint.add_argument("--update-baseline", action="store_true", help="write today's findings to the baseline file")
+    lint.add_argument(
+        "--update-baseline",
+        action="store_true",
+        help="write today's findings to the baseline file; what it says of files and targets not linted now is kept",
+    )
 
     run = _command(
         commands,
@@ -192,12 +209,12 @@ def _specs(commands: Any) -> None:
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
-    schema = _command(kinds, "schema", "specs", "print the JSON Schema of a spec file, for editors")
+    schema = _command(kinds, "schema", "specs", "print the JSON Schema of a spec file, a report or a baseline")
     schema.add_argument(
         "kind",
         nargs="?",
         default="operator",
-        choices=SPEC_KINDS,
+        choices=(*SPEC_KINDS, *OUTPUT_KINDS),
     )
     brought = _command(
         kinds,

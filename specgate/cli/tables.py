@@ -157,16 +157,21 @@ def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
 
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
+    from specgate.linting.rulebook import file_rule
     from specgate.spec.rulebook import rule_reference
 
-    reference = rule_reference(arguments.id)
+    said = file_rule(arguments.id)
+    reference = (
+        rule_reference(arguments.id) if said is None else {"id": arguments.id, "says": said, "holds": [], "source": []}
+    )
     if arguments.format == "json":
         sys.stdout.write(as_json(reference))
         return 0
     _out(reference["id"])
     if reference.get("says"):
         _out(f"  says     {reference['says']}")
-    _out(text_table([[str(entry["levels"]), entry["text"]] for entry in reference["holds"]], indent="  "))
+    if reference["holds"]:
+        _out(text_table([[str(entry["levels"]), entry["text"]] for entry in reference["holds"]], indent="  "))
     if reference.get("fix"):
         _out(f"  fix      {reference['fix']}")
     for source in reference["source"]:

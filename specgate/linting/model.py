@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
 from specgate.errors import InputError
+from specgate.linting.context import context_of
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
 from specgate.spec.tables import dialect
@@ -61,6 +62,8 @@ def lint_model(
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
     add_lines(report)
+    report.judged = dict.fromkeys(report.files, tuple(report.targets))
+    report.context = context_of(graph.units, report)
     return report
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding, Location
 
@@ -14,12 +16,17 @@ __all__ = ["Graph", "Unit"]
 
 @dataclass(slots=True)
 class Unit:
-    """One node to judge. descriptor is None where the operator has no table (reason says so)."""
+    """One node to judge. descriptor is None where the operator has no table (reason says so).
+
+    reads, writes: the names of its values by position, unique in the file, "" where one is left out.
+    """
 
     location: Location
     operator: str
     descriptor: Descriptor | None = None
     reason: str = ""
+    reads: Sequence[str] = ()
+    writes: Sequence[str] = ()
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -71,10 +72,24 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
             graph.not_inferred = "onnx"
     graph.findings.extend(inferred.findings)
     walker = _Walker(model, inferred.types, graph.findings)
-    graph.units.extend(walker.graph(model.graph, "graph", model.opset_imports, {}))
+    graph.units.extend(walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})))
     for function in model.functions:
         graph.units.extend(walker.function(function))
     return graph
+
+
+@dataclass(slots=True)
+class _Body:
+    """Where nodes stand: a path, the imports, what is known of values by name, and their names in the whole file.
+
+    names: those of the main graph's values are their own. stated: the values whose types the file itself states.
+    """
+
+    place: str
+    imports: Mapping[str, int]
+    types: Types
+    names: MutableMapping[str, str]
+    stated: set[str] = field(default_factory=set)
 
 
 class _Walker:
@@ -87,8 +102,9 @@ class _Walker:
         self.findings = findings
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
-    def graph(self, graph: OnnxGraph, place: str, imports: Mapping[str, int], outer: Types) -> Iterator[Unit]:
-        types: Types = ChainMap({}, outer)
+    def graph(self, graph: OnnxGraph, outer: _Body) -> Iterator[Unit]:
+        """Yield the nodes of a graph. outer: where it stands, with what is known outside of it."""
+        place, types = outer.place, ChainMap({}, outer.types)
         stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
         found = self.inferred.get(id(graph), {})
         makers = _makers(graph.nodes, place) if found else {}
@@ -105,29 +121,35 @@ class _Walker:
             held = constant(tensor)
             types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
         types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
-        yield from self.nodes(graph.nodes, place, imports, types, {name for name, kind in stated.items() if kind})
+        names = ChainMap(_own_names(graph, place), outer.names) if place != "graph" else outer.names
+        own = {name for name, kind in stated.items() if kind}
+        yield from self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
 
     def function(self, function: OnnxFunction) -> Iterator[Unit]:
         stated = {info.name: info.type for info in function.value_infos if info.type is not None}
         types = {name: known_type(kind) for name, kind in stated.items() if kind.kind != "unknown"}
-        yield from self.nodes(function.nodes, function_place(function), function.opset_imports, types, set(types))
+        place = function_place(function)
+        used = {name for node in function.nodes for name in (*node.inputs, *node.outputs) if name}
+        names = {name: f"{place}:{name}" for name in used}
+        yield from self.nodes(function.nodes, _Body(place, function.opset_imports, types, names, set(types)))
 
-    def nodes(
-        self, nodes: list[OnnxNode], place: str, imports: Mapping[str, int], types: Types, stated: set[str]
-    ) -> Iterator[Unit]:
-        """Yield the nodes of one body. stated: the values whose types the file itself states."""
+    def nodes(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
         for node in nodes:
             held = held_constant(node)
             if held is not None:
-                types[node.outputs[0]] = held
+                body.types[node.outputs[0]] = held
+        names = body.names
         for index, node in enumerate(nodes):
-            here = f"{place}/{label(node, index)}"
+            here = f"{body.place}/{label(node, index)}"
             if function_key(node) not in self.functions:
-                yield self.unit(node, here, imports, types, stated)
-            for inside, body in subgraphs(node):
-                yield from self.graph(body, f"{here}/{inside}", imports, types)
+                unit = self.unit(node, here, body)
+                unit.reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
+                unit.writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
+                yield unit
+            for inside, graph in subgraphs(node):
+                yield from self.graph(graph, replace(body, place=f"{here}/{inside}"))
 
-    def unit(self, node: OnnxNode, place: str, imports: Mapping[str, int], types: Types, stated: set[str]) -> Unit:
+    def unit(self, node: OnnxNode, place: str, body: _Body) -> Unit:
         operator = operator_name(node.op_type, node.domain)
         location = Location(self.file, None, place, operator)
         table = dialect("onnx")
@@ -139,16 +161,16 @@ class _Walker:
                 self.findings.append(finding("operator-unknown", "error", message, (self.file, place, operator)))
             return Unit(location, operator, reason=str(error))
         positions = spec.dialect.position
-        opset = imports.get(node.domain)
+        opset = body.imports.get(node.domain)
         if opset is None:
             name = domain_name(node.domain)
             return Unit(location, operator, reason=f"no opset of the domain {name!r:.60} is imported")
         if str(opset) not in positions:
             newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
             return Unit(location, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
-        inputs = [None if not name else types.get(name, TensorDesc(None, None)) for name in node.inputs]
+        inputs = [None if not name else body.types.get(name, TensorDesc(None, None)) for name in node.inputs]
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
-        outputs = [types.get(name) if name in stated else None for name in node.outputs]
+        outputs = [body.types.get(name) if name in body.stated else None for name in node.outputs]
         descriptor = build(
             spec,
             inputs,
@@ -160,6 +182,13 @@ class _Walker:
             kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES},
         )
         return Unit(location, operator, descriptor)
+
+
+def _own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+    """Name the values of a subgraph by their place: another branch may use the same names."""
+    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    own += [name for node in graph.nodes for name in node.outputs if name]
+    return {name: f"{place}:{name}" for name in own}
 
 
 def _makers(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:

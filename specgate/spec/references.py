@@ -171,7 +171,7 @@ def _forms(raw: dict[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    """A scalar's type stands in an enum of the same operator, members in theirs; the forms of a field follow each other."""
+    """A scalar's type stands in an enum of the same operator; the forms of a field follow each other."""
     enums = {path[1] for path, info in _forms(raw) if str(info.get("type")).startswith("enum:")}
     for path, info in _forms(raw):
         yield from _member_problems((*path, "members"), info, dialect)
