@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from specgate.errors import InputError
-from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, ITEM_BYTES, KINDS, PROTO, STORED
+from specgate.models.onnx_formats import SNIFFED_BYTES, recognised
+from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.models.onnx_structure import (
     OnnxAttribute,
     OnnxFunction,
     OnnxGraph,
     OnnxModel,
     OnnxNode,
-    OnnxTensor,
     OnnxType,
     OnnxValueInfo,
 )
+from specgate.models.onnx_tensors import MAX_CONSTANT_BYTES, elem_type, numbers, read_sparse_tensor, read_tensor
 from specgate.models.wire import Reader, Span, WireError, locate
 
 __all__ = ["MAX_CONSTANT_BYTES", "read_model", "read_model_bytes"]
 
-MAX_CONSTANT_BYTES = 4096  # a tensor's payload, as encoded; larger ones are skipped
 MAX_ATTRIBUTE_BYTES = 1 << 20  # of the strings of one attribute; larger ones are skipped
 MAX_ATTRIBUTE_VALUES = 1 << 16  # of an attribute that is a list of numbers or strings; longer ones are skipped
 MAX_DEPTH = 64  # of graphs in attributes, and of types in types
@@ -64,14 +64,23 @@ def _open(path: str, flags: int) -> int:
 
 
 def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
+    reader = Reader(file, size)
     try:
-        return _model(Reader(file, size), [(0, size)])
+        model = _model(reader, [(0, size)])
     except WireError as error:
-        within = locate(Reader(file, size), PROTO["ModelProto"], PROTO, error.offset)
-        if len(within) > 200:
-            within = f"{within[:150]} ... {within[-45:]}"
-        place = f"byte {error.offset}" + (f", {within}" if within else "")
-        raise InputError(error.message, file=name, place=place) from None
+        file.seek(0)
+        if other := recognised(file.read(SNIFFED_BYTES)):
+            raise InputError(f"expected a binary ONNX model, found {other}", file=name, place="byte 0") from None
+        raise InputError(error.message, file=name, place=_place(file, size, error.offset)) from None
+    model.oddities = [f"{_place(file, size, at)}: {odd}" for at, odd in sorted(reader.oddities.items())]
+    return model
+
+
+def _place(file: BinaryIO, size: int, offset: int) -> str:
+    within = locate(Reader(file, size), PROTO["ModelProto"], PROTO, offset)
+    if len(within) > 200:
+        within = f"{within[:150]} ... {within[-45:]}"
+    return f"byte {offset}" + (f", {within}" if within else "")
 
 
 def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
@@ -84,12 +93,21 @@ def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
             _opset(reader, [(value, end)], model.opset_imports)
         elif name == "functions":
             model.functions.append(_function(reader, [(value, end)]))
+        elif name == "training_info":
+            model.training.append(_training(reader, [(value, end)]))
         else:
             setattr(model, name, value)
     if not graph:
         raise WireError("expected a model with a graph, found no graph", reader.size)
     model.graph = _graph(reader, graph, 1)
     return model
+
+
+def _training(reader: Reader, spans: list[Span]) -> tuple[OnnxGraph, OnnxGraph]:
+    graphs: dict[str, list[Span]] = {"initialization": [], "algorithm": []}
+    for name, value, end in reader.fields(spans, PROTO["TrainingInfoProto"]):
+        graphs[name].append((value, end))
+    return _graph(reader, graphs["initialization"], 1), _graph(reader, graphs["algorithm"], 1)
 
 
 def _opset(reader: Reader, spans: list[Span], opsets: dict[str, int]) -> None:
@@ -131,16 +149,30 @@ def _graph(reader: Reader, spans: list[Span], depth: int) -> OnnxGraph:
         elif name == "value_info":
             graph.value_infos.append(_value_info(reader, [(value, end)]))
         elif name == "initializer":
-            graph.initializers.append(_tensor(reader, [(value, end)]))
+            graph.initializers.append(read_tensor(reader, [(value, end)]))
         elif name == "input":
             graph.inputs.append(_value_info(reader, [(value, end)]))
         elif name == "output":
             graph.outputs.append(_value_info(reader, [(value, end)]))
         elif name == "sparse_initializer":
-            graph.sparse_initializers.append(_sparse_tensor(reader, [(value, end)]))
+            graph.sparse_initializers.append(read_sparse_tensor(reader, [(value, end)]))
+        elif name == "quantization_annotation":
+            _quantization(reader, [(value, end)], graph.quantization)
         else:
             graph.name = value
     return graph
+
+
+def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, str]]) -> None:
+    tensor = ""
+    names: dict[str, str] = {}
+    for name, value, end in reader.fields(spans, PROTO["TensorAnnotation"]):
+        if name == "tensor_name":
+            tensor = value
+        else:
+            pair = {key: text for key, text, _ in reader.fields([(value, end)], PROTO["StringStringEntryProto"])}
+            names[pair.get("key", "")] = pair.get("value", "")
+    known.setdefault(tensor, {}).update(names)
 
 
 def _node(reader: Reader, spans: list[Span], depth: int) -> OnnxNode:
@@ -190,7 +222,10 @@ def _value(reader: Reader, kind: str, items: list[Any], depth: int) -> Any:
     if kind in {"FLOAT", "INT"}:
         return items[-1] if items else 0.0 if kind == "FLOAT" else 0
     if kind in {"FLOATS", "INTS"}:
-        return _numbers(reader, items, "float" if kind == "FLOATS" else "int64")
+        if sum(item[1] - item[0] for item in items if isinstance(item, tuple)) > MAX_ATTRIBUTE_BYTES:
+            return None
+        found = numbers(reader, items, "float" if kind == "FLOATS" else "int64")
+        return found if len(found) <= MAX_ATTRIBUTE_VALUES else None
     if kind in {"STRING", "STRINGS"}:
         if sum(end - begin for begin, end in items) > MAX_ATTRIBUTE_BYTES:
             return None
@@ -201,25 +236,13 @@ def _value(reader: Reader, kind: str, items: list[Any], depth: int) -> Any:
     return [_element(reader, kind.removesuffix("S"), [span], depth) for span in items]
 
 
-def _numbers(reader: Reader, items: list[Any], kind: str) -> list[Any] | None:
-    if sum(item[1] - item[0] for item in items if isinstance(item, tuple)) > MAX_ATTRIBUTE_BYTES:
-        return None
-    numbers: list[Any] = []
-    for item in items:
-        if isinstance(item, tuple):
-            numbers += reader.packed(item[0], item[1], kind)
-        else:
-            numbers.append(item)
-    return numbers if len(numbers) <= MAX_ATTRIBUTE_VALUES else None
-
-
 def _element(reader: Reader, kind: str, spans: list[Span], depth: int) -> Any:
     if kind == "TENSOR":
-        return _tensor(reader, spans)
+        return read_tensor(reader, spans)
     if kind == "GRAPH":
         return _graph(reader, spans, depth + 1)
     if kind == "SPARSE_TENSOR":
-        return _sparse_tensor(reader, spans)
+        return read_sparse_tensor(reader, spans)
     return _type(reader, spans, 1)
 
 
@@ -254,16 +277,12 @@ def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
         if end:
             inner.append((value, end))
         else:
-            of.elem_type = _elem_type(value)
+            of.elem_type = elem_type(value)
     if inner and of.kind in {"tensor", "sparse_tensor"}:
         of.shape = _shape(reader, inner)
     elif inner:
         of.inner = _type(reader, inner, depth + 1)
     return of
-
-
-def _elem_type(number: int) -> str:
-    return ELEM_TYPES[number] if 0 <= number < len(ELEM_TYPES) else f"DataType({number})"
 
 
 def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
@@ -275,63 +294,3 @@ def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
             size = None if value == "" else value
         shape.append(size)
     return tuple(shape)
-
-
-def _sparse_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
-    dims: list[int] = []
-    values: list[Span] = []
-    for name, value, end in reader.fields(spans, PROTO["SparseTensorProto"]):
-        if name == "values":
-            values.append((value, end))
-        else:
-            dims += reader.packed(value, end, "int64") if end else [value]
-    tensor = _tensor(reader, values)
-    tensor.dims = tuple(dims)
-    tensor.data = None
-    return tensor
-
-
-def _tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
-    tensor = OnnxTensor()
-    dims: list[int] = []
-    raw: Span | None = None
-    typed: dict[str, list[Any]] = {}
-    segment = False
-    for name, value, end in reader.fields(spans, PROTO["TensorProto"]):
-        if name == "dims":
-            dims += reader.packed(value, end, "int64") if end else [value]
-        elif name == "data_type":
-            tensor.elem_type = _elem_type(value)
-        elif name == "name":
-            tensor.name = value
-        elif name == "raw_data":
-            raw = (value, end)
-        elif name == "data_location":
-            if value in {0, 1}:  # a closed enum, as above
-                tensor.location = "external" if value else "inline"
-        elif name == "external_data":
-            entry = {key: text for key, text, _ in reader.fields([(value, end)], PROTO["StringStringEntryProto"])}
-            tensor.external[entry.get("key", "")] = entry.get("value", "")
-        elif name == "segment":
-            segment = True
-        else:
-            items = typed.setdefault(name, [])
-            if len(items) <= MAX_CONSTANT_BYTES:  # each item is a byte at least
-                items.append((value, end) if end else value)
-    tensor.dims = tuple(dims)
-    if raw and not segment and tensor.location == "inline":
-        tensor.data = reader.keep(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
-    elif not segment and tensor.location == "inline" and (stored := STORED.get(tensor.elem_type)):
-        tensor.data = _typed_data(reader, stored, typed.get(stored, []))
-    return tensor
-
-
-def _typed_data(reader: Reader, name: str, items: list[Any]) -> list[Any] | None:
-    if len(items) > MAX_CONSTANT_BYTES:
-        return None
-    size = sum(item[1] - item[0] if isinstance(item, tuple) else ITEM_BYTES[name] for item in items)
-    if name == "string_data":
-        size += len(items)  # a length each
-        return [reader.keep(*item) for item in items] if size <= MAX_CONSTANT_BYTES else None
-    kind = KINDS["TensorProto"][name].removeprefix("repeated ")
-    return _numbers(reader, items, kind) if size <= MAX_CONSTANT_BYTES else None
