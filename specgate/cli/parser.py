@@ -93,8 +93,15 @@ def _judging(commands: Any) -> None:
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern")
     _judged(lint)
-    lint.add_argument(
+    where = lint.add_mutually_exclusive_group()
+    where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
+    )
+    where.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="judge files on the Dask cluster whose scheduler is at ADDRESS (tcp://host:8786); its workers need "
+        "specgate and the same files",
     )
     lint.add_argument(
         "-v", "--verbose", action="store_true", help="also list the undecided nodes, with the sizes to pin"
