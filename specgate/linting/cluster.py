@@ -40,9 +40,7 @@ class Cluster(Generic[J, A]):
         try:
             self._client = Client(address, timeout=_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError, ImportError) as error:
-            raise InputError(
-                f"expected the address of a Dask scheduler, found {address!r:.100}: {error!s:.200}"
-            ) from None
+            raise InputError(f"no Dask scheduler answers at {address!r:.100}: {error!s:.200}") from None
 
     def __enter__(self) -> Self:
         try:

@@ -32,15 +32,16 @@ def spread(jobs: Iterable[str], count: int = 2) -> list[Any]:
 
 
 def test_few_jobs_are_under_way_and_answers_come_in_order() -> None:
-    begun, taken = [], []
+    begun: list[int] = []
+    taken: list[tuple[int, int]] = []
 
     def submit(job: int) -> int:
         begun.append(job)
         assert len(begun) - len(taken) <= 5
         return job * 2
 
-    for answer in in_order(iter(range(100)), submit, lambda job, doubled: (job, doubled), 5):
-        taken.append(answer)
+    answers = in_order(iter(range(100)), submit, lambda job, doubled: (job, doubled), 5)
+    taken.extend(answers)  # one by one: a list looks at nothing ahead
     assert taken == [(job, job * 2) for job in range(100)]
 
 
@@ -91,12 +92,17 @@ def test_no_process_at_all_is_refused() -> None:
 def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), Processes(act, 2) as workers:
-        for answer in workers.answers(["say 1", f"wait 250 {begun}", "wait 250"]):
-            assert answer == "1"
-            while not begun.exists():
-                time.sleep(0.02)
-            raise KeyboardInterrupt
+
+    def leave() -> None:
+        with Processes(act, 2) as workers:
+            for answer in workers.answers(["say 1", f"wait 250 {begun}", "wait 250"]):
+                assert answer == "1"
+                while not begun.exists():
+                    time.sleep(0.02)
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        leave()
     assert time.monotonic() - started < 120  # far below what the jobs take, however busy the machine
     for child in multiprocessing.active_children():
         child.join(60)
