@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from specgate.errors import InputError
 from specgate.models.onnx_formats import SNIFFED_BYTES, recognised
+from specgate.models.onnx_plain import Source, plain_info, plain_node
 from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.models.onnx_structure import (
     OnnxAttribute,
@@ -64,7 +65,7 @@ def _open(path: str, flags: int) -> int:
 
 
 def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
-    reader = Reader(file, size)
+    reader = Source(file, size)
     try:
         model = _model(reader, [(0, size)])
     except WireError as error:
@@ -83,7 +84,7 @@ def _place(file: BinaryIO, size: int, offset: int) -> str:
     return f"byte {offset}" + (f", {within}" if within else "")
 
 
-def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
+def _model(reader: Source, spans: list[Span]) -> OnnxModel:
     model = OnnxModel()
     graph: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["ModelProto"]):
@@ -103,7 +104,7 @@ def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
     return model
 
 
-def _training(reader: Reader, spans: list[Span]) -> tuple[OnnxGraph, OnnxGraph]:
+def _training(reader: Source, spans: list[Span]) -> tuple[OnnxGraph, OnnxGraph]:
     graphs: dict[str, list[Span]] = {"initialization": [], "algorithm": []}
     for name, value, end in reader.fields(spans, PROTO["TrainingInfoProto"]):
         graphs[name].append((value, end))
@@ -119,15 +120,15 @@ def _domain(name: str) -> str:
     return "" if name == "ai.onnx" else name
 
 
-def _function(reader: Reader, spans: list[Span]) -> OnnxFunction:
+def _function(reader: Source, spans: list[Span]) -> OnnxFunction:
     function = OnnxFunction()
     for name, value, end in reader.fields(spans, PROTO["FunctionProto"]):
         if name == "node":
-            function.nodes.append(_node(reader, [(value, end)], 1))
+            function.nodes.append(_node(reader, value, end, 1))
         elif name == "attribute_proto":
             function.attribute_protos.append(_attribute(reader, [(value, end)], 1))
         elif name == "value_info":
-            function.value_infos.append(_value_info(reader, [(value, end)]))
+            function.value_infos.append(_value_info(reader, value, end))
         elif name == "opset_import":
             _opset(reader, [(value, end)], function.opset_imports)
         elif name == "domain":
@@ -139,21 +140,21 @@ def _function(reader: Reader, spans: list[Span]) -> OnnxFunction:
     return function
 
 
-def _graph(reader: Reader, spans: list[Span], depth: int) -> OnnxGraph:
+def _graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
     if depth > MAX_DEPTH:
         raise WireError(f"graphs are nested more than {MAX_DEPTH} deep", spans[0][0])
     graph = OnnxGraph()
     for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
         if name == "node":
-            graph.nodes.append(_node(reader, [(value, end)], depth))
+            graph.nodes.append(_node(reader, value, end, depth))
         elif name == "value_info":
-            graph.value_infos.append(_value_info(reader, [(value, end)]))
+            graph.value_infos.append(_value_info(reader, value, end))
         elif name == "initializer":
             graph.initializers.append(read_tensor(reader, [(value, end)]))
         elif name == "input":
-            graph.inputs.append(_value_info(reader, [(value, end)]))
+            graph.inputs.append(_value_info(reader, value, end))
         elif name == "output":
-            graph.outputs.append(_value_info(reader, [(value, end)]))
+            graph.outputs.append(_value_info(reader, value, end))
         elif name == "sparse_initializer":
             graph.sparse_initializers.append(read_sparse_tensor(reader, [(value, end)]))
         elif name == "quantization_annotation":
@@ -175,15 +176,33 @@ def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, 
     known.setdefault(tensor, {}).update(names)
 
 
-def _node(reader: Reader, spans: list[Span], depth: int) -> OnnxNode:
+def _node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
+    plain = plain_node(reader, begin, end)
+    if plain is None:
+        return _any_node(reader, begin, end, depth)
+    node, held = plain
+    known = node.attributes
+    for data, at in held:
+        attribute = reader.attributes.get(data)
+        if attribute is None:
+            attribute = _attribute(reader, [(at, at + len(data))], depth)
+            reader.share(data, attribute)
+        if attribute.name in known:
+            node.duplicates.append(attribute.name)
+        else:
+            known[attribute.name] = attribute
+    return node
+
+
+def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
     node = OnnxNode()
-    for name, value, end in reader.fields(spans, PROTO["NodeProto"]):
+    for name, value, stop in reader.fields([(begin, end)], PROTO["NodeProto"]):
         if name == "input":
             node.inputs.append(value)
         elif name == "output":
             node.outputs.append(value)
         elif name == "attribute":
-            attribute = _attribute(reader, [(value, end)], depth)
+            attribute = _attribute(reader, [(value, stop)], depth)
             if node.attributes.setdefault(attribute.name, attribute) is not attribute:
                 node.duplicates.append(attribute.name)
         elif name == "domain":
@@ -193,30 +212,31 @@ def _node(reader: Reader, spans: list[Span], depth: int) -> OnnxNode:
     return node
 
 
-def _attribute(reader: Reader, spans: list[Span], depth: int) -> OnnxAttribute:
-    attribute = OnnxAttribute()
+def _attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribute:
+    named, kind, reference = "", "UNDEFINED", ""
     found: dict[str, list[Any]] = {}  # numbers and spans by field; which of them is the value is known at the end
     for name, value, end in reader.fields(spans, PROTO["AttributeProto"]):
         if name == "name":
-            attribute.name = value
+            named = value
         elif name == "ref_attr_name":
-            attribute.ref_attr_name = value or None
+            reference = value
         elif name == "type":
             if 0 <= value < len(ATTRIBUTE_TYPES):  # a closed enum: other numbers count as unknown fields
-                attribute.kind = ATTRIBUTE_TYPES[value]
+                kind = ATTRIBUTE_TYPES[value]
         elif name not in found or name in {"f", "i", "s"}:
             if not end or end > value or name not in {"floats", "ints"}:  # packed, but none: as if it were not there
                 found[name] = [(value, end) if end else value]
         elif len(found[name]) <= MAX_ATTRIBUTE_VALUES:
             found[name].append((value, end) if end else value)
-    if attribute.kind == "UNDEFINED":
-        attribute.kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
-    if attribute.kind != "UNDEFINED" and attribute.ref_attr_name is None:
-        attribute.value = _value(reader, attribute.kind, found.get(ATTRIBUTE_FIELDS[attribute.kind], []), depth)
-    return attribute
+    if kind == "UNDEFINED":
+        kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
+    content = None
+    if kind != "UNDEFINED" and not reference:
+        content = _value(reader, kind, found.get(ATTRIBUTE_FIELDS[kind], []), depth)
+    return OnnxAttribute(named, kind, content, reference or None)
 
 
-def _value(reader: Reader, kind: str, items: list[Any], depth: int) -> Any:
+def _value(reader: Source, kind: str, items: list[Any], depth: int) -> Any:
     if len(items) > MAX_ATTRIBUTE_VALUES:
         return None
     if kind in {"FLOAT", "INT"}:
@@ -236,7 +256,7 @@ def _value(reader: Reader, kind: str, items: list[Any], depth: int) -> Any:
     return [_element(reader, kind.removesuffix("S"), [span], depth) for span in items]
 
 
-def _element(reader: Reader, kind: str, spans: list[Span], depth: int) -> Any:
+def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
     if kind == "TENSOR":
         return read_tensor(reader, spans)
     if kind == "GRAPH":
@@ -246,14 +266,22 @@ def _element(reader: Reader, kind: str, spans: list[Span], depth: int) -> Any:
     return _type(reader, spans, 1)
 
 
-def _value_info(reader: Reader, spans: list[Span]) -> OnnxValueInfo:
+def _value_info(reader: Source, begin: int, end: int) -> OnnxValueInfo:
+    plain = plain_info(reader, begin, end)
+    if plain is not None:
+        named, data, at = plain
+        kind = reader.types.get(data)
+        if kind is None:
+            kind = _type(reader, [(at, at + len(data))], 1)
+            reader.share_type(data, kind)
+        return OnnxValueInfo(named, kind)
     info = OnnxValueInfo()
     types: list[Span] = []
-    for name, value, end in reader.fields(spans, PROTO["ValueInfoProto"]):
+    for name, value, stop in reader.fields([(begin, end)], PROTO["ValueInfoProto"]):
         if name == "name":
             info.name = value
         else:
-            types.append((value, end))
+            types.append((value, stop))
     info.type = _type(reader, types, 1) if types else None
     return info
 
@@ -261,7 +289,6 @@ def _value_info(reader: Reader, spans: list[Span]) -> OnnxValueInfo:
 def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
     if depth > MAX_DEPTH:
         raise WireError(f"types are nested more than {MAX_DEPTH} deep", spans[0][0])
-    of = OnnxType()
     case = ""
     content: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["TypeProto"]):
@@ -270,19 +297,18 @@ def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
             content = []
         content.append((value, end))
     if not case:
-        return of
-    of.kind = case.removesuffix("_type")
+        return OnnxType()
+    kind = case.removesuffix("_type")
+    element: str | None = None
     inner: list[Span] = []
     for _, value, end in reader.fields(content, PROTO[KINDS["TypeProto"][case]]):
         if end:
             inner.append((value, end))
         else:
-            of.elem_type = elem_type(value)
-    if inner and of.kind in {"tensor", "sparse_tensor"}:
-        of.shape = _shape(reader, inner)
-    elif inner:
-        of.inner = _type(reader, inner, depth + 1)
-    return of
+            element = elem_type(value)
+    if inner and kind in {"tensor", "sparse_tensor"}:
+        return OnnxType(kind, element, _shape(reader, inner))
+    return OnnxType(kind, element, None, _type(reader, inner, depth + 1) if inner else None)
 
 
 def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:

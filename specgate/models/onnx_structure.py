@@ -55,9 +55,9 @@ class OnnxTensor:
         return values[:count]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class OnnxType:
-    """A TypeProto.
+    """A TypeProto; equal ones of a model may be one object.
 
     `kind` is tensor, sparse_tensor, sequence, map, optional, opaque or unknown (none is set). `elem_type` is the
     TensorProto name of a tensor's elements or a map's keys, `inner` the type inside a sequence, map or optional.
@@ -78,9 +78,11 @@ class OnnxValueInfo:
     type: OnnxType | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class OnnxAttribute:
-    """An AttributeProto; `kind` is its AttributeType's name, UNDEFINED where neither a type nor a value is there.
+    """An AttributeProto, which equal nodes may share.
+
+    `kind` is its AttributeType's name, UNDEFINED where neither a type nor a value is there.
 
     `value` by kind: int, float, bytes (STRING), OnnxTensor, OnnxGraph, OnnxType, or a list of these. It is None for a
     reference (`ref_attr_name`), for a message that is missing, and for strings of more than MAX_ATTRIBUTE_BYTES or

@@ -142,7 +142,7 @@ class Reader:
 
         Fields that the message does not list are skipped. WireError at the first that is wrong, here or in iterating.
         """
-        self._spend(message.cost, spans[0][0] if spans else 0)
+        self.spend(message.cost, spans[0][0] if spans else 0)
         if len(spans) != 1:
             return self._batches([], spans, message)
         at, stop = spans[0]
@@ -209,14 +209,21 @@ class Reader:
             if not batch:
                 raise _explained(error, at) from None
             return batch, at
-        self._spend(FIELD_COST * len(batch), at)
+        self.spend(FIELD_COST * len(batch), at)
         return batch, base + i
 
-    def read(self, begin: int, end: int) -> bytes:
-        """The bytes of a span."""
+    def held(self, begin: int, end: int) -> bytes | None:
+        """The bytes of a span if they lie in the block at hand."""
         i = begin - self._base
         if i >= 0 and end - self._base <= len(self._buffer):
             return self._buffer[i : end - self._base]
+        return None
+
+    def read(self, begin: int, end: int) -> bytes:
+        """The bytes of a span."""
+        held = self.held(begin, end)
+        if held is not None:
+            return held
         data = self._fetch(begin, end - begin)
         if len(data) != end - begin:
             raise WireError(f"expected {end - begin} bytes, the file has only {len(data)} left", begin)
@@ -224,8 +231,14 @@ class Reader:
 
     def keep(self, begin: int, end: int) -> bytes:
         """The bytes of a span that stay in memory, which is counted."""
-        self._spend(end - begin, begin)
+        self.spend(end - begin, begin)
         return self.read(begin, end)
+
+    def spend(self, cost: int, at: int) -> None:
+        """Count memory; WireError, for byte `at`, where it becomes more than MAX_MEMORY_BYTES."""
+        self._left -= cost
+        if self._left < 0:
+            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
 
     def packed(self, begin: int, end: int, kind: str) -> list[Any]:
         """The numbers of a span of packed numbers of the .proto type `kind`."""
@@ -247,13 +260,8 @@ class Reader:
                     values.append(convert(value))
             except IndexError:
                 raise WireError("a packed number is cut off", begin) from None
-        self._spend(FIELD_COST * len(values), begin)
+        self.spend(FIELD_COST * len(values), begin)
         return values
-
-    def _spend(self, cost: int, at: int) -> None:
-        self._left -= cost
-        if self._left < 0:
-            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
 
     def _unlisted(self, message: Message, key: int, at: int) -> _Codec:
         if (odd := message.unlisted(key, at)) and len(self.oddities) < MAX_ODDITIES:

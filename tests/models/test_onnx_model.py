@@ -184,19 +184,21 @@ def expected_type(proto: Any) -> OnnxType:
     case = proto.WhichOneof("value")
     if case is None:
         return OnnxType()
-    result = OnnxType(kind=case.removesuffix("_type"))
     content = getattr(proto, case)
+    elem: str | None = None
+    shape: tuple[Any, ...] | None = None
+    inner: OnnxType | None = None
     if case in {"tensor_type", "sparse_tensor_type"}:
-        result.elem_type = elem_type(content.elem_type) if content.HasField("elem_type") else None
+        elem = elem_type(content.elem_type) if content.HasField("elem_type") else None
         if content.HasField("shape"):
-            result.shape = tuple(getattr(dim, dim.WhichOneof("value") or "dim_param") for dim in content.shape.dim)
-            result.shape = tuple(None if dim == "" else dim for dim in result.shape)
+            shape = tuple(getattr(dim, dim.WhichOneof("value") or "dim_param") for dim in content.shape.dim)
+            shape = tuple(None if dim == "" else dim for dim in shape)
     elif case == "map_type":
-        result.elem_type = elem_type(content.key_type) if content.HasField("key_type") else None
-        result.inner = expected_type(content.value_type) if content.HasField("value_type") else None
+        elem = elem_type(content.key_type) if content.HasField("key_type") else None
+        inner = expected_type(content.value_type) if content.HasField("value_type") else None
     elif case != "opaque_type":
-        result.inner = expected_type(content.elem_type) if content.HasField("elem_type") else None
-    return result
+        inner = expected_type(content.elem_type) if content.HasField("elem_type") else None
+    return OnnxType(case.removesuffix("_type"), elem, shape, inner)
 
 
 def expected_tensor(tensor: Any) -> OnnxTensor:
