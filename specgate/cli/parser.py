@@ -208,7 +208,10 @@ def _specs(commands: Any) -> None:
     _conform(commands)
     bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
     bench.add_argument(
-        "what", nargs="*", choices=("check", "execute", "cold", []), help="check, execute, cold (default: all)"
+        "what",
+        nargs="*",
+        choices=("check", "execute", "cold", "directml", "lint", []),
+        help="check, execute, cold, directml (its tables), lint (models of up to 50,000 nodes); default: all",
     )
     bench.add_argument("--format", choices=("text", "json"), default="text")
     bench.add_argument("--repeat", type=int, default=7, metavar="N", help="timed rounds of each side (default 7)")

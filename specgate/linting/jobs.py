@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from specgate.collecting import without_collecting
 from specgate.errors import Error
 from specgate.targets import parse_targets
 
@@ -33,7 +34,8 @@ def lint_job(job: Job) -> Report | str:
 
     path = job.path or job.file
     try:
-        report = lint_model(path, parse_targets(job.targets), job.basis, job.device)
+        with without_collecting():
+            report = lint_model(path, parse_targets(job.targets), job.basis, job.device)
     except Error as error:
         text = str(error).replace(path, job.file)
         return text if job.file in text else f"{job.file}: {text}"

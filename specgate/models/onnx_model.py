@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from specgate.collecting import without_collecting
 from specgate.errors import InputError
 from specgate.models.onnx_formats import SNIFFED_BYTES, recognised
 from specgate.models.onnx_plain import Source, plain_info, plain_node
@@ -67,7 +68,8 @@ def _open(path: str, flags: int) -> int:
 def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
     reader = Source(file, size)
     try:
-        model = _model(reader, [(0, size)])
+        with without_collecting():
+            model = _model(reader, [(0, size)])
     except WireError as error:
         file.seek(0)
         if other := recognised(file.read(SNIFFED_BYTES)):
