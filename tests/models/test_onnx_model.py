@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specgate.errors import InputError
-from specgate.models import onnx_model, onnx_schema, onnx_values, wire
+from specgate.models import onnx_model, onnx_schema, onnx_tensors, onnx_values, wire
 from specgate.models.onnx_model import MAX_CONSTANT_BYTES, read_model, read_model_bytes
 from specgate.models.onnx_structure import (
     OnnxAttribute,
@@ -802,6 +802,18 @@ def mutated(data: bytes, draw: st.DataObject) -> bytes:
 @settings(max_examples=600, deadline=None)
 def test_any_bytes_are_read_as_onnx_reads_them_or_refused(seed: int, draw: st.DataObject) -> None:
     same_or_refused(mutated(random_model(seed), draw))
+
+
+REAL = [path for path in PACKAGED if path.stat().st_size < 20_000]
+
+
+@given(st.sampled_from(REAL), st.sampled_from([100, 1 << 14]), st.data())
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_of_real_files_too(path: Path, block: int, draw: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wire, "BLOCK_BYTES", block)
+        patch.setattr(onnx_tensors, "MAX_CONSTANT_BYTES", 1 << 30)  # onnx keeps every constant
+        same_or_refused(mutated(path.read_bytes(), draw))
 
 
 @given(st.binary(max_size=100))
