@@ -110,8 +110,15 @@ def _judging(commands: Any) -> None:
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern")
     _judged(lint)
-    lint.add_argument(
+    where = lint.add_mutually_exclusive_group()
+    where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
+    )
+    where.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="judge files on the Dask cluster whose scheduler is at ADDRESS (tcp://host:8786); its workers need "
+        "specgate and the same files",
     )
     lint.add_argument(
         "-v", "--verbose", action="store_true", help="also list the undecided nodes, with the sizes to pin"
@@ -252,7 +259,10 @@ def _specs(commands: Any) -> None:
     _conform(commands)
     bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
     bench.add_argument(
-        "what", nargs="*", choices=("check", "execute", "cold", []), help="check, execute, cold (default: all)"
+        "what",
+        nargs="*",
+        choices=("check", "execute", "cold", "directml", "lint", []),
+        help="check, execute, cold, directml (its tables), lint (models of up to 50,000 nodes); default: all",
     )
     bench.add_argument("--format", choices=("text", "json"), default="text")
     bench.add_argument("--repeat", type=int, default=7, metavar="N", help="timed rounds of each side (default 7)")
