@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from specgate.linting.onnx_walk import Body, Place
     from specgate.models.onnx_structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxValueInfo
@@ -28,7 +29,6 @@ __all__ = [
     "merged",
     "pin_sizes",
     "pinless",
-    "types_in",
 ]
 
 _SCALARS = {
@@ -43,33 +43,38 @@ _SCALARS = {
 _INVENTED = "unk__"
 
 
-def types_in(body: Body) -> Iterator[OnnxType]:
-    """Yield every type that a graph or function states."""
+def _infos(body: Body) -> Iterator[OnnxValueInfo]:
+    """Yield every value of which a graph or function states something."""
     if body.graph is not None:
-        infos = chain(body.graph.inputs, body.graph.value_infos, body.graph.outputs)
-    else:
-        infos = chain(body.function.value_infos if body.function is not None else ())
-    pending = [info.type for info in infos]
-    while pending:
-        kind = pending.pop()
-        if kind is not None:
-            yield kind
-            pending.append(kind.inner)
+        yield from chain(body.graph.inputs, body.graph.value_infos, body.graph.outputs)
+    elif body.function is not None:
+        yield from body.function.value_infos
+
+
+def _resized(kind: OnnxType, change: Callable[[str], int | str]) -> OnnxType:
+    """Return a type with its symbolic sizes changed, also inside sequences and the like."""
+    shape = kind.shape and tuple(change(size) if isinstance(size, str) else size for size in kind.shape)
+    return replace(kind, shape=shape, inner=None if kind.inner is None else _resized(kind.inner, change))
 
 
 def pin_sizes(model: OnnxModel, pins: Mapping[str, int]) -> Iterator[Finding]:
     """Name the inputs' dimensions without a name, give those in `pins` their sizes; yield the pins that name none."""
     for info in model.graph.inputs:
-        if info.type is not None and info.type.shape is not None:
+        if info.type is not None and info.type.shape is not None and None in info.type.shape:
             named = (f"{info.name}[{axis}]" if size is None else size for axis, size in enumerate(info.type.shape))
-            info.type.shape = tuple(named)
+            info.type = replace(info.type, shape=tuple(named))
+    if not pins:
+        return
     names: dict[str, None] = {}
+
+    def pinned(size: str) -> int | str:
+        names[size] = None
+        return pins.get(size, size)
+
     for body in bodies(model):
-        for kind in types_in(body):
-            if kind.shape is not None:
-                names.update((size, None) for size in kind.shape if isinstance(size, str))
-                if pins:
-                    kind.shape = tuple(pins.get(size, size) if isinstance(size, str) else size for size in kind.shape)
+        for info in _infos(body):
+            if info.type is not None:
+                info.type = _resized(info.type, pinned)
     for name in pins:
         if name not in names:
             listed = ", ".join(shown(known) for known in list(names)[:8]) + (" …" if len(names) > 8 else "")
