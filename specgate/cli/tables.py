@@ -157,9 +157,10 @@ def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
 
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
+    from specgate.linting.model_rules import model_rule_reference
     from specgate.spec.rulebook import rule_reference
 
-    reference = rule_reference(arguments.id)
+    reference = model_rule_reference(arguments.id) or rule_reference(arguments.id)
     if arguments.format == "json":
         sys.stdout.write(as_json(reference))
         return 0
