@@ -157,13 +157,13 @@ def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
 
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
+    from specgate.linting.model_rules import model_rule_reference
     from specgate.linting.rulebook import file_rule
     from specgate.spec.rulebook import rule_reference
 
     said = file_rule(arguments.id)
-    reference = (
-        rule_reference(arguments.id) if said is None else {"id": arguments.id, "says": said, "holds": [], "source": []}
-    )
+    own = None if said is None else {"id": arguments.id, "says": said, "holds": [], "fix": None, "source": []}
+    reference = model_rule_reference(arguments.id) or own or rule_reference(arguments.id)
     if arguments.format == "json":
         sys.stdout.write(as_json(reference))
         return 0

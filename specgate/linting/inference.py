@@ -129,6 +129,8 @@ def _answer(model: OnnxModel, left_out: set[int], upto: int | None, deadline: fl
     except InputError as error:
         raise _Failed(f"the onnx package answers what cannot be read ({error})", slow=True) from None
     types: dict[int, dict[str, OnnxType]] = {}
+    if len(nodes) != len(graphs):
+        raise _Failed("the onnx package answers for another model", slow=True)
     for graph, node in zip(graphs, nodes, strict=True):
         held = node.attributes["g"].value
         assert isinstance(held, OnnxGraph)  # as the child writes it  # noqa: S101

@@ -90,7 +90,8 @@ def _unusable(location: str) -> str | None:
     parts = location.replace("\\", "/").split("/")
     if "\0" in location:
         return f"{shown(location)}, which no file can be called"
-    if not parts[0] or (len(parts[0]) > 1 and parts[0][1] == ":"):
+    drive = parts[0][1:2] == ":" and (len(parts[0]) == 2 or os.name == "nt")
+    if not parts[0] or drive:
         return f"{shown(location)}, an absolute path"
     depth = 0
     for part in parts:

@@ -100,6 +100,7 @@ class _Walker:
         self.functions = {function_key(function) for function in model.functions}
         self.inferred = inferred
         self.findings = findings
+        self.reasons: dict[str, str] = {}
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
     def graph(self, graph: OnnxGraph, outer: _Body) -> Iterator[Unit]:
@@ -153,13 +154,17 @@ class _Walker:
         operator = operator_name(node.op_type, node.domain)
         location = Location(self.file, None, place, operator)
         table = dialect("onnx")
-        try:
-            spec = table.operator(operator)
-        except NoTable as error:
+        if operator not in table.raw["operators"]:
             if node.domain in STANDARD_DOMAINS and table.raw["dialect"].get("complete"):
                 message = f"ONNX has no operator {operator!r:.60}"
                 self.findings.append(finding("operator-unknown", "error", message, (self.file, place, operator)))
-            return Unit(location, operator, reason=str(error))
+            if operator not in self.reasons:  # the nearest name is worth looking for once
+                try:
+                    table.operator(operator)
+                except NoTable as error:
+                    self.reasons[operator] = str(error)
+            return Unit(location, operator, reason=self.reasons[operator])
+        spec = table.operator(operator)
         positions = spec.dialect.position
         opset = body.imports.get(node.domain)
         if opset is None:

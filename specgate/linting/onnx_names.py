@@ -6,7 +6,7 @@ implementations let pass was tried with onnx.checker of 1.23.2 and ONNX Runtime 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -108,15 +108,22 @@ class _Names:
     def nodes(self, nodes: list[OnnxNode], place: str, scope: _Scope, outer: list[_Scope]) -> Iterator[Finding]:
         """Check the nodes in order: what they read, their subgraphs, and what they define."""
         circular: frozenset[str] | None = None
+        visible = ChainMap(scope.defined, *(beyond.defined for beyond in outer)) if outer else scope.defined
         for index, node in enumerate(nodes):
+            lost = [name for name in node.inputs if name and name not in visible]
+            held = list(subgraphs(node)) if node.attributes else []
+            if not lost and not held and not node.duplicates and node.outputs:
+                fresh = [name for name in node.outputs if name]
+                if visible.keys().isdisjoint(fresh) and len(fresh) == len({*fresh}):
+                    scope.defined.update(dict.fromkeys(fresh, "node"))  # as with nearly every node
+                    continue
             here = f"{place}/{label(node, index)}"
             at = (self.file, here, node.op_type or None)
-            for name in dict.fromkeys(node.inputs):
-                if name and name not in scope.defined and not any(name in beyond.defined for beyond in outer):
-                    if name in scope.ever and circular is None:
-                        circular = _circular(nodes, self.reads)
-                    yield self.missing(name, scope, outer, at, circular or frozenset())
-            for inside, graph in subgraphs(node):
+            for name in dict.fromkeys(lost):
+                if name in scope.ever and circular is None:
+                    circular = _circular(nodes, self.reads)
+                yield self.missing(name, scope, outer, at, circular or frozenset())
+            for inside, graph in held:
                 yield from self.graph(graph, f"{here}/{inside}", [*outer, scope])
             for name in node.outputs:
                 yield from self.define(name, "node", scope, at, outer)
@@ -167,6 +174,8 @@ class _Names:
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
         """What a node reads, and what its subgraphs read, of which some may be their own."""
+        if not node.attributes:
+            return node.inputs
         return chain(node.inputs, *(self.read_within(graph) for _, graph in subgraphs(node)))
 
     def read_within(self, graph: OnnxGraph) -> frozenset[str]:

@@ -36,7 +36,12 @@ _KINDS: Final = {name: number for number, name in enumerate(ATTRIBUTE_TYPES)}
 _TYPES: Final = {name: number for number, name in enumerate(ELEM_TYPES)}
 
 
+_SMALL: Final = [bytes([number]) for number in range(128)]
+
+
 def _varint(value: int) -> bytes:
+    if 0 <= value < 128:
+        return _SMALL[value]
     value &= (1 << 64) - 1
     out = bytearray()
     while value > 127:
@@ -73,7 +78,7 @@ def _field(message: str, name: str, value: Any) -> bytes:
 
 def _fields(message: str, **given: Any) -> bytes:
     """Fields that are not None; a list is a repeated field, of numbers a packed one."""
-    parts = []
+    parts: list[bytes] = []
     for name, value in given.items():
         if isinstance(value, list):
             packed = _PACKERS.get(_FIELDS[message][name][1])
@@ -134,25 +139,28 @@ def write_function(function: OnnxFunction, nodes: Iterable[bytes]) -> bytes:
     )
 
 
+_NODE_KEYS: Final = {name: _varint(number << 3 | 2) for name, (number, _) in _FIELDS["NodeProto"].items()}
+
+
 def write_node(node: OnnxNode, subgraph: Callable[[OnnxGraph], bytes]) -> bytes:
     """Return a serialized NodeProto; `subgraph` writes the graphs that its attributes hold."""
-    return _fields(
-        "NodeProto",
-        input=node.inputs,
-        output=node.outputs,
-        name=node.name or None,
-        op_type=node.op_type,
-        attribute=[_attribute(attribute, subgraph) for attribute in node.attributes.values()],
-        domain=node.domain or None,
-        overload=node.overload or None,
-    )
+    texts = [("input", name) for name in node.inputs]
+    texts += [("output", name) for name in node.outputs]
+    texts += [(key, getattr(node, key)) for key in ("name", "op_type", "domain", "overload")]
+    parts: list[bytes] = []
+    for key, text in texts:  # of a node there are many: without the detours of `_fields`
+        data = text.encode("utf-8", "surrogatepass")
+        if data or key in {"input", "output"}:
+            parts += (_NODE_KEYS[key], _varint(len(data)), data)
+    parts += [_field("NodeProto", "attribute", _attribute(held, subgraph)) for held in node.attributes.values()]
+    return b"".join(parts)
 
 
 def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] | None) -> bytes:
     given: dict[str, Any] = {"name": attribute.name, "type": _KINDS[attribute.kind]}
     if attribute.ref_attr_name is not None:
         given["ref_attr_name"] = attribute.ref_attr_name
-    elif attribute.value is not None:
+    elif attribute.value is not None and attribute.kind in _VALUES:
         given[_VALUES[attribute.kind]] = _written(attribute.value, subgraph)
     return _fields("AttributeProto", **given)
 
