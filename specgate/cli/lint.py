@@ -34,17 +34,7 @@ def lint(arguments: argparse.Namespace) -> int:
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     files = discover(arguments.path, exclude=config.excluded)
     jobs = [_job(file, arguments, config) for file in files]
-    report, problems = Report(), []
-    named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
-    with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
-        for answer in _progress(answers, len(jobs)):
-            if isinstance(answer, str):
-                problems.append(answer)
-            else:
-                named |= dict.fromkeys(answer.files)
-                answer.files = []
-                report.extend(answer)
-    report.files = list(named)
+    report, problems = _gathered(jobs, arguments)
     _settle(report, config, arguments)
     from specgate.report import render
 
@@ -52,6 +42,28 @@ def lint(arguments: argparse.Namespace) -> int:
     emit(render(report, chosen, options=options(arguments, root=str(config.root))), arguments.output)
     _complain(problems)
     return 2 if problems else 0 if report.clean else 1
+
+
+def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> tuple[Report, list[str]]:
+    """One report of all files, and why some are not in it."""
+    from specgate.linting.spread import Ended
+
+    report, problems, answered = Report(), [], 0
+    named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
+    try:
+        with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
+            for answer in _progress(answers, len(jobs)):
+                answered += 1
+                if isinstance(answer, str):
+                    problems.append(answer)
+                else:
+                    named |= dict.fromkeys(answer.files)
+                    answer.files = []
+                    report.extend(answer)
+    except Ended as error:
+        problems.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not judged")
+    report.files = list(named)
+    return report, problems
 
 
 def _complain(problems: Sequence[str]) -> None:
