@@ -37,17 +37,7 @@ def lint(arguments: argparse.Namespace) -> int:
     paths = [path for path in arguments.path if not arguments.only_models or _may_be_model(path, config)]
     files = discover(paths, exclude=config.excluded) if paths or not arguments.only_models else []
     jobs = [_job(file, arguments, config) for file in files]
-    report = Report()
-    named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
-    with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
-        for answer in _progress(answers, len(jobs)):
-            if isinstance(answer, str):
-                report.unusable.append(answer)
-            else:
-                named |= dict.fromkeys(answer.files)
-                answer.files = []
-                report.extend(answer)
-    report.files = list(named)
+    report = _gathered(jobs, arguments)
     _settle(report, config, arguments)
     _write(report, reports, config, arguments)
     _complain(report.unusable)
@@ -80,6 +70,28 @@ def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, a
     for other, file in reports:
         write_text(file, render(report, other, options=replace(shown, color=False, width=width(file))))
     emit(text, arguments.output)
+
+
+def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> Report:
+    """One report of all files; those that are unusable are named in it."""
+    from specgate.linting.spread import Ended
+
+    report, answered = Report(), 0
+    named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
+    try:
+        with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
+            for answer in _progress(answers, len(jobs)):
+                answered += 1
+                if isinstance(answer, str):
+                    report.unusable.append(answer)
+                else:
+                    named |= dict.fromkeys(answer.files)
+                    answer.files = []
+                    report.extend(answer)
+    except Ended as error:
+        report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not judged")
+    report.files = list(named)
+    return report
 
 
 def _complain(problems: Sequence[str]) -> None:

@@ -6,11 +6,12 @@ for by the scheduler: its jobs run elsewhere, and each job still has one answer.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from specgate.errors import InputError
 from specgate.linting.jobs import load_specs
-from specgate.linting.spread import Lost, in_order
+from specgate.linting.spread import Ended, Lost, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,16 +38,20 @@ class Cluster(Generic[J, A]):
         self._function = function
         self._specs = specs
         self._address = address
+        self._logger = logging.getLogger("distributed.client")
+        self._level = self._logger.level
+        self._logger.setLevel(logging.CRITICAL)  # what is lost is said here, once
         try:
             self._client = Client(address, timeout=_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError, ImportError) as error:
+            self._logger.setLevel(self._level)
             raise InputError(f"no Dask scheduler answers at {address!r:.100}: {error!s:.200}") from None
 
     def __enter__(self) -> Self:
         try:
             self._window = self._ready()
-        except BaseException:
-            self._client.close()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
             raise
         return self
 
@@ -54,6 +59,7 @@ class Cluster(Generic[J, A]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._client.close(timeout=_SECONDS if kind is None else 1)  # which also gives up what is still under way
+        self._logger.setLevel(self._level)
 
     def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
         """Yield one answer for each job, in the order of the jobs."""
@@ -88,7 +94,7 @@ class Cluster(Generic[J, A]):
         except KilledWorker as error:
             return Lost(f"the workers that judged it died, {error.allowed_failures + 1} of them")
         except CancelledError:
-            raise InputError(f"the Dask cluster at {self._address} was lost") from None
+            raise Ended(f"the Dask cluster at {self._address} was lost") from None
         except Exception as error:  # noqa: BLE001  # whatever came back instead of an answer
             return Lost(f"{type(error).__name__}: {error!s:.200}")
         else:

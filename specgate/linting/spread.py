@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["Lost", "Processes", "Workers", "in_order"]
+__all__ = ["Ended", "Lost", "Processes", "Workers", "in_order"]
 
 J = TypeVar("J")
 A = TypeVar("A")
@@ -37,6 +37,10 @@ class Lost:
     """A job without an answer, and why: its worker died, or what it raised."""
 
     reason: str
+
+
+class Ended(InputError):
+    """There are no workers any more: the answers so far stand, the other jobs have none."""
 
 
 class Workers(Protocol[J_contra, A_co]):

@@ -15,12 +15,13 @@ import pytest
 
 from specgate.cli import main
 from specgate.errors import InputError
-from specgate.linting.spread import Lost, Processes, in_order
+from specgate.linting.jobs import lint_job
+from specgate.linting.spread import Ended, Lost, Processes, in_order
 from tests.linting.deadly import act, prepare
 from tests.paths import DATA, ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="kills processes by signals")
@@ -66,11 +67,11 @@ def test_what_a_job_raises_is_its_answer() -> None:
 @posix_only
 def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    jobs = [f"log {log} {number}" for number in range(60)]
-    for place in (0, 7, 20, 21, 61):
+    jobs = [f"log {log} {number}" for number in range(100)]
+    for place in (0, 7, 20, 21, 95):
         jobs.insert(place, "die")
     jobs.append("die")
-    jobs.insert(30, f"die-beside {tmp_path / 'died'}")
+    jobs.insert(60, f"die-beside {tmp_path / 'died'}")  # under way beside none that dies, so that it is begun there
     found = spread(jobs)
     assert len(found) == len(jobs)
     for job, answer in zip(jobs, found, strict=True):
@@ -80,7 +81,7 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
         else:
             assert answer == ("lived" if "beside" in job else job.rpartition(" ")[2])
     asked = log.read_text(encoding="utf-8").split()
-    assert set(asked) == {str(number) for number in range(60)}  # some twice, but one answer each
+    assert set(asked) == {str(number) for number in range(100)}  # some twice, but one answer each
 
 
 def test_no_process_at_all_is_refused() -> None:
@@ -151,9 +152,25 @@ def test_the_file_that_kills_its_process_is_named_on_the_command_line(
         assert f"{number:02}.onnx" in caught.out
 
 
-def lint_or_die(job: Any) -> Any:
-    from specgate.linting.jobs import lint_job
+def test_when_there_are_no_workers_any_more_what_was_answered_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.onnx").write_bytes((DATA / "models/embedding_torch.onnx").read_bytes())
 
+    class Leaving(Processes[Any, Any]):
+        def answers(self, jobs: Iterable[Any]) -> Iterator[Any]:
+            yield from map(lint_job, list(jobs)[:2])
+            raise Ended("the cluster was lost")
+
+    monkeypatch.setattr("specgate.cli.lint._workers", lambda *_: Leaving(act, 1))
+    assert main(["lint", str(tmp_path), "-t", "onnx:17", "--format", "json"]) == 2
+    caught = capsys.readouterr()
+    assert caught.err == "specgate: the cluster was lost: 3 of 5 files were not judged\n"
+    assert [number for number in range(5) if f"{number}.onnx" in caught.out] == [0, 1]
+
+
+def lint_or_die(job: Any) -> Any:
     if job.file.endswith("07.onnx"):
         os.kill(os.getpid(), signal.SIGKILL)
     return lint_job(job)
