@@ -65,7 +65,7 @@ def test_check_takes_nodes_and_pairs():
     pair = (NODE, {**infos, "d": INFOS["d"]})
     assert specgate.check(pair, "onnx:17").accepted
     wrong = (NODE, {**pair[1], "o": helper.make_tensor_value_info("o", TensorProto.INT64, [4, 3])})
-    assert [found.id for found in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/same-type"]
+    assert [found.id for found in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/T3.same-type"]
 
 
 EXAMPLES = [
@@ -155,7 +155,6 @@ def test_custom_domains_are_named():
         ((NODE, [1]), "expected a pair"),
         (17, "expected an onnx.NodeProto, found int"),
         ((NODE, {"i": 17}), "i: expected an onnx.ValueInfoProto, found int"),
-        ((NODE, {"i": helper.make_value_info("i", helper.make_sequence_type_proto(INFOS["v"]))}), "i: is a sequence"),
         ((NODE, {"i": helper.make_tensor_type_proto(99, [1])}), "i: 99 is no TensorProto.DataType"),
         ((NODE, {"d": TensorProto(name="d", data_type=7, dims=[3], raw_data=b"x")}), "the tensor cannot be read"),
     ],
@@ -163,6 +162,13 @@ def test_custom_domains_are_named():
 def test_what_is_no_node(node, complaint):
     with pytest.raises(InputError, match=complaint):
         from_node_proto(node)
+
+
+def test_a_sequence_is_a_type_of_its_own():
+    kind = helper.make_value_info("i", helper.make_sequence_type_proto(INFOS["v"]))
+    verdict = specgate.check((NODE, {**INFOS, "i": kind}), "onnx:17")
+    assert [found.id for found in verdict.findings] == ["onnx/OneHot/indices.type"]
+    assert "seq(tensor(float))" in verdict.findings[0].message
 
 
 def test_only_onnx_descriptors_become_nodes():

@@ -42,7 +42,9 @@ def hidden(*more, shape=("batch", 3), outputs=("hot",), **graph_parts):
 
 def undecided(made, **more):
     report = specgate.lint(made, ["onnx:17"], **more)
-    return [(ref.location.node, ref.reason) for ref in report.undecided], report.findings
+    open_ = [(ref.location.node, ref.reason) for ref in report.undecided if ref.location.operator == "OneHot"]
+    lacking = [f for f in report.findings if not f.id.endswith(".required")]  # inputs left out are what it dies of
+    return open_, lacking
 
 
 def crashing(name="bad"):
@@ -91,7 +93,7 @@ def test_small_constants_are_data_for_inference():
     shape = helper.make_tensor("shape", INT64, [3], [-1, 1, 3])
     made = model(graph(nodes, [info("x", ["batch", 3], INT64)], [bare("hot")], [*constants(), shape]))
     units = onnx_units(read_model_bytes(made.SerializeToString()), LintSettings()).units
-    descriptor = next(unit.descriptor for unit in units if unit.descriptor is not None)
+    descriptor = next(unit.descriptor for unit in units if unit.descriptor is not None and unit.operator == "OneHot")
     assert descriptor.fields["indices"].sizes[1:] == (1, 3)
 
 
