@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.rules.language import (
     FUNCTIONS,
+    GRAPH,
     NUMBER,
     NUMBERS,
     OPERATOR,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "GRAPH",
     "NUMBER",
     "NUMBERS",
     "OPERATOR",
