@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["ATTRIBUTE_TYPES", "table_content"]
+__all__ = ["table_content"]
 
-#: The package's word for an attribute's type -> the tables'.
-ATTRIBUTE_TYPES: Final = {
-    "FLOAT": "float", "INT": "int", "STRING": "string", "TENSOR": "tensor-proto", "GRAPH": "graph",
-    "SPARSE_TENSOR": "sparse-tensor-proto", "TYPE_PROTO": "type-proto", "FLOATS": "float[]", "INTS": "int[]",
-    "STRINGS": "string[]", "TENSORS": "tensor-proto[]", "GRAPHS": "graph[]", "SPARSE_TENSORS": "sparse-tensor-proto[]",
-    "TYPE_PROTOS": "type-proto[]",
-}  # fmt: skip
 _NO_IDENTIFIER: Final = re.compile(r"\W")
 
 Versions = "Mapping[str, Mapping[str, Any]]"

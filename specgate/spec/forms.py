@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
 
 __all__ = [
-    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Overlay", "Resolved", "RuleForm", "Side", "make_forms",
+    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Layout", "Overlay", "Resolved", "RuleForm", "Side", "make_forms",
     "rule_forms",
 ]  # fmt: skip
 
@@ -163,6 +163,26 @@ def kind_of(type_: str) -> str:
     """Return the kind of a field's or a member's type in rules."""
     kind = _KINDS.get(type_.removesuffix("[]"), WORD)  # an enum's values are words
     return f"{kind}s" if type_.endswith("[]") else kind
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How descriptors of one level are read: tensors by position, attributes by the vendor's names for them.
+
+    attributes: those of the level, and behind them those that only other levels have.
+    """
+
+    inputs: tuple[FieldInfo, ...]
+    outputs: tuple[FieldInfo, ...]
+    attributes: Mapping[str, FieldInfo]
+
+    @classmethod
+    def make(cls, held: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
+        """Put the fields `held` at a level in order; `every` field is there to name attributes of other levels."""
+        attributes = {f.vendor_name: f for f in held.values() if f.kind == "attribute"}
+        others = {f.vendor_name: f for f in every.values() if f.kind == "attribute" and f.vendor_name not in attributes}
+        inputs = tuple(f for f in held.values() if f.kind == "input")
+        return cls(inputs, tuple(f for f in held.values() if f.kind == "output"), attributes | others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
 from specgate.rules.parse import TENSOR, Rule, RuleError, Scope, parse
-from specgate.spec.forms import Case, Cell, FieldInfo, Overlay, Resolved, RuleForm, Side, make_forms, rule_forms
+from specgate.spec.forms import (
+    Case,
+    Cell,
+    FieldInfo,
+    Layout,
+    Overlay,
+    Resolved,
+    RuleForm,
+    Side,
+    make_forms,
+    rule_forms,
+)
 from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
 
 if TYPE_CHECKING:
@@ -43,6 +54,7 @@ class OperatorSpec:
         )
         #: Every field, of whatever level; see `field_at` for one that changes.
         self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
+        self._layouts: dict[str, Layout] = {}
         self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
 
     @cached_property
@@ -61,6 +73,19 @@ class OperatorSpec:
         """Return a field as it is at `level`, None where it is not there."""
         info = self.fields[name]
         return next((f for f in info.forms or (info,) if self.dialect.holds(level, f.since, f.until)), None)
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether its inputs and outputs stand otherwise at some levels than at others, or fields change."""
+        return any(f.forms or (f.kind != "attribute" and (f.since or f.until)) for f in self.fields.values())
+
+    def layout(self, level: str | None) -> Layout:
+        """Return how a descriptor written for `level` is read; None, or a level that is not known: for the newest."""
+        at = level if level in self.dialect.position and self.varies else self.dialect.levels[-1]
+        found = self._layouts.get(at)
+        if found is None:
+            found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
+        return found
 
     def fields_at(self, level: str) -> dict[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
@@ -151,11 +176,18 @@ class OperatorSpec:
 
     def row_at(self, level: str, rows: Iterable[str] | None = None) -> str | None:
         """Return the support row (of `rows`, a case's, if given) that holds at `level`, None where there is none."""
-        if level not in self.levels:
-            return None
+        return self.row_held(level, rows) if level in self.levels else None
+
+    def row_held(self, level: str, rows: Iterable[str] | None = None) -> str | None:
+        """Return the last row up to `level`, be it of a version that was withdrawn."""
         position = self.dialect.position
         held = (row for row in (self.rows if rows is None else rows) if position[row] <= position[level])
         return max(held, key=position.__getitem__, default=None)
+
+    def level_for(self, target_level: str) -> str | None:
+        """Return the level by which this operator is judged for a target of its dialect: its domain's version."""
+        home = self.dialect
+        return target_level if home.whole is None else home.whole.domain_level(home.domain, target_level)
 
     @cached_property
     def overlays(self) -> list[Overlay]:
@@ -228,6 +260,8 @@ class Dialect:
     raw: dict[str, Any]
     #: "", or the domain whose versions are the levels here.
     domain: str = ""
+    #: The dialect that a domain with versions of its own belongs to.
+    whole: Dialect | None = None
     _operators: dict[str, OperatorSpec] = field(default_factory=dict)
     _domains: dict[str, Dialect] = field(default_factory=dict)
 
@@ -290,7 +324,7 @@ class Dialect:
                 "levels": {"levels": {str(version): {} for version in range(1, newest + 1)}},
                 "environments": {},
             }
-            self._domains[domain] = Dialect(self.name, raw, domain)
+            self._domains[domain] = Dialect(self.name, raw, domain, self)
         return self._domains[domain]
 
     def domain_level(self, domain: str, level: str) -> str | None:
