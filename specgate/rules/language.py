@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor
-
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Mapping
@@ -192,8 +190,9 @@ class Context:
 
 def member(owner: Any, name: str) -> Any:
     """Return what stands behind a dot: of a tensor, a record, or an operator that a field holds (None: left out)."""
-    if isinstance(owner, Descriptor):
-        return owner.fields.get(name)
+    held = getattr(owner, "fields", None)  # of a descriptor, which cannot be imported here
+    if held is not None:
+        return held.get(name)
     return getattr(owner, SLOTS.get(name, name))
 
 
