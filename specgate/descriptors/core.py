@@ -73,8 +73,8 @@ RECORDS: Final[Mapping[str, type[Size2D | ScaleBias]]] = {"size-2d": Size2D, "sc
 class TensorDesc(NamedTuple):
     """One tensor of a descriptor; build it with `tensor`.
 
-    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown; of ONNX's values that are no tensors
-    as schemas spell it (``seq(tensor(float))``), and they have no sizes.
+    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown; what is no tensor in ONNX has its
+    type as schemas spell it (``seq(tensor(float))``), and no sizes.
     sizes: per dimension an int, a Symbol or None (unknown); the whole is None where the rank is unknown.
     strides: in elements, None when packed. size_in_bytes, alignment, flags: DirectML's TotalTensorSizeInBytes,
     GuaranteedBaseOffsetAlignment and Flags, None where not given. value: the elements of a constant, flat, or None.

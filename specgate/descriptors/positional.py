@@ -36,8 +36,8 @@ def build(
     """Return the Descriptor of a node: tensors by position, attributes converted or noted as oddities.
 
     convert: (field, raw) -> value; raises ValueError with what was expected when the raw value is of another kind.
-    An attribute that is UNKNOWN (a function's parameter) is kept so. kinds: the types of fields that attributes say they
-    are of, where they say it. Without a version tensors stand as at the newest level; see `relaid`.
+    An attribute that is UNKNOWN (a function's parameter) is kept so. kinds: the field type that each attribute says it
+    is of, where it says so. Without a version tensors stand as at the newest level; see `relaid`.
     """
     layout = spec.layout(version)
     fields: dict[str, Any] = {}
@@ -62,7 +62,7 @@ def build(
         stated = kinds.get(key) if kinds else None
         try:
             if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
-                raise ValueError(f"it is stated as {stated}, and {info.type} is expected")  # noqa: TRY301
+                raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except ValueError as error:
             oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw))

@@ -26,13 +26,16 @@ def facts_of_tables(table: Dialect) -> dict[str, dict[str, dict[str, Any]]]:
 def _versions(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
     for level in spec.rows:
         row, fields = spec.raw["support"][level], spec.fields_at(level)
-        yield level, {
-            "deprecated": level in spec.raw.get("deprecated", ()),
-            "inputs": [_parameter(f, row) for f in fields.values() if f.kind == "input"],
-            "outputs": [_parameter(f, row) for f in fields.values() if f.kind == "output"],
-            "type_sets": {cell["variable"]: cell["types"] for cell in row.values() if "variable" in cell},
-            "attributes": {f.vendor_name: _attribute(f) for f in fields.values() if f.kind == "attribute"},
-        }
+        yield (
+            level,
+            {
+                "deprecated": level in spec.raw.get("deprecated", ()),
+                "inputs": [_parameter(f, row) for f in fields.values() if f.kind == "input"],
+                "outputs": [_parameter(f, row) for f in fields.values() if f.kind == "output"],
+                "type_sets": {cell["variable"]: cell["types"] for cell in row.values() if "variable" in cell},
+                "attributes": {f.vendor_name: _attribute(f) for f in fields.values() if f.kind == "attribute"},
+            },
+        )
     if spec.raw.get("removed"):
         yield spec.raw["removed"], {"deprecated": True}
 

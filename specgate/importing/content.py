@@ -10,11 +10,11 @@ from specgate.descriptors.onnx import ATTRIBUTE_TYPES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    Versions = Mapping[str, Mapping[str, Any]]
+
 __all__ = ["table_content"]
 
 _NO_IDENTIFIER: Final = re.compile(r"\W")
-
-Versions = "Mapping[str, Mapping[str, Any]]"
 
 
 def table_content(versions: Versions, words: Mapping[str, str]) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def table_content(versions: Versions, words: Mapping[str, str]) -> dict[str, Any
     names = _names(held)
     fields = {}
     for key in _ordered(held, names):
-        forms = list(_forms(key, names[key], held, removed))
+        forms = list(_forms(key, names[key], held))
         fields[names[key]] = forms[0] if len(forms) == 1 else forms
     content = {"fields": fields, "support": {level: _row(held[level], names, words) for level in held}}
     return content if removed is None else {**content, "removed": removed}
@@ -82,7 +82,7 @@ def _merge(order: Sequence[_Key], merged: list[_Key], names: Mapping[_Key, str])
         at = same + 1
 
 
-def _forms(key: _Key, name: str, versions: Versions, removed: str | None) -> Iterator[dict[str, Any]]:
+def _forms(key: _Key, name: str, versions: Versions) -> Iterator[dict[str, Any]]:
     """Yield what a field is over each stretch of versions at which it is the same."""
     part = key[0]
     known = {k[1] for version in versions.values() for k in _keys(version) if k[0] == part}

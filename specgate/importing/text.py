@@ -69,7 +69,19 @@ def field_text(name: str, forms: dict[str, Any] | list[dict[str, Any]]) -> str:
 
 
 def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
-    order = ("kind", "type", "called", "least", "heterogeneous", "optional", "default", "words", "since", "until", "doc")
+    order = (
+        "kind",
+        "type",
+        "called",
+        "least",
+        "heterogeneous",
+        "optional",
+        "default",
+        "words",
+        "since",
+        "until",
+        "doc",
+    )
     return {key: form[key] for key in order if key in form}
 
 

@@ -18,7 +18,11 @@ _TYPES: Final = "types"
 
 
 def updated(
-    name: str, content: Mapping[str, Any], source: Mapping[str, str], text: str = "", old: Mapping[str, Any] | None = None
+    name: str,
+    content: Mapping[str, Any],
+    source: Mapping[str, str],
+    text: str = "",
+    old: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the file of operator `name` with `content`; `text` and `old` are the file as it is, and what it says."""
     old = old or {}
@@ -46,9 +50,7 @@ def _source(wanted: Mapping[str, str], old: list[dict[str, Any]], text: str | No
     return "\n".join([*_comments(text), "source:", *lines]) + "\n"
 
 
-def _fields(
-    wanted: Mapping[str, Any], old: Mapping[str, Any], text: str
-) -> str:
+def _fields(wanted: Mapping[str, Any], old: Mapping[str, Any], text: str) -> str:
     chunks = dict(blocks(_inside(text), 2))
     parts = [_head(text, "fields")]
     for name, entry in wanted.items():
@@ -81,8 +83,9 @@ def _support(wanted: Mapping[str, Any], old: Mapping[str, Any], text: str) -> st
         if level in chunks and _stated(before) == _stated(row):
             parts.append(chunks[level])
             continue
-        kept = {key: {**cell, **_extra(before.get(key))} if key not in _ROW else cell for key, cell in row.items()}
-        kept |= {key: _extra(cell) for key, cell in before.items() if key not in kept and key not in _ROW and _extra(cell)}
+        extra = {key: _extra(cell) for key, cell in before.items() if key not in _ROW}
+        kept = {key: {**cell, **extra[key]} if key in extra else cell for key, cell in row.items()}
+        kept |= {key: cell for key, cell in extra.items() if key not in kept and cell}
         parts.append("".join(f"{c}\n" for c in _comments(chunks.get(level))) + row_text(level, kept))
     return "".join(parts)
 
@@ -101,8 +104,8 @@ def _types(taken: Any) -> Any:
     return frozenset(taken) if isinstance(taken, list) else taken
 
 
-def _extra(cell: Mapping[str, Any] | None) -> dict[str, Any]:
-    return _without(cell or {}, (_TYPES,))
+def _extra(cell: Mapping[str, Any]) -> dict[str, Any]:
+    return _without(cell, (_TYPES,))
 
 
 def _without(entry: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:

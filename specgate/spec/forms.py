@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
 
 __all__ = [
-    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Layout", "Overlay", "Resolved", "RuleForm", "Side", "make_forms",
-    "rule_forms",
+    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Layout", "Overlay", "Resolved", "RuleForm", "Side",
+    "make_forms", "rule_forms",
 ]  # fmt: skip
 
 #: What may be left out before a fused operator's name where the dialect says nothing of its own.

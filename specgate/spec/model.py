@@ -251,7 +251,10 @@ class OperatorFile(_File):
 
     operator: str
     family: RuleName | None = Field(default=None, description="whose fields, rules and so on hold here too")
-    summary: str | None = Field(default=None, description="what it computes, in our words")
+    summary: str = Field(
+        default="",
+        description="what it computes, in our words; a file that only says what a package states may leave it out",
+    )
     source: list[Source]
     unknowns: list[str] = Field(default=[], description="facts that could not be found")
     fields: dict[Name, FieldEntry] | None = Field(default=None, description="all of them, or those the family lacks")

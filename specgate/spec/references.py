@@ -108,6 +108,8 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
     if "fields" not in raw:
         yield ("fields",), "expected this key"
         return
+    if "summary" not in raw and not dialect.raw["dialect"].get("rows_are_versions"):
+        yield ("summary",), "expected this key"
     for path, level in _levels_of(raw):
         yield from _level_problem(path, level, dialect)
     yield from _field_problems(raw, dialect)
@@ -190,7 +192,7 @@ def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -
     if len({form["kind"] for form in forms}) > 1:
         yield path, "expected one kind in all its forms; a field of another kind needs a name of its own, and `called`"
     for index, (before, after) in enumerate(pairwise(forms), start=1):
-        end, start = (dialect.position.get(level) for level in (before.get("until"), after.get("since")))
+        end, start = (dialect.position.get(level or "") for level in (before.get("until"), after.get("since")))
         if end is None or start is None or end > start:
             yield (*path, index, "since"), "expected it no lower than the `until` of the form before"
 
@@ -245,8 +247,11 @@ def _rule_problems(
         for index, form in enumerate(forms):
             place = (*path, name) if len(forms) == 1 else (*path, name, index)
             ends = [form.get(key) for key in ("since", "until")]
-            yield from (((*place, key), f"unknown level {form[key]!r:.40}") for key in ("since", "until")
-                        if form.get(key) and form[key] not in dialect.position)
+            yield from (
+                ((*place, key), f"unknown level {form[key]!r:.40}")
+                for key in ("since", "until")
+                if form.get(key) and form[key] not in dialect.position
+            )
             names_there = scope.between(*ends) if all(end is None or end in dialect.position for end in ends) else scope
             for key in ("require", "when"):
                 yield from _expression_problems((*place, key), form.get(key), names_there, TRUTH)
@@ -266,7 +271,8 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
     """Check what builds do instead; an entry may waive the page's rules and those that an earlier one added."""
     known = set(names)
     if dialect.raw["dialect"].get("type_variables") and "support" in raw:
-        known |= {f"{c['variable']}.{SAME_TYPE}" for _, row in support_rows(raw["support"]) for c in row.values() if "variable" in c}
+        cells = [cell for _, row in support_rows(raw["support"]) for cell in row.values()]
+        known |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
     for index, overlay in enumerate(raw.get("observed", [])):
         path = ("observed", index)
         try:

@@ -65,8 +65,12 @@ class OperatorSpec:
         last = order.index(self.raw["removed"]) if self.raw.get("removed") else len(order)
         withdrawn = self.raw.get("deprecated", ())
         starts = [*(order.index(row) for row in self.rows), last]
-        gone = {at for row, start, end in zip(self.rows, starts, starts[1:], strict=False) if row in withdrawn
-                for at in range(start, end)}
+        gone = {
+            at
+            for row, start, end in zip(self.rows, starts, starts[1:], strict=False)
+            if row in withdrawn
+            for at in range(start, end)
+        }
         return LevelSet(order, frozenset(range(first, last)) - gone)
 
     def field_at(self, name: str, level: str) -> FieldInfo | None:

@@ -53,7 +53,7 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
     return {
         "dialect": spec.dialect.name,
         "operator": spec.name,
-        "summary": spec.raw.get("summary"),
+        "summary": spec.raw.get("summary", ""),
         "levels": list(spec.levels),
         "kernel": spec.raw.get("execute", {}).get("kernel"),
         "source": spec.raw["source"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from specgate.rules.compile import compile_resolved
 from specgate.spec.forms import Bounds, Cell
@@ -102,11 +102,12 @@ def check_for(
             accepted=False, target=str(target), operator=descriptor.operator, basis=basis, findings=(finding,)
         )
     verdict = check_at(descriptor, version, basis, device=device)
-    notes = {part: tuple(replace(f, target=str(target)) for f in getattr(verdict, part)) for part in _FOUND}
-    return replace(verdict, target=str(target), **notes)
-
-
-_FOUND: Final = ("findings", "undecided")
+    return replace(
+        verdict,
+        target=str(target),
+        findings=tuple(replace(found, target=str(target)) for found in verdict.findings),
+        undecided=tuple(replace(found, target=str(target)) for found in verdict.undecided),
+    )
 
 
 def _compile(

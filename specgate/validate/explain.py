@@ -104,16 +104,17 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
-        if descriptor.fields.get(name) is None and not omissible and name not in wrong:
+        given = descriptor.fields.get(name)
+        message = None
+        if given is None and not omissible and name not in wrong:
             message = f"{info.vendor_name} is required, but the descriptor does not give it"
+        elif info.least is not None and isinstance(given, list | tuple) and len(given) < info.least:
+            message = f"{name} holds {len(given)}, and at least {info.least} are required"
+        if message is not None:
             yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
-        elif info.least is not None and isinstance(given := descriptor.fields.get(name), list | tuple):
-            if len(given) < info.least:
-                message = f"{name} holds {len(given)}, and at least {info.least} are required"
-                yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
-    for name in resolved.spec.fields:
+    for name, info in resolved.spec.fields.items():
         if name not in resolved.fields and descriptor.fields.get(name) is not None:
-            message = f"{resolved.spec.fields[name].vendor_name} is not a field of {resolved.spec.name} at {resolved.level}"
+            message = f"{info.vendor_name} is not a field of {resolved.spec.name} at {resolved.level}"
             yield Failure(
                 f"{name}.exists",
                 name,
