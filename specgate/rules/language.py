@@ -179,8 +179,9 @@ class Context:
 
 def member(owner: Any, name: str) -> Any:
     """Return what stands behind a dot: of a tensor, a record, or an operator that a field holds (None: left out)."""
-    if isinstance(owner, Descriptor):
-        return owner.fields.get(name)
+    held = getattr(owner, "fields", None)  # of a descriptor, which cannot be imported here
+    if held is not None:
+        return held.get(name)
     return getattr(owner, SLOTS.get(name, name))
 
 

@@ -168,6 +168,7 @@ class Example(_File):
 
     source: str = Field(description="which example of which page, or `own`")
     since: Level | None = Field(default=None, description="first level that accepts it; the operator's first if absent")
+    until: Level | None = Field(default=None, description="the first level that no longer takes it as it stands")
     descriptor: dict[str, Any]
     inputs: dict[str, Any] = {}
     outputs: dict[str, Any] = {}

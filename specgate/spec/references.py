@@ -142,8 +142,7 @@ def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
     for path, info in _forms(raw):
         yield from (((*path, key), info[key]) for key in ("since", "until") if info.get(key))
     for name, example in raw.get("examples", {}).items():
-        if example.get("since"):
-            yield ("examples", name, "since"), example["since"]
+        yield from ((("examples", name, key), example[key]) for key in ("since", "until") if example.get(key))
     for name, entry in raw.get("counterexamples", {}).items():
         if entry.get("at"):
             yield ("counterexamples", name, "at"), entry["at"]
