@@ -9,7 +9,10 @@ from specgate.linting.model import graph_of
 from specgate.linting.onnx_versions import level_of, newest_version
 from specgate.linting.onnx_walk import domain_name
 from specgate.spec.tables import dialect
-from specgate.validate.check import check_at
+from specgate.validate.check import accepts, check_at
+from specgate.validate.explain import explain_at
+from specgate.validate.message import rule_id
+from specgate.verdict import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +20,9 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Unit
     from specgate.linting.settings import LintSettings
+    from specgate.spec.forms import Side
     from specgate.spec.tables import OperatorSpec
-    from specgate.verdict import Basis, Finding, Location
+    from specgate.verdict import Basis, Location
 
 __all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "model_minimum"]
 
@@ -126,12 +130,12 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         if unit.operator not in alike:
             alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
         free = replace(unit.descriptor, version=None)
-        judges = {level: check_at(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())}
+        answers = {level: _judged(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())}
         for version, level in versions.items():
-            verdict = judges[alike[unit.operator][level]]
-            if verdict.accepted is False:
-                blocked[version].append(Blocked(unit.location, verdict.findings))
-            elif verdict.accepted is None:
+            accepted, findings = answers[alike[unit.operator][level]]
+            if accepted is False:
+                blocked[version].append(Blocked(unit.location, findings))
+            elif accepted is None:
                 found.undecided[version] += 1
     found.taken = [version for version in versions if not blocked[version]]
     found.blocked = {version: nodes for version, nodes in blocked.items() if nodes}
@@ -140,6 +144,27 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         level = versions[found.version]
         found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, level)) is not None]
     return found
+
+
+def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
+    """Judge a descriptor at one level; other than `check_at`, which says of every finding where it would be none."""
+    spec = dialect("onnx").operator(descriptor.operator)
+    if level not in spec.levels:
+        return False, check_at(descriptor, level, basis).findings
+    if descriptor.plain and accepts(descriptor, level, basis):
+        return True, ()
+    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+    findings: dict[str, Finding] = {}
+    unknown = False
+    for side in sides:
+        resolved = spec.resolve(level, side)
+        for failure in explain_at(descriptor, resolved) if resolved is not None else ():
+            unknown |= failure.unknown
+            if not failure.unknown:
+                name = rule_id("onnx", spec.name, failure.rule, failure.scope)
+                message = failure.message + (f"; taken are {', '.join(failure.allowed)}" if failure.allowed else "")
+                findings.setdefault(f"{name} {failure.where}", Finding(name, "error", message, where=failure.where))
+    return (False if findings else None if unknown else True), tuple(findings.values())
 
 
 def _alike(spec: OperatorSpec) -> dict[str, str]:

@@ -76,7 +76,7 @@ class Held:
 def test_mutated_models_are_linted_or_refused(kind):
     draw = random.Random(kind)
     read = 0
-    for number in range(150):
+    for number in range(100):
         data = mutated(draw.choice(SEEDS[kind]), draw)
         try:
             report = specgate.lint(Held(data), ["onnx:17"], infer=False, pins={"batch": 3, "x": 1})
@@ -90,12 +90,12 @@ def test_mutated_models_are_linted_or_refused(kind):
             assert len(finding.message) < 2000
             assert finding.message.isprintable(), (number, finding.message)
         read_model_bytes(stripped)
-    assert read > 50
+    assert read > 30
 
 
 def test_mutated_models_do_not_end_inference():
     draw = random.Random(1)
-    for _ in range(40):
+    for _ in range(20):
         try:
             specgate.lint(Held(mutated(SEEDS["inference"][0], draw)), ["onnx:17"])
         except specgate.InputError:

@@ -50,6 +50,21 @@ def test_a_node_that_moves_to_another_version_says_what_it_computes_otherwise():
     assert (moved.written, moved.there, moved.behaviour) == ("11", "9", ("negative_indices",))
 
 
+@pytest.mark.parametrize("kind", [INT64, onnx.TensorProto.BFLOAT16])
+@pytest.mark.parametrize("shape", [[2, 3], ["n", 3], None])
+@pytest.mark.parametrize("axis", [-1, -2, 2, 9])
+def test_a_node_is_judged_as_a_check_judges_it(kind, shape, axis):
+    made = of(one_hot("node", axis), inputs=[info("ids", shape, kind)])
+    (found,) = model_minimum(made, QUIET).domains
+    read = {"elem_type": onnx.TensorProto.DataType.Name(kind), "shape": shape}
+    other = [{"elem_type": "INT64", "shape": [], "value": 4}, {"elem_type": "FLOAT", "shape": [2], "value": [0, 1]}]
+    data = {"op_type": "OneHot", "inputs": [read, *other], "outputs": [None], "attributes": {"axis": axis}}
+    answer = specgate.minimum(data)
+    taken = [level for level in found.taken if not found.undecided[level]]
+    assert taken == list(answer.levels)
+    assert [level for level in found.taken if found.undecided[level]] == list(answer.undecided)
+
+
 def test_the_lowest_opset_may_be_above_the_one_that_is_imported():
     (found,) = model_minimum(of(one_hot("deep", axis=-2), opset=9), QUIET).domains
     assert (found.imported, found.version) == (9, "11")
