@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, Descriptor
+from specgate.descriptors.core import UNKNOWN
 
 if TYPE_CHECKING:
     import ast
