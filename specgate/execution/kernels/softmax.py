@@ -43,7 +43,8 @@ def _below_largest(x: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
     """Subtract the largest element of each group, in float64, so that no exp overflows."""
     wide = x.astype(np.float64)
     # np.fmax lets a signalling nan through
-    return wide - np.where(np.isnan(wide), -np.inf, wide).max(axis=along, keepdims=True)
+    below: NDArray[Any] = wide - np.where(np.isnan(wide), -np.inf, wide).max(axis=along, keepdims=True)
+    return below
 
 
 def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
