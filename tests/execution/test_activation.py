@@ -167,6 +167,9 @@ def test_quantized_sums():
     assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments).tolist() == [[127, 0, 2]]
     points = {"a_zero_point": np.full((1, 1), 1, "i1"), "output_zero_point": np.full((1, 1), 5, "u1")}
     assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments, **points).tolist() == [[132, 0, 6]]
+    arguments["output_scale"] = one * NAN  # nan is held as the least number
+    assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments, **points).tolist() == [[0, 0, 0]]
+    assert add(a=a, b=b, dtype=np.dtype("i1"), **arguments).tolist() == [[-128, -128, -128]]
     with pytest.raises(InputError, match="one element of uint8 as output_zero_point"):
         add(a=a, b=b, dtype=np.dtype("u1"), **arguments, output_zero_point=np.full((1, 1), 5, "i1"))
 

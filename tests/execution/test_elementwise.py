@@ -235,6 +235,10 @@ def test_powers_of_mixed_types():
     assert found.dtype == np.int32
     assert found.tolist() == [3375, -33, 2]
     assert power(np.array([1.5, -2], "f4"), np.array([2, 3], "u1")).tolist() == [2.25, -8]
+    # scaled and shifted, narrow integers are ones of 32 bits until the result is held
+    wide = {"scale_bias": (100, math.inf)}
+    assert power(np.array([5, -6], "i2"), np.array([-128, 3], "i1"), **wide).tolist() == [2**15 - 1, 2**15 - 1]
+    assert power(np.array([-6], "i1"), np.array([127], "i1"), scale_bias=(1, 7)).tolist() == [1]
     both = power(np.array([-18.769866943359375], "f4"), np.array([3], "f4"), scale_bias=(-1.3, 0.4))
     assert both[0] == pytest.approx(1.3163418771000579e-05, rel=1e-5)  # the exponent is scaled too
 

@@ -101,8 +101,8 @@ def sign(x: NDArray[Any]) -> NDArray[Any]:
 
 def _half_away(x: NDArray[Any]) -> NDArray[Any]:
     whole = np.trunc(x)
-    away: NDArray[Any] = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
-    return away
+    away = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
+    return np.where(x == 0, 0.0, away)  # the sign is a factor, 0 of minus 0
 
 
 _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
