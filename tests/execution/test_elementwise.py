@@ -100,6 +100,11 @@ def test_rounding(mode, expected):
     same(ran("round_to_integer", [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 0.49999997, 8388609], mode=mode), expected)
 
 
+def test_minus_zero_is_rounded_as_builds_do():
+    same(ran("round_to_integer", [-0.0, -0.25], mode="half_away_from_zero"), [0.0, -0.0])
+    same(ran("round_to_integer", [-0.0, -0.25], mode="half_to_even"), [-0.0, -0.0])
+
+
 def test_tests_of_floats():
     values = [NAN, INF, -INF, 1]
     assert ran("is_not_a_number", values, dtype="f2").tolist() == [True, False, False, False]
@@ -193,6 +198,7 @@ def test_remainders_of_floats():
     a, b = [0.747651219367981, 1e10, -1e10, 6, -3], [-0.24921706318855286, 1, 1, 3, 0]
     same(ran("remainder", a, b, rounding="floor", raised_quotient=True), [0, -1024, -1024, 0, NAN])
     same(ran("remainder", a, b, rounding="truncate", raised_quotient=True), [0, -1024, 1024, 0, NAN])
+    same(ran("remainder", [-0.0], [4], rounding="floor", raised_quotient=True), [0.0])  # a quotient of minus 0 stays it
 
 
 def test_the_angle_at_the_origin_is_undefined():
