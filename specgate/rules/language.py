@@ -116,6 +116,11 @@ class Scope:
         """Return the names for a rule that holds from `since` on (None: always) and before `until`."""
         return self if self.stretch is None else self.stretch(since, until)
 
+    def of_elements(self) -> Scope:
+        """The names for single elements: a tensor's name is one of its elements, `ours` and `theirs` are results."""
+        fields = {name: NUMBER if kind == TENSOR else kind for name, kind in self.fields.items()}
+        return Scope({**fields, "ours": NUMBER, "theirs": NUMBER}, self.optional, self.numbers, self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
