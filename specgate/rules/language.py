@@ -107,6 +107,11 @@ class Scope:
     defines: Mapping[str, Rule] = field(default_factory=dict)
     members: Mapping[str, Mapping[str, Kind]] = field(default_factory=dict)
 
+    def of_elements(self) -> Scope:
+        """The names for single elements: a tensor's name is one of its elements, `ours` and `theirs` are results."""
+        fields = {name: NUMBER if kind == TENSOR else kind for name, kind in self.fields.items()}
+        return Scope({**fields, "ours": NUMBER, "theirs": NUMBER}, self.optional, self.numbers, self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

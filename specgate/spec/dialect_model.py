@@ -12,6 +12,7 @@ from specgate.spec.model import (  # noqa: TC001 (pydantic reads them when the c
     Implementation,
     Level,
     Name,
+    OtherValues,
     RuleEntry,
     RuleName,
     Source,
@@ -145,6 +146,7 @@ class ObservedTensors(_File):
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     waives: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
+    values: dict[RuleName, OtherValues] = {}
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")
 

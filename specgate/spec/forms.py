@@ -159,12 +159,31 @@ class RuleForm:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherValues:
+    """What is computed instead of what the page says; when: of which descriptors, elements: at which (None: any)."""
+
+    what: str
+    when: Rule | None = None
+    elements: Rule | None = None
+
+    @classmethod
+    def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
+        """Read the compiled form; RuleError (a ValueError) tells what is wrong with an expression."""
+        when, elements = raw.get("when"), raw.get("elements")
+        return cls(
+            raw["what"],
+            parse(when, scope) if when else None,
+            parse(elements, scope.of_elements()) if elements else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Overlay:
     """What builds of some levels do instead of the page.
 
     by: the only implementation (or build system) that does it; None where every one does. cells: field -> the parts of
     its cell that differ, as compiled. waives: names of rules that do not hold there. rules: those that hold instead.
-    values: where other values are computed: what, and which descriptors may be concerned (None: any).
+    values: where other values are computed. bug: whether the build contradicts its own page.
     """
 
     builds: LevelSet
@@ -172,7 +191,8 @@ class Overlay:
     cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     waives: frozenset[str] = frozenset()
     rules: tuple[RuleForm, ...] = ()
-    values: tuple[tuple[str, Rule | None], ...] = ()
+    values: tuple[OtherValues, ...] = ()
+    bug: bool = False
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
@@ -184,10 +204,8 @@ class Overlay:
             raw.get("support", {}),
             frozenset(raw.get("waives", ())),
             make_forms(forms, scope, kind=kind),
-            tuple(
-                (entry["what"], parse(entry["when"], scope) if entry.get("when") else None)
-                for entry in raw.get("values", {}).values()
-            ),
+            tuple(OtherValues.make(entry, scope) for entry in raw.get("values", {}).values()),
+            bool(raw.get("bug")),
         )
 
     def holds(self, level: str, by: str | None) -> bool:

@@ -167,6 +167,11 @@ class OtherValues(_File):
 
     what: str = Field(description="what is computed instead of what the page says, in our words")
     when: Expression | None = Field(default=None, description="only descriptors for which this holds may differ")
+    elements: Expression | None = Field(
+        default=None,
+        description="only elements for which this holds may differ: a tensor's name is the element of it at the same "
+        "place, and `ours` and `theirs` are the results there",
+    )
 
 
 class ObservedCell(Cell):

@@ -253,6 +253,8 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
         for name, entry in overlay.get("values", {}).items():
             yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
+            at = (*path, "values", name, "elements")
+            yield from _expression_problems(at, entry.get("elements"), scope.of_elements(), TRUTH)
 
 
 def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:

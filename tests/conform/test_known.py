@@ -1,0 +1,95 @@
+"""Which values that differ an observed entry explains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.conform.elements import compare_outputs, same_values
+from specgate.conform.known import explained
+from specgate.descriptors.read import read_dict
+from specgate.spec.tables import dialect
+
+
+def judged(operator, ours, theirs, arrays=None, level="6.4", kind="FLOAT16", **attributes):
+    """Judge results in `kind` of an operator of one tensor, by the shipped table."""
+    ours, theirs = (np.ma.asarray(a).astype(kind.lower()) for a in (ours, theirs))
+    tensor = {"DataType": kind, "Sizes": list(ours.shape)}
+    desc = {"InputTensor": tensor, "OutputTensor": tensor, **attributes}
+    descriptor = read_dict({"type": f"DML_OPERATOR_{operator}", "desc": desc}, dialect="directml")
+    problem, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
+    assert not problem
+    spec = dialect("directml").operator(operator)
+    return explained(spec, level, "values", descriptor, arrays or {}, found)
+
+
+LEAST = 2.0**-24
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (1.0, 1 - 2.0**-11),
+        (1.5, 1.5 - 2.0**-10),
+        (-1.999, -1.998),
+        (np.inf, 65504.0),
+        (-np.inf, -65504.0),
+        (LEAST, 0.0),
+        (3 * LEAST, 2 * LEAST),
+        (2.0**-14, 2.0**-14 - LEAST),
+    ],
+)
+def test_the_software_device_rounds_float16_toward_zero(ours, theirs):
+    kind, what, left = judged("ACTIVATION_SOFTSIGN", [ours], [theirs])
+    assert (kind, left) == ("recorded", [])
+    assert "toward zero" in what
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (1 - 2.0**-11, 1.0),  # away from zero
+        (1.0, 1 - 2.0**-10),  # two steps
+        (1.5, 1.5 - 2.0**-9),
+        (2.0**-13, 2.0**-13 - 2 * LEAST),
+        (LEAST, -LEAST),
+        (2 * LEAST, 0.0),
+        (-np.inf, 65504.0),
+        (np.inf, 60000.0),
+        (65504.0, np.inf),
+        (np.nan, 1.0),
+        (1.0, np.nan),
+    ],
+)
+def test_other_differences_of_float16_stay_unexplained(ours, theirs):
+    kind, what, left = judged("ACTIVATION_SOFTSIGN", [1.0, ours], [1 - 2.0**-11, theirs])
+    assert (kind, what) == ("unexplained", "")
+    assert left[0].wrong.tolist() == [False, True]
+
+
+def test_what_is_said_of_float16_is_not_said_of_float32():
+    assert judged("ACTIVATION_SOFTSIGN", [1.0], [1 - 2.0**-11], kind="FLOAT32")[0] == "unexplained"
+
+
+def test_elements_that_were_not_written_are_not_explained_by_an_entry_about_elements():
+    theirs = np.ma.MaskedArray([1 - 2.0**-11], mask=[True])
+    assert judged("ACTIVATION_SOFTSIGN", [1.0], theirs)[0] == "unexplained"
+
+
+def test_same_values_says_where():
+    assert same_values(np.array([1, 2]), np.array([1, 2])) == ""
+    assert same_values(np.array([1, 2]), np.array([1, 3])) == "1 of 2 elements, at [1] 2 and 3"
+    assert same_values(np.array([1.0]), np.array([1.5]), 0.6) == ""
+    assert same_values(np.float32(1), np.float64(1)).startswith("float32 [], theirs float64")
+    assert same_values(np.array(1), np.array(2)) == "1 of 1 elements, at [] 1 and 2"
+
+
+def test_arrays_of_tensors_are_compared_one_by_one():
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
+    halves = [{"DataType": "FLOAT32", "Sizes": [1, 1, 1, 1]}] * 2
+    split = {"InputTensor": tensor, "OutputCount": 2, "OutputTensors": halves, "Axis": 3}
+    descriptor = read_dict({"type": "DML_OPERATOR_SPLIT", "desc": split}, dialect="directml")
+    ours = [np.full([1, 1, 1, 1], n, np.float32) for n in (1, 2)]
+    _, found = compare_outputs({"OutputTensors": ours}, {"OutputTensors": [ours[0], ours[0]]}, descriptor, 0.0)
+    assert [each.name for each in found] == ["OutputTensors[1]"]
+    assert compare_outputs({"OutputTensors": ours}, {}, descriptor, 0.0)[0] == "OutputTensors[0]: not computed"
