@@ -65,3 +65,10 @@ def test_cropped_and_filled_from_the_edge():
 def test_refusals(changes):
     with pytest.raises(InputError):
         resample(FOUR, **{"sizes": [4], "scales": [1.0], "linear": True, **changes})
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_an_infinite_scale_makes_all_places_one(linear):
+    offsets = {"input_offsets": [-2.0], "output_offsets": [7.0]}
+    found = resample(FOUR, sizes=[3], scales=[float("inf")], linear=linear, **offsets)
+    assert found.tolist() == [FOUR[2]] * 3

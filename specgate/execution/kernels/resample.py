@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,16 +32,16 @@ def resample(
 
     linear: the weighted mean of the two elements around it along every dimension, instead of one element. That is the
     next one above (upwards), the next one below, or the nearest, the lower one of two, if None. Places outside take the
-    edge. Offsets are 0.5 and -0.5, the centres of elements, if None. Places are computed in
-    float32; integers lose the fraction of a mean.
+    edge; an infinite scale makes all places one. Offsets are 0.5 and -0.5, the centres of elements, if None. Places are
+    computed in float32; integers lose the fraction of a mean.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
     behind = (-0.5,) * rank if output_offsets is None else output_offsets
     offsets = {"input offsets": before, "output offsets": behind}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
-    if not all(isfinite(scale) and scale > 0 for scale in scales):
-        raise InputError(f"resample: expected finite scales above 0, found {list(scales)}")
+    if not all(scale > 0 for scale in scales):
+        raise InputError(f"resample: expected scales above 0, found {list(scales)}")
     memory.empty(shape_of("resample", sizes), inputs.dtype)
     result = wide(inputs) if linear else inputs
     with np.errstate(all="ignore"):
