@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["check_axes", "check_axis", "fit", "is_float", "narrow", "quiet", "same_length", "shape_of", "single", "wide"]
+__all__ = [
+    "check_axes",
+    "check_axis",
+    "fit",
+    "is_float",
+    "narrow",
+    "quiet",
+    "same_length",
+    "shape_of",
+    "single",
+    "wide",
+]
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:

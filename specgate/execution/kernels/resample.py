@@ -65,13 +65,18 @@ def _places(size: int, scale: float, before: float, behind: float) -> NDArray[np
 def _whole(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
     middle = places - np.float32(0.5)
     chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
-    return np.asarray(np.clip(chosen, 0, size - 1), np.int64)
+    return _inside(chosen, size)
+
+
+def _inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
+    """Return whole places held to those that there are; one that is no number, of infinite offsets, is the first."""
+    return np.asarray(np.nan_to_num(np.clip(places, 0, size - 1), nan=0.0), np.int64)
 
 
 def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
     size = values.shape[axis]
     lower = np.floor(places)
     weight = wide(single(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    left = np.take(values, np.clip(lower, 0, size - 1).astype(np.int64), axis)
-    right = np.take(values, np.clip(lower + 1, 0, size - 1).astype(np.int64), axis)
+    left = np.take(values, _inside(lower, size), axis)
+    right = np.take(values, _inside(lower + 1, size), axis)
     return np.asarray(left * (1 - weight) + right * weight)
