@@ -56,7 +56,8 @@ def test_the_software_device_rounds_float16_toward_zero(ours, theirs):
         (2 * LEAST, 0.0),
         (-np.inf, 65504.0),
         (np.inf, 60000.0),
-        (65504.0, np.inf),
+        (65504.0, -np.inf),
+        (65472.0, np.inf),
         (np.nan, 1.0),
         (1.0, np.nan),
     ],
@@ -65,6 +66,10 @@ def test_other_differences_of_float16_stay_unexplained(ours, theirs):
     kind, what, left = judged("ACTIVATION_SOFTSIGN", [1.0, ours], [1 - 2.0**-11, theirs])
     assert (kind, what) == ("unexplained", "")
     assert left[0].wrong.tolist() == [False, True]
+
+
+def test_its_sums_beyond_the_largest_float16_are_infinite():
+    assert judged("ACTIVATION_SOFTSIGN", [65504.0], [np.inf])[0] == "recorded"
 
 
 def test_what_is_said_of_float16_is_not_said_of_float32():
@@ -93,3 +98,50 @@ def test_arrays_of_tensors_are_compared_one_by_one():
     _, found = compare_outputs({"OutputTensors": ours}, {"OutputTensors": [ours[0], ours[0]]}, descriptor, 0.0)
     assert [each.name for each in found] == ["OutputTensors[1]"]
     assert compare_outputs({"OutputTensors": ours}, {}, descriptor, 0.0)[0] == "OutputTensors[0]: not computed"
+
+
+def test_an_entry_speaks_of_the_elements_at_the_same_place():
+    x = np.array([np.nan, 3, 2], np.float32)
+    ours = np.arctan(x)
+    as_built = np.where(np.isnan(x), np.float32(0.7854), ours)
+    kind, what, _ = judged("ELEMENT_WISE_ATAN", ours, as_built, kind="FLOAT32")
+    assert kind == "bug"
+    assert "nan" in what
+    kind, _, left = judged("ELEMENT_WISE_ATAN", ours, np.full(3, 0.7854), kind="FLOAT32")
+    assert kind == "unexplained"
+    assert left[0].wrong.tolist() == [False, True, True]
+
+
+def halves(a, b, builds_say):
+    """Judge LESS_THAN of two INT64."""
+    tensors = {"ATensor": "INT64", "BTensor": "INT64", "OutputTensor": "UINT8"}
+    desc = {name: {"DataType": kind, "Sizes": [1]} for name, kind in tensors.items()}
+    kind = "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN"
+    descriptor = read_dict({"type": kind, "desc": desc}, dialect="directml")
+    ours, theirs = ({"OutputTensor": np.array([value], np.uint8)} for value in (a < b, builds_say))
+    arrays = {"ATensor": np.array([a], np.int64), "BTensor": np.array([b], np.int64)}
+    _, found = compare_outputs(ours, theirs, descriptor, 0.0)
+    return explained(dialect("directml").operator(descriptor.operator), "6.4", "values", descriptor, arrays, found)[0]
+
+
+def test_integers_of_64_bits_are_read_exactly():
+    assert halves(1, 2**31, builds_say=False) == "bug"
+    assert halves(2**62 + 1, 2**62 + 2**31, builds_say=False) == "bug"
+    assert halves(-(2**63), -(2**63) + 2**31, builds_say=False) == "bug"
+    assert halves(1, 2, builds_say=False) == "unexplained"
+    assert halves(1, 2**32 + 2**31, builds_say=False) == "unexplained"
+
+
+def test_an_array_of_another_shape_has_no_element_at_the_same_place():
+    left, right = (np.zeros(n, np.float32) for n in (2, 3))
+    entry = {"InputTensor": right}
+    ours, theirs = np.full(2, np.nan), np.full(2, -np.inf)
+    assert (
+        judged("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1e-9}, kind="FLOAT32", Alpha="inf")[0]
+        == "recorded"
+    )
+    assert (
+        judged("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1}, kind="FLOAT32", Alpha="inf")[0]
+        == "unexplained"
+    )
+    assert judged("ACTIVATION_ELU", ours, theirs, entry, kind="FLOAT32", Alpha="inf")[0] == "unexplained"

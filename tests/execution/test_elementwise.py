@@ -134,6 +134,9 @@ def test_scale_and_bias_of_integers_truncate_and_hold():
         1070279424,
     ]
     assert ran("absolute", [-128, -59], dtype="i1", scale_bias=(1.7, -0.6), saturate_below=32).tolist() == [127, 100]
+    # what does not fit into 32 bits becomes their least number, which has no absolute value
+    assert ran("absolute", [7, 0, -1], dtype="i1", scale_bias=(-1e30, 1), saturate_below=32).tolist() == [-128, 1, 127]
+    assert ran("absolute", [7, -100], dtype="i2", scale_bias=(1e30, 1), saturate_below=32).tolist() == [32767, -32768]
 
 
 # --- functions of two tensors
