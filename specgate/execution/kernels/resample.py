@@ -30,10 +30,10 @@ def resample(
 ) -> NDArray[Any]:
     """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
 
-    linear: the weighted mean of the two elements around it along every dimension, instead of one element. That is the
-    next one above (upwards), the next one below, or the nearest, the lower one of two, if None. Places outside take the
-    edge; an infinite scale makes all places one. Offsets are 0.5 and -0.5, the centres of elements, if None. Places are
-    computed in float32; integers lose the fraction of a mean.
+    linear: the first of the two elements around it and their weighted difference along every dimension, nan beside an
+    infinite one, instead of one element. That is the next one above (upwards), the next one below, or the nearest, the
+    lower one of two, if None. Places outside take the edge; an infinite scale makes all places one. Offsets are 0.5 and
+    -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
@@ -43,7 +43,7 @@ def resample(
     if not all(scale > 0 for scale in scales):
         raise InputError(f"resample: expected scales above 0, found {list(scales)}")
     memory.empty(shape_of("resample", sizes), inputs.dtype)
-    result = wide(inputs) if linear else inputs
+    result = inputs.astype(np.float64) if linear else inputs
     with np.errstate(all="ignore"):
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
             places = _places(size, *shift)
@@ -79,4 +79,4 @@ def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) 
     weight = wide(single(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
     left = np.take(values, _inside(lower, size), axis)
     right = np.take(values, _inside(lower + 1, size), axis)
-    return np.asarray(left * (1 - weight) + right * weight)
+    return np.asarray(left + (right - left) * weight)
