@@ -86,7 +86,8 @@ def _holds(rule: Rule, context: Context) -> bool:
 def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return at which of the differing elements the entry's condition holds.
 
-    A tensor whose array has not the output's shape has no element at the same place, nor is it there for the condition.
+    A tensor of size 1 along a dimension has one element for all places along it. One of other sizes has none at the
+    same place, nor is it there for the condition.
     """
     import numpy as np
 
@@ -94,7 +95,10 @@ def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray
     assert rule is not None  # the caller has looked  # noqa: S101
     fields = {n: None if isinstance(v, TensorDesc | list | tuple) else v for n, v in entry.context.fields.items()}
     sides = {output.name: output.ours, "tensor": output.ours, "ours": output.ours, "theirs": output.theirs}
-    same = {n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.shape == output.ours.shape}
+    shape = output.ours.shape
+    given = {n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.ndim == len(shape)}
+    fitting = {n: a for n, a in given.items() if all(x in {1, y} for x, y in zip(a.shape, shape, strict=True))}
+    same = {n: np.broadcast_to(a, shape) for n, a in fitting.items()}
     read = {name: array for name, array in {**same, **sides}.items() if name in rule.fields}
     hit = np.zeros(output.wrong.shape, np.bool_)
     for place in zip(*np.nonzero(output.wrong & output.written), strict=True) if hit.ndim else [()]:

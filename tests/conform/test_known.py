@@ -145,3 +145,17 @@ def test_an_array_of_another_shape_has_no_element_at_the_same_place():
         == "unexplained"
     )
     assert judged("ACTIVATION_ELU", ours, theirs, entry, kind="FLOAT32", Alpha="inf")[0] == "unexplained"
+
+
+def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
+    floats = {"DataType": "FLOAT32", "Sizes": [2, 3]}
+    lengths = {"DataType": "UINT32", "Sizes": [2, 1]}
+    desc = {"InputTensor": floats, "SequenceLengthsTensor": lengths, "OutputTensor": floats, "Axis": 1}
+    descriptor = read_dict({"type": "DML_OPERATOR_REVERSE_SUBSEQUENCES", "desc": desc}, dialect="directml")
+    ours, theirs = np.zeros((2, 3), np.float32), np.ones((2, 3), np.float32)
+    _, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
+    arrays = {"InputTensor": ours, "SequenceLengthsTensor": np.array([[4], [1]], np.uint32)}
+    spec = dialect("directml").operator("REVERSE_SUBSEQUENCES")
+    kind, _, left = explained(spec, "6.4", "values", descriptor, arrays, found)
+    assert kind == "unexplained"
+    assert left[0].wrong.tolist() == [[False] * 3, [True] * 3]
