@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -69,13 +71,13 @@ def test_refusals(changes):
 
 @pytest.mark.parametrize("linear", [False, True])
 def test_an_infinite_scale_makes_all_places_one(linear):
-    offsets = {"input_offsets": [-2.0], "output_offsets": [7.0]}
+    offsets: dict[str, Any] = {"input_offsets": [-2.0], "output_offsets": [7.0]}
     found = resample(FOUR, sizes=[3], scales=[float("inf")], linear=linear, **offsets)
     assert found.tolist() == [FOUR[2]] * 3
 
 
 def test_a_place_that_is_no_number_is_the_first():
-    offsets = {"input_offsets": [float("inf")], "output_offsets": [float("-inf")]}
+    offsets: dict[str, Any] = {"input_offsets": [float("inf")], "output_offsets": [float("-inf")]}
     assert resample(FOUR[::-1], sizes=[2], scales=[1.0], linear=False, **offsets).tolist() == [30, 30]
     assert np.isnan(resample(FOUR, sizes=[2], scales=[1.0], linear=True, **offsets)).all()
 

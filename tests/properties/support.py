@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 MAX_BYTES = 2**26
 
 
-#: Of DirectML's many, these stand for all in the default run: each for a part of the format (fused operators, rows by a
-#: condition, arrays of tensors, scalars, formulas of sizes). HYPOTHESIS_PROFILE=nightly takes all.
-CHOSEN: Final = ("ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "PADDING1")
+#: Of many, these stand for all in the default run: each for a part of the format (fused operators, rows by a condition,
+#: arrays of tensors, scalars, formulas of sizes, type variables, attributes that become inputs, domains, graphs).
+#: HYPOTHESIS_PROFILE=nightly takes all.
+CHOSEN: Final = {
+    "directml": ("ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "PADDING1"),
+    "onnx": ("OneHot", "Concat", "Reshape", "Sum", "If", "ai.onnx.ml.LabelEncoder"),
+}
 #: Those of which every level that differs is taken; of the others the first and the last.
-THOROUGH: Final = ("ONE_HOT",)
+THOROUGH: Final = ("ONE_HOT", "OneHot")
 
 
 def chosen_operators() -> list[tuple[str, str]]:
     """Return (dialect, operator) of those that the properties run over."""
     if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
         return operators()
-    return [(name, operator) for name, operator in operators() if name != "directml" or operator in CHOSEN]
+    return [(name, operator) for name, operator in operators() if operator in CHOSEN.get(name, (operator,))]
 
 
 def chosen_cases() -> list[Case]:
@@ -44,7 +48,7 @@ def chosen_cases() -> list[Case]:
     return [
         case
         for (name, operator), levels in found.items()
-        for case in (levels if name != "directml" or operator in THOROUGH else dict.fromkeys([levels[0], levels[-1]]))
+        for case in (levels if name not in CHOSEN or operator in THOROUGH else dict.fromkeys([levels[0], levels[-1]]))
     ]
 
 
