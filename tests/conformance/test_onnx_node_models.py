@@ -25,10 +25,14 @@ def models() -> list[Path]:
 
     found = importlib.util.find_spec("onnx")
     places = [Path(found.origin).parent] if found and found.origin else []
-    cached = sorted(directory().parent.glob("onnx/*/onnx"), key=lambda path: [int(n) for n in path.parent.name.split(".")])
+    cached = sorted(
+        directory().parent.glob("onnx/*/onnx"), key=lambda path: [int(n) for n in path.parent.name.split(".")]
+    )
     folders = [place / "backend" / "test" / "data" for place in (*places, *reversed(cached))]
     single = next((sorted(folder.glob("node/*/model.onnx")) for folder in folders if (folder / "node").is_dir()), [])
-    return single + [path for folder in folders[:1] for path in sorted(folder.glob("*/*/model.onnx")) if path not in single]
+    return single + [
+        path for folder in folders[:1] for path in sorted(folder.glob("*/*/model.onnx")) if path not in single
+    ]
 
 
 def own_target(imports: dict[str, int]) -> str:

@@ -65,7 +65,7 @@ def test_check_takes_nodes_and_pairs():
     pair = (NODE, {**infos, "d": INFOS["d"]})
     assert specgate.check(pair, "onnx:17").accepted
     wrong = (NODE, {**pair[1], "o": helper.make_tensor_value_info("o", TensorProto.INT64, [4, 3])})
-    assert [found.id for found in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/same-type"]
+    assert [found.id for found in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/T3.same-type"]
 
 
 EXAMPLES = [

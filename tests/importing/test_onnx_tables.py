@@ -7,8 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +17,9 @@ from specgate.importing.onnx_tables import file_name, import_operators
 from specgate.spec.build import build_dialect
 from specgate.spec.tables import Dialect, dialect
 from tests.paths import ROOT, SPECS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Where a release states of a version what the newest one does not, with the reason.
 KNOWN = {
@@ -44,7 +46,9 @@ def table() -> Dialect:
 
 @pytest.fixture(scope="module")
 def installed() -> dict[str, Any]:
-    pytest.importorskip("onnx", reason="THE TABLES ARE NOT HELD AGAINST ONNX: pip install onnx (it is in the test extra)")
+    pytest.importorskip(
+        "onnx", reason="THE TABLES ARE NOT HELD AGAINST ONNX: pip install onnx (it is in the test extra)"
+    )
     from specgate.importing import onnx_schemas
 
     return {
@@ -257,7 +261,7 @@ def test_what_people_wrote_stays(folder):
     assert text.startswith("# What the first line says.\noperator: Twice\nsummary: Does it twice.\nsource:\n")
     assert 'version: "9.9"' in text
     assert "older" not in text
-    assert "  - {page: twice.md, note: \"read too\"}\n" in text
+    assert '  - {page: twice.md, note: "read too"}\n' in text
     assert "unknowns:\n  - Why twice.\n" in text
     assert '  # Of X.\n  X: {kind: input, doc: "what is doubled"}   # behind X\n' in text
     assert '  axes: {kind: input, optional: true, since: "13", doc: "which ones"}\n' in text
@@ -285,7 +289,9 @@ def test_a_withdrawn_version_at_the_end_and_in_the_middle(folder):
 
 def test_the_shipped_files_are_what_the_importer_writes(tmp_path, installed):
     if installed["package"] != "1.23.2":
-        pytest.skip(f"THE SHIPPED FILES ARE NOT WRITTEN ANEW: they are of onnx 1.23.2, {installed['package']} is installed")
+        pytest.skip(
+            f"THE SHIPPED FILES ARE NOT WRITTEN ANEW: they are of onnx 1.23.2, {installed['package']} is installed"
+        )
     shutil.copytree(SPECS / "onnx", tmp_path / "onnx")
     assert import_operators(tmp_path / "onnx", installed["operators"], installed["package"]) == []
 

@@ -35,7 +35,9 @@ def test_a_target_implies_the_domains_version():
         "onnx/ai.onnx.ml.LabelEncoder/keys_tensor.exists",
         "onnx/ai.onnx.ml.LabelEncoder/values_tensor.exists",
     }
-    assert {(f.first_level, f.fix, f.target) for f in verdict.findings} == {("4", "use ai.onnx.ml version 4", "onnx:17")}
+    assert {(f.first_level, f.fix, f.target) for f in verdict.findings} == {
+        ("4", "use ai.onnx.ml version 4", "onnx:17")
+    }
     assert specgate.minimum(node) == "20"
 
 
@@ -47,7 +49,11 @@ def test_a_release_without_the_domain():
 
 
 def test_an_operator_that_its_domain_dropped():
-    node = {"op_type": "TreeEnsembleRegressor", "domain": "ai.onnx.ml", "inputs": [{"elem_type": "FLOAT", "shape": [1, 2]}]}
+    node = {
+        "op_type": "TreeEnsembleRegressor",
+        "domain": "ai.onnx.ml",
+        "inputs": [{"elem_type": "FLOAT", "shape": [1, 2]}],
+    }
     assert specgate.check(node, "onnx:20").accepted
     (finding,) = specgate.check(node, "onnx:21").findings
     assert "was removed at 5" in finding.message
@@ -67,7 +73,9 @@ def test_operators_of_a_target():
     (5, "onnx:21", []),
 ])  # fmt: skip
 def test_a_models_import_of_a_domain(version, target, wanted):
-    onnx = pytest.importorskip("onnx", reason="A MODEL'S IMPORTS ARE NOT JUDGED: pip install onnx (it is in the test extra)")
+    onnx = pytest.importorskip(
+        "onnx", reason="A MODEL'S IMPORTS ARE NOT JUDGED: pip install onnx (it is in the test extra)"
+    )
     helper = onnx.helper
     node = helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", keys_int64s=[1], values_int64s=[2])
     x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [3]) for name in "xy")
