@@ -16,16 +16,15 @@ from specgate.errors import Error, InputError, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.spec import tables
 from specgate.spec.examples import changed, example_problems
-from specgate.testing import 
 from specgate.testing.arrays import arrays
 from specgate.testing.broken import broken_descriptors
 from specgate.testing.generate import valid_descriptors
 from specgate.validate import check
 from specgate.validate.check import check_at
-from tests.properties.support import shown_operators
 from tests.mutation.expected_boundaries import BOUNDARIES
 from tests.mutation.expected_support import EXPECTED
 from tests.mutation.mutants import mutants
+from tests.properties.support import shown_operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
