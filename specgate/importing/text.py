@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["blocks", "field_text", "line", "row_text", "scalar"]
 
 WIDTH: Final = 120
-_PLAIN: Final = re.compile(r"[A-Za-z_][\w.()-]*")
+_PLAIN: Final = re.compile(r"[A-Za-z_][\w.()-]*|-?\d+\.\.(-?\d+)?")
 _WORDS: Final = {"null", "true", "false"}
 
 

@@ -1,4 +1,4 @@
-"""Every operator of every dialect, cheaply: its own examples, changed at random, at the levels where it differs.
+"""Every operator with examples, cheaply: its own examples, changed at random, at the levels where it differs.
 
 The laws in the files beside this one search for descriptors and run over a chosen few operators; this one searches for
 nothing and leaves none out.
@@ -23,10 +23,10 @@ from specgate.execution.engine import execute_at
 from specgate.execution.types import numpy_type
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
-from specgate.testing import operators, reproducing
+from specgate.testing import reproducing
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
-from tests.properties.support import MAX_BYTES, carried
+from tests.properties.support import MAX_BYTES, carried, shown_operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,11 +65,7 @@ def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
             yield read_dict(write_dict(made), spec.dialect.name)
 
 
-#: A table that is nothing but what a package states has no example to change; the schemas themselves are held elsewhere.
-SHOWN = [(name, operator) for name, operator in operators() if dialect(name).operator(operator).raw.get("examples")]
-
-
-@pytest.mark.parametrize(("name", "operator"), SHOWN)
+@pytest.mark.parametrize(("name", "operator"), shown_operators())
 def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operator: str) -> None:
     spec = dialect(name).operator(operator)
     seen: Counter[bool | None] = Counter()
