@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc, shown
@@ -24,6 +25,7 @@ _KINDS: Final = {
     "float": _FLOAT, "int": _INT, "string": _STRING, "float[]": _FLOATS, "int[]": _INTS, "string[]": _STRINGS,
 }  # fmt: skip
 _MESSAGES: Final = {"TensorProto": 4, "GraphProto": 5, "SparseTensorProto": 11, "TypeProto": 13}
+_MOST_FILLED: Final = 4096
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -41,7 +43,10 @@ class Tensor(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """An attribute; kind: AttributeProto.AttributeType, 0 for the one that fits; a message's value is its bytes."""
+    """An attribute; kind: AttributeProto.AttributeType, 0 for the one that fits.
+
+    A message's value is its bytes, or a Tensor.
+    """
 
     name: str
     value: Any
@@ -139,8 +144,12 @@ def _with_extras(
 def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
     named = {info.name: info for info in layout.attributes.values()}
     for name, info in named.items():
-        if descriptor.fields.get(name) is not None:
-            yield Attribute(info.vendor_name, descriptor.fields[name], _KINDS.get(info.type, 0))
+        value = descriptor.fields.get(name)
+        if isinstance(value, TensorDesc) and info.type == "tensor-proto":
+            made = _tensor(info.vendor_name, value)
+            yield Attribute(info.vendor_name, _filled(made) if made else None, _MESSAGES["TensorProto"])
+        elif value is not None:
+            yield Attribute(info.vendor_name, value, _KINDS.get(info.type, 0))
     for oddity in descriptor.oddities:
         if oddity.code in {"unknown-attribute", "wrong-kind"}:
             known = named.get(oddity.where)
@@ -148,6 +157,13 @@ def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
             yield _odd(where, _KINDS.get(known.type, 0) if known else 0)
         elif not oddity.code.startswith("too-many-"):
             raise _Unaskable(oddity.message)
+
+
+def _filled(tensor: Tensor) -> Tensor:
+    """A tensor that stands in an attribute has elements, be they zeros."""
+    sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
+    few = prod(sizes) if prod(sizes) <= _MOST_FILLED else 0
+    return tensor if tensor.value is not None else tensor._replace(value=(0,) * few)
 
 
 def _odd(oddity: Oddity, expected: int) -> Attribute:
