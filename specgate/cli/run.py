@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file.lower().endswith(".onnx"):
         from specgate.execution.model import run_model
 
-        _deliver(run_model(arguments.file, inputs), wanted, shown=True)
+        outputs = run_model(arguments.file, inputs, told=lambda line: sys.stderr.write(f"specgate: note: {line}\n"))
+        _deliver(outputs, wanted, shown=True)
         return 0
     from specgate.descriptors.read import read_text_file
     from specgate.descriptors.text import load_relaxed

@@ -28,7 +28,7 @@ __all__ = ["Plan", "run"]
 
 #: Cases in one piece: small enough to spread and to stop in time, large enough to be worth a process's start.
 _PIECE: Final = 5_000
-#: Classes are shrunk within this share of the time for asking, at least so many seconds.
+#: Classes are shrunk within a quarter of the time that asking took, at least so many seconds.
 _SHRINK_SECONDS: Final = 60.0
 _KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
 
@@ -71,7 +71,8 @@ def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: Non
             done += piece[0].cases
             merged.setdefault((counts.operator, counts.level), Counts(counts.operator, counts.level)).add(counts)
             progress(done, total, f"{counts.operator} {counts.level}")
-        _shrink_all(plan, merged, each, max(until - time.time(), _SHRINK_SECONDS))
+        asked = time.time()
+        _shrink_all(plan, merged, each, max(_SHRINK_SECONDS, min(until - asked, (asked - started) / 4)))
         values, computing = _values(plan, pieces, each, until) if plan.values else ([], {})
     order = {(p.operator, p.level): index for index, p in enumerate(reversed(pieces))}
     counted = [merged[key] for key in sorted(merged, key=lambda key: -order[key])]
@@ -133,7 +134,7 @@ def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], I
 
 def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:
     """Shrink one example of each class, at the first of the levels that share it; what is unexplained comes first."""
-    until = time.time() + min(seconds, max(_SHRINK_SECONDS, (plan.seconds or float("inf")) / 4))
+    until = time.time() + seconds
     wanted: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
     for (operator, level), counts in merged.items():
         for key, example in counts.classes.items():
@@ -205,5 +206,5 @@ def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
 
 def _rules(counted: Iterable[Counts]) -> Iterator[RuleCount]:
     for counts in counted:
-        for finding, (accepting, rejecting, oracle) in counts.rules.items():
-            yield RuleCount(counts.operator, counts.level, finding, accepting, rejecting, oracle)
+        for finding, numbers in counts.rules.items():
+            yield RuleCount(counts.operator, counts.level, finding, *numbers)

@@ -94,6 +94,8 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
         return "bug" if any(changed & names for names in _bugs(spec, level, implementation)) else "recorded"
     if taken and _overlooked(spec, implementation, ours):
         return "not looked at"
+    if taken and {name.rpartition("/")[2] for name in ours.observed.ids} <= _unsteady(spec, level, implementation):
+        return "bug"
     return "unexplained"
 
 
@@ -125,14 +127,22 @@ def _aspect(finding: str) -> str:
     return what if what in {"type", "rank", "value"} else "structure"
 
 
+def _entries(spec: OperatorSpec, level: str, implementation: str) -> Iterator[dict[str, Any]]:
+    """Yield what is observed of an implementation at a level, of the operator and of all tensors."""
+    tensors = spec.dialect.raw.get("tensor", {}).get("observed", ())
+    for entry in (*spec.raw.get("observed", ()), *tensors):
+        if level in spec.dialect.level_set(entry["builds"]) and entry.get("by") in {None, implementation}:
+            yield entry
+
+
+def _unsteady(spec: OperatorSpec, level: str, implementation: str) -> set[str]:
+    """Return the rules whose breach a build takes or refuses by chance."""
+    return {name for entry in _entries(spec, level, implementation) for name in entry.get("unsteady", ())}
+
+
 def _bugs(spec: OperatorSpec, level: str, implementation: str) -> Iterator[set[str]]:
     """Yield the rules and cells of each observed entry that says that the build contradicts its own page."""
-    entries: list[dict[str, Any]] = [
-        *spec.raw.get("observed", ()),
-        *spec.dialect.raw.get("tensor", {}).get("observed", ()),
-    ]
-    for entry in entries:
-        holds = level in spec.dialect.level_set(entry["builds"]) and entry.get("by") in {None, implementation}
-        if holds and entry.get("bug"):
+    for entry in _entries(spec, level, implementation):
+        if entry.get("bug"):
             cells = {f"{name}.{key.rstrip('s')}" for name, cell in entry.get("support", {}).items() for key in cell}
             yield {*entry.get("waives", ()), *entry.get("rules", ()), *cells}

@@ -68,7 +68,8 @@ class RuleCount:
     """How often one rule or cell was met at one level.
 
     accepting: cases that we and an implementation take, which the rule applies to. rejecting: cases that only this
-    finding rejects. oracle: those of them that an implementation refuses too.
+    finding rejects. oracle: those of them that an implementation refuses too. unasked: those that no implementation
+    gave a verdict on. waived: those that all who did are known to take.
     """
 
     operator: str
@@ -77,6 +78,8 @@ class RuleCount:
     accepting: int
     rejecting: int
     oracle: int
+    unasked: int = 0
+    waived: int = 0
 
 
 @dataclass(frozen=True, slots=True)

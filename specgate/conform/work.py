@@ -76,7 +76,8 @@ class Counts:
     #: Per implementation: verdicts given, taken by it, the same as ours by the page, the same as what is known.
     tallies: dict[str, list[int]] = field(default_factory=dict)
     classes: dict[ClassKey, Example] = field(default_factory=dict)
-    #: Per finding: cases taken that it speaks of, cases that it alone refuses, those of them refused by the other side.
+    #: Per finding: cases taken that it speaks of, cases that it alone refuses, and of those the ones that the other
+    #: side refuses, that nobody had a verdict on, and that it is known to take.
     rules: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
@@ -133,7 +134,7 @@ def do_piece(piece: Piece) -> Counts:
         oracle = _oracle(piece.dialect, piece.level)
         counts.versions.update(oracle.versions)
         for aim in pool_of(spec, piece.level, piece.seed).ids:
-            counts.rules[aim] = [0, 0, 0]
+            counts.rules[aim] = [0] * 5
         batch: list[Drawn] = []
         for drawn in draw_cases(spec, piece.level, piece.cases, piece.seed):
             batch.append(drawn)
@@ -181,9 +182,11 @@ def _count_rules(spec: OperatorSpec, drawn: Drawn, ours: Verdicts, theirs: list[
     ids = ours.documented.ids
     sole = drawn.origin if drawn.origin in ids else next(iter(ids)) if len(ids) == 1 else None
     if sole is not None:
-        numbers = counts.rules.setdefault(sole, [0, 0, 0])
+        numbers = counts.rules.setdefault(sole, [0] * 5)
         numbers[1] += 1
         numbers[2] += False in theirs
+        numbers[3] += set(theirs) <= {None}
+        numbers[4] += ours.observed.accepted is True and set(theirs) <= {None, True} and True in theirs
 
 
 def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, example: Example, until: float) -> Example:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-__all__ = ["constant_protos", "from_node_proto", "to_node_proto"]
+__all__ = ["constant_protos", "from_node_proto", "node_attributes", "to_node_proto"]
 
 # AttributeProto.AttributeType -> the field that holds the value (onnx/onnx.proto of onnx 1.23.2).
 _FIELDS: Final = {
@@ -55,11 +55,16 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
         spec,
         [_tensor(name, known.get(name)) if name else None for name in node.input],
         [_tensor(name, known[name]) if name in known else None for name in node.output],
-        {attribute.name: _attribute(attribute) for attribute in node.attribute},
+        node_attributes(node),
         version=None if opset is None else str(opset),
         name=node.name or None,
         convert=attribute_value,
     )
+
+
+def node_attributes(node: Any) -> dict[str, Any]:
+    """Return the values of an ``onnx.NodeProto``'s attributes by name, without references to those of a function."""
+    return {attribute.name: _attribute(attribute) for attribute in node.attribute if not attribute.ref_attr_name}
 
 
 def _attribute(attribute: Any) -> Any:

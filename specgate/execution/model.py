@@ -21,7 +21,7 @@ from specgate.models.onnx_structure import OnnxGraph, OnnxTensor
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,29 +41,52 @@ _CONSTANTS: Final = {
 }
 
 
-def run_model(path: str, arrays: Mapping[str, Any], *, max_bytes: int = MAX_BYTES) -> dict[str, NDArray[Any]]:
+def run_model(
+    path: str,
+    arrays: Mapping[str, Any],
+    *,
+    max_bytes: int = MAX_BYTES,
+    told: Callable[[str], object] = lambda _: None,
+) -> dict[str, Any]:
     """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.
 
     arrays: by the names of the graph's inputs, of their declared types and sizes (one symbol is one size throughout);
-    an input with an initializer may be left out. Raises InputError; NoTable and NoKernel name the node. Nodes with
-    subgraphs and the model's local functions are not executed (NoKernel).
+    an input with an initializer may be left out. Operators without a kernel, subgraphs and the model's functions are
+    computed by the onnx package's reference evaluator, within its own limits; `told` gets a line that says which.
+    Raises InputError; NoTable and NoKernel name the node for which neither has a kernel.
     """
     model = read_model(path)
     run = _Run(model, path, max_bytes)
-    for index, node in enumerate(model.graph.nodes):
-        with _placed(node, index, path):
-            run.refuse_early(node)
+    lack = _first_lack(run, path)
+    with _in_file(path):
+        run.take_inputs(arrays, weights=lack is None)
+    if lack is not None:
+        told(run.by_reference(lack))
+    else:
+        for index, node in enumerate(model.graph.nodes):
+            with _placed(node, index, path):
+                run.node(index, node)
+    with _in_file(path):
+        return {info.name: run.output(info) for info in model.graph.outputs}
+
+
+def _first_lack(run: _Run, path: str) -> NoKernel | NoTable | None:
+    """Return what the first node that has no kernel lacks."""
+    for index, node in enumerate(run.graph.nodes):
+        try:
+            with _placed(node, index, path):
+                run.refuse_early(node)
+        except (NoKernel, NoTable) as error:
+            return error
+    return NoKernel("sparse initializers are not executed") if run.graph.sparse_initializers else None
+
+
+@contextmanager
+def _in_file(path: str) -> Iterator[None]:
     try:
-        run.take_inputs(arrays)
+        yield
     except InputError as error:
         raise InputError(error.message, file=error.file or path, place=error.place) from None
-    for index, node in enumerate(model.graph.nodes):
-        with _placed(node, index, path):
-            run.node(index, node)
-    try:
-        return {info.name: run.output(info) for info in model.graph.outputs}
-    except InputError as error:
-        raise InputError(error.message, file=path, place=error.place) from None
 
 
 def _label(node: OnnxNode, index: int) -> str:
@@ -86,6 +109,8 @@ class _Run:
     """The values of one run by name, and the sizes that symbols stand for."""
 
     def __init__(self, model: OnnxModel, path: str, max_bytes: int) -> None:
+        self.path = path
+        self.model = model
         self.graph = model.graph
         self.imports = model.opset_imports
         self.functions = {(function.domain, function.name) for function in model.functions}
@@ -98,7 +123,9 @@ class _Run:
         self.kept = {info.name for info in self.graph.outputs}
 
     def refuse_early(self, node: OnnxNode) -> None:
-        """Raise what is known without any value: no table, no kernel, no opset import."""
+        """Raise what is known without any value: no opset import, no table, no kernel."""
+        if node.domain not in self.imports:
+            raise InputError(f"the model imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}")
         if (node.domain, node.op_type) in self.functions:
             raise NoKernel(f"{node.op_type!r:.60} is a local function, which is not executed")
         for attribute in node.attributes.values():
@@ -113,31 +140,28 @@ class _Run:
         name = operator_name(node.op_type, node.domain)
         if "execute" not in self.tables.operator(name).raw:
             raise NoKernel(f"{self.tables.name} {name} has no kernel yet")
-        if node.domain not in self.imports:
-            raise InputError(f"the model imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}")
 
-    def take_inputs(self, arrays: Mapping[str, Any]) -> None:
-        """Take initializers, then inputs, which may replace an initializer of their name."""
-        if self.graph.sparse_initializers:
-            raise NoKernel("sparse initializers are not executed")
+    def take_inputs(self, arrays: Mapping[str, Any], *, weights: bool) -> None:
+        """Take initializers if their values are wanted, then inputs, which may replace an initializer of their name."""
         inputs = {info.name: info for info in self.graph.inputs}
         for name in arrays:
             if name not in inputs:
                 raise InputError(f"the model has no input {name!r:.60}; expected {_names(inputs)}")
+        initialized = {tensor.name for tensor in self.graph.initializers}
         for index, tensor in enumerate(self.graph.initializers):
-            if tensor.name not in arrays:
+            if weights and tensor.name not in arrays:
                 with _named("initializer", tensor.name):
                     self.values[tensor.name] = self.weights.initializer(index, tensor)
         for name, info in inputs.items():
             if name in arrays:
                 with _named("input", name):
                     self.values[name] = self._input(name, arrays[name], info.type)
-            elif name not in self.values:
+            elif name not in initialized:
                 raise InputError(f"no array for the input {name!r:.60}")
 
-    def _input(self, name: str, value: Any, declared: OnnxType | None) -> NDArray[Any]:
+    def _input(self, name: str, value: Any, declared: OnnxType | None) -> Any:
         if declared is None or declared.kind != "tensor":
-            raise NoKernel(f"the input {name!r:.60} is no tensor, which is not executed")
+            return value  # a sequence, a map: for the reference evaluator, since no kernel takes one
         if declared.elem_type not in self.tables.types:
             raise InputError(f"its type {declared.elem_type} holds no values")
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -162,6 +186,26 @@ class _Run:
             elif size is not None and size != found:
                 raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
 
+    def by_reference(self, lack: NoKernel | NoTable) -> str:
+        """Let onnx.reference run the model, which asks here for what has a kernel; return who computed what."""
+        from specgate.execution.reference import operators_of, run_by_reference
+
+        nodes = operators_of(self.model)
+        ours = sorted(key for key in nodes if key not in self.functions and self._has_kernel(*key))
+        try:
+            results, evaluating = run_by_reference(self.path, self.values, ours, self._compute)
+        except NoKernel as error:
+            raise NoKernel(f"{lack}; {error}") from None
+        self.values = {name: _objects(value) for name, value in results.items()}
+        handed = [(f"{d}.{n}".removeprefix("."), count) for (d, n), count in nodes.items() if (d, n) not in ours]
+        return f"{evaluating} computed " + ", ".join(f"{plain_name(name)} ({count})" for name, count in sorted(handed))
+
+    def _has_kernel(self, domain: str, op_type: str) -> bool:
+        try:
+            return "execute" in self.tables.operator(operator_name(op_type, domain)).raw
+        except (NoTable, InputError):
+            return False
+
     def node(self, index: int, node: OnnxNode) -> None:
         """Execute one node and drop what no later one reads."""
         results = [self._constant(index, node)] if _is_constant(node) else self._executed(node)
@@ -175,24 +219,36 @@ class _Run:
                 self.values.pop(name, None)
 
     def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
-        spec = self.tables.operator(operator_name(node.op_type, node.domain))
         given = [self._read(name) if name else None for name in node.inputs]
-        tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
         attributes = {name: attribute.value for name, attribute in node.attributes.items()}
-        version = str(self.imports[node.domain])
-        descriptor = build(spec, tensors, [], attributes, version=version, name=node.name, convert=attribute_value)
+        return self._compute(node.op_type, node.domain, given, attributes, len(node.outputs), node.outputs)
+
+    def _compute(
+        self,
+        op_type: str,
+        domain: str,
+        given: Sequence[NDArray[Any] | None],
+        attributes: Mapping[str, Any],
+        count: int,
+        names: Sequence[str] = (),
+    ) -> list[NDArray[Any]]:
+        """Compute one node by its kernel; an output without a name among `names` may be missing."""
+        spec = self.tables.operator(operator_name(op_type, domain))
+        tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
+        version = str(self.imports[domain])
+        descriptor = build(spec, tensors, [], attributes, version=version, name=None, convert=attribute_value)
         if descriptor.oddities:
             raise InputError(descriptor.oddities[0].message)
-        if len(node.outputs) > len(spec.outputs):
-            raise InputError(f"has {len(node.outputs)} outputs, at most {len(spec.outputs)} are defined")
+        if count > len(spec.outputs):
+            raise InputError(f"has {count} outputs, at most {len(spec.outputs)} are defined")
         arrays = {i.name: a for i, a in zip(spec.inputs, given, strict=False) if a is not None}
         left = self.max_bytes - sum(array.nbytes for array in self.values.values())
         results = execute_at(descriptor, arrays, self.tables.levels[-1], max_bytes=min(memory.MAX_BYTES, max(0, left)))
-        asked = [info.name for info, name in zip(spec.outputs, node.outputs, strict=False) if name]
+        asked = [info.name for info, name in zip(spec.outputs, names or ("?",) * count, strict=False) if name]
         lacking = [name for name in asked if name not in results]
         if lacking:
             raise NoKernel(f"the kernel of {spec.name} does not compute {lacking[0]}")
-        return [results.get(info.name, np.empty(0)) for info in spec.outputs]
+        return [results.get(info.name, np.empty(0)) for info in spec.outputs[:count]]
 
     def _read(self, name: str) -> NDArray[Any]:
         if name not in self.values:
@@ -229,11 +285,16 @@ class _Run:
             if info.name not in self.values:
                 raise InputError("is computed by no node")
             array, declared = self.values[info.name], info.type
-            if declared is not None and declared.kind == "tensor":
+            if declared is not None and declared.kind == "tensor" and isinstance(array, np.ndarray):
                 if declared.elem_type not in {None, "UNDEFINED", self._type(array)}:
                     raise InputError(f"is computed as {self._type(array)}, but {declared.elem_type} is declared")
                 self._hold_shape(array, declared, info.name)
             return array
+
+
+def _objects(value: Any) -> Any:
+    """Return strings as objects, as elsewhere here; the reference evaluator gives them a fixed length."""
+    return value.astype(object) if isinstance(value, np.ndarray) and value.dtype.kind in "US" else value
 
 
 def _text(value: bytes) -> str:

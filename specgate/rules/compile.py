@@ -51,6 +51,12 @@ def _single(value: Any) -> Any:
     return value[0]
 
 
+def _all_numbers(value: Any) -> Any:
+    if value is None or not all(isinstance(item, int | float) for item in value):
+        raise ValueError("no numbers")
+    return value
+
+
 def _given(value: Any) -> Any:
     if value is None:
         raise ValueError("left out")
@@ -61,6 +67,7 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_at": _at,
     "_few": primitives.few,
     "_single": _single,
+    "_all_numbers": _all_numbers,
     "_product": primitives.product,
     "_range": primitives.bounded_range,
     "_minimum_size": primitives.minimum_size,
@@ -181,8 +188,11 @@ class _Builder:
                 value = call("_product", self.part(field, "sizes"))
             elif attribute in SLOTS:
                 value = ast.Subscript(tensor, ast.Constant(SLOTS[attribute]), ast.Load())
+            elif self.fields[field].fuses:
+                fields = self.member(tensor, "fields")
+                value = ast.Call(ast.Attribute(fields, "get", ast.Load()), [ast.Constant(attribute)], [])
             else:
-                value = self._member(tensor, attribute)
+                value = self.member(tensor, attribute)
             if self._omissible(self.fields[field]):
                 value = ast.IfExp(_is_none(f"t_{field}"), ast.Constant(None), value)
             self.out.append(_assign(local, value))
@@ -197,7 +207,7 @@ class _Builder:
             checks.append(self._within(self.part(name, "rank"), cell.ranks.low, cell.ranks.high, cell.ranks.only))
         if info.fuses:
             checks.append(self._fits(name, cell))
-        members = [self._member(load(f"t_{name}"), m) for m in RECORDS.get(info.rule_kind, ())]
+        members = [self.member(load(f"t_{name}"), m) for m in RECORDS.get(info.rule_kind, ())]
         numbers = members or [load(f"t_{name}")]
         values = cell.values if cell is not None and cell.values is not None else info.words
         if values is not None:
@@ -208,7 +218,7 @@ class _Builder:
             checks += [self._within(number, *limits) for number in numbers]
         return checks
 
-    def _member(self, record: ast.expr, name: str) -> ast.expr:
+    def member(self, record: ast.expr, name: str) -> ast.expr:
         """Return what reads a record's member; what stands there instead of a record has none."""
         self.errors = [*dict.fromkeys([*self.errors, "AttributeError"])]
         return ast.Attribute(record, name, ast.Load())

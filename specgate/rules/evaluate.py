@@ -6,9 +6,9 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Symbol, shown
+from specgate.descriptors.core import Descriptor, Symbol, shown
 from specgate.rules import primitives
-from specgate.rules.language import SLOTS, UNKNOWN, Broken, Context, known, number
+from specgate.rules.language import UNKNOWN, Broken, Context, known, member, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -84,7 +84,7 @@ class Evaluator:
         if owner is UNKNOWN:
             return UNKNOWN
         try:
-            value = getattr(owner, SLOTS.get(node.attr, node.attr))
+            value = member(owner, node.attr)
         except AttributeError:
             raise Broken(f"{ast.unparse(node.value)} is {shown(owner)}") from None
         if value is None and node.attr != "sizes" and self._element(node.value, variables):
@@ -165,18 +165,26 @@ class Evaluator:
             return self._quantify(argument, variables, decisive=name == "any")  # type: ignore[arg-type]
         if name == "present":
             return self._present(argument, variables)
+        if name == "operator":
+            return self._operator(argument, variables)
         if isinstance(argument, ast.GeneratorExp):
             value: Any = self._collect(argument, variables)
         else:
             value = self.value(argument, variables)
         return UNKNOWN if value is UNKNOWN else self._apply(name, value, node)
 
+    def _operator(self, argument: ast.expr, variables: Mapping[str, Any]) -> Any:
+        held = self.value(argument, variables)
+        if held is UNKNOWN:
+            return UNKNOWN
+        if not isinstance(held, Descriptor):
+            raise Broken(f"{ast.unparse(argument)} is {shown(held)}")
+        return held.operator
+
     def _present(self, argument: ast.expr, variables: Mapping[str, Any]) -> Any:
         if isinstance(argument, ast.Attribute) and self._element(argument.value, variables):
             tensor = self.value(argument.value, variables)
-            return (
-                UNKNOWN if tensor is UNKNOWN else getattr(tensor, SLOTS.get(argument.attr, argument.attr)) is not None
-            )
+            return UNKNOWN if tensor is UNKNOWN else member(tensor, argument.attr) is not None
         return not self.context.absent(ast.unparse(argument))
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN
+from specgate.descriptors.core import UNKNOWN, Descriptor
 
 if TYPE_CHECKING:
     import ast
@@ -24,6 +24,7 @@ __all__ = [
     "RuleError",
     "Scope",
     "known",
+    "member",
     "number",
 ]
 
@@ -56,6 +57,8 @@ FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
     "dims": ((TENSOR,), NUMBERS),
     "bits": ((TENSOR,), NUMBER),
     "value": ((TENSOR,), NUMBER),
+    "values": ((TENSOR,), NUMBERS),
+    "operator": ((OPERATOR,), WORD),
     "extent": ((TENSOR,), NUMBER),
     "minimum_size": ((TENSOR,), NUMBER),
     "overlapping": ((TENSOR,), TRUTH),
@@ -94,7 +97,8 @@ class Scope:
     """The names an operator's rules may use: fields, named numbers and words, and shared sub-expressions.
 
     fields: field name -> kind. optional: fields that a descriptor may leave out. numbers: limits by name (their
-    values depend on the level). words: type names and enum values. defines: name -> parsed sub-expression.
+    values depend on the level). words: type names and enum values. defines: name -> parsed sub-expression. members:
+    of a field that holds an operator, the attributes of that operator that rules may read, with their kinds.
     """
 
     fields: Mapping[str, Kind]
@@ -102,6 +106,7 @@ class Scope:
     numbers: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     defines: Mapping[str, Rule] = field(default_factory=dict)
+    members: Mapping[str, Mapping[str, Kind]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,14 @@ class Context:
         value = self.fields.get(name)
         if value is None or not attribute:
             return value is None
-        return getattr(value, SLOTS.get(attribute, attribute)) is None
+        return member(value, attribute) is None
+
+
+def member(owner: Any, name: str) -> Any:
+    """Return what stands behind a dot: of a tensor, a record, or an operator that a field holds (None: left out)."""
+    if isinstance(owner, Descriptor):
+        return owner.fields.get(name)
+    return getattr(owner, SLOTS.get(name, name))
 
 
 def known(value: Any) -> Any:

@@ -191,9 +191,11 @@ class _Checker:
 
     def on_Attribute(self, node: ast.Attribute, variables: Mapping[str, Kind], depth: int) -> Kind:
         base = node.value
-        if not isinstance(base, ast.Name | ast.Subscript):
+        if isinstance(base, ast.Name) and base.id not in variables and base.id in self.scope.members:
+            return self._fused_member(node, base.id, variables, depth)
+        if not isinstance(base, ast.Name | ast.Subscript | ast.Attribute):
             raise self.fail("expected FIELD.attribute", node)
-        parts = RECORDS.get(self.kind(base, variables, depth)) if isinstance(base, ast.Name) else None
+        parts = None if isinstance(base, ast.Subscript) else RECORDS.get(self.kind(base, variables, depth))
         if parts is None:
             self.want_tensor(base, variables, depth)
         if node.attr not in (parts or TENSOR_ATTRIBUTES):
@@ -204,6 +206,16 @@ class _Checker:
         if node.attr != "sizes" and isinstance(base, ast.Name) and base.id not in variables:
             self.needs.add(f"{base.id}.{node.attr}")
         return TENSOR_ATTRIBUTES[node.attr]
+
+    def _fused_member(self, node: ast.Attribute, field: str, variables: Mapping[str, Kind], depth: int) -> Kind:
+        """An attribute of the operator that a field holds; a rule that reads it is about those that have it."""
+        self.want(node.value, OPERATOR, variables, depth)
+        members = self.scope.members[field]
+        if node.attr not in members:
+            known = ", ".join(members)
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; {field} lists these members: {known}", node)
+        self.needs.add(f"{field}.{node.attr}")
+        return members[node.attr]
 
     def on_Subscript(self, node: ast.Subscript, variables: Mapping[str, Kind], depth: int) -> Kind:
         sequence = self.kind(node.value, variables, depth)
@@ -282,7 +294,7 @@ class _Checker:
         if name == "present":
             self._present(node.args[0], variables, depth)
             return result
-        if name == "value":
+        if name in {"value", "values"}:
             self._constant_field(node.args[0], variables)
         for argument, kind in zip(node.args, wanted, strict=True):
             if isinstance(argument, ast.GeneratorExp) and kind == NUMBERS:

@@ -115,6 +115,12 @@ def _value(tensor: TensorDesc, _context: Context) -> Any:
     return tensor.value[0] if isinstance(tensor.value[0], int | float) else UNKNOWN
 
 
+def _values(tensor: TensorDesc, _context: Context) -> Any:
+    if tensor.value is None or not all(isinstance(item, int | float) for item in tensor.value):
+        return UNKNOWN
+    return tensor.value
+
+
 def _layout(compute: Callable[..., Any]) -> Callable[[TensorDesc, Context], Any]:
     """Wrap a primitive of (sizes, strides): unknown where a size is, broken where strides and sizes do not match."""
 
@@ -141,6 +147,7 @@ TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
     "elements": _elements,
     "bits": _bits,
     "value": _value,
+    "values": _values,
     "extent": _layout(lambda tensor, _: extent(tensor.sizes, tensor.strides)),
     "minimum_size": _layout(_minimum_size),
     "overlapping": _layout(lambda tensor, _: overlapping(tensor.sizes, tensor.strides)),

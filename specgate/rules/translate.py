@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.rules.parse import NUMBERS, WORDS
+from specgate.rules.primitives import TENSOR_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ SLOTS: Final[Mapping[str, int]] = {
     "Flags": 5,
     "value": 6,
 }
-_OF_TENSORS: Final = {"rank", "type", "elements", "dims", "bits", "value", "extent", "minimum_size", "overlapping"}
+_OF_TENSORS: Final = frozenset(TENSOR_FUNCTIONS)
 _RENAMED: Final = {"product": "_product", "range": "_range", "power_of_two": "_power_of_two"}
 
 
@@ -36,6 +37,9 @@ class Builder(Protocol):
 
     def part(self, field: str, attribute: str) -> ast.expr:
         """Return what reads FIELD.attribute, loaded before the statement that reads it."""
+
+    def member(self, record: ast.expr, name: str) -> ast.expr:
+        """Return what reads a record's member."""
 
 
 def load(identifier: str) -> ast.Name:
@@ -107,6 +111,8 @@ class Translator:
     def on_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name) and node.value.id not in self.variables:
             return self.builder.part(self.field(node.value.id), node.attr)
+        if isinstance(node.value, ast.Attribute):
+            return self.builder.member(self(node.value), node.attr)
         value = self._slot(self(node.value), node.attr)
         return value if node.attr == "sizes" else call("_given", value)
 
@@ -146,7 +152,7 @@ class Translator:
             case ast.Attribute():
                 return node.attr in {"sizes", "strides"}
             case ast.Call(func=ast.Name(id=function)):
-                return function in {"dims", "range"}
+                return function in {"dims", "range", "values"}
             case ast.IfExp():
                 return self._sequence(node.body)
             case ast.Name(id=name) if name not in self.variables:
@@ -160,6 +166,8 @@ class Translator:
         argument = node.args[0]
         if name == "present":
             return self._present(argument)
+        if name == "operator":
+            return self.builder.member(self(argument), "operator")
         if name in _OF_TENSORS:
             if isinstance(argument, ast.Name) and argument.id not in self.variables:
                 return self._tensor_call(name, self.field(argument.id))
@@ -181,6 +189,8 @@ class Translator:
                 return bits
             case "value":
                 return call("_single", part(field, "value"))
+            case "values":
+                return call("_all_numbers", part(field, "value"))
             case "minimum_size":
                 return call("_minimum_size", bits, part(field, "sizes"), part(field, "strides"))
             case _:

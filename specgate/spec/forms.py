@@ -89,7 +89,8 @@ class Cell:
 class FieldInfo:
     """One field: kind is input, output or attribute; optional ones may be left out and then have their default.
 
-    of: the enum field that says which type a ``scalar`` has.
+    of: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
+    attributes that rules read, with their types.
     """
 
     name: str
@@ -102,6 +103,7 @@ class FieldInfo:
     until: str | None = None
     doc: str | None = None
     of: str | None = None
+    members: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tensor(self) -> bool:
@@ -115,9 +117,18 @@ class FieldInfo:
     @property
     def rule_kind(self) -> str:
         """The kind that expressions see."""
-        base = self.type.removesuffix("[]")
-        kind = _KINDS.get(base, WORD)  # an enum's values are words
-        return f"{kind}s" if self.type.endswith("[]") else kind
+        return kind_of(self.type)
+
+    @property
+    def member_kinds(self) -> dict[str, str]:
+        """The kinds of `members`, by their names."""
+        return {name: kind_of(type_) for name, type_ in self.members.items()}
+
+
+def kind_of(type_: str) -> str:
+    """Return the kind of a field's or a member's type in rules."""
+    kind = _KINDS.get(type_.removesuffix("[]"), WORD)  # an enum's values are words
+    return f"{kind}s" if type_.endswith("[]") else kind
 
 
 @dataclass(frozen=True, slots=True)

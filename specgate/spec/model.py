@@ -69,6 +69,9 @@ class FieldSpec(_File):
         description="tensor, uint, int, uint64, float, bool, string, enum:NAME, scalar, size-2d, scale-bias or "
         "operator (fused into this one); [] behind it makes it an array",
     )
+    members: dict[Name, str] = Field(
+        default={}, description="of the operator that the field holds, the attributes that rules read, with their types"
+    )
     of: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
     optional: bool = False
     default: Any = Field(default=None, description="the value an absent attribute has")
@@ -181,6 +184,10 @@ class Observed(_File):
     waives: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
+    unsteady: list[RuleName] = Field(
+        default=[],
+        description="rules whose breach builds take or refuse by chance, since they read past what is given",
+    )
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")
 

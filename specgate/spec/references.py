@@ -107,7 +107,7 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
         return
     for path, level in _levels_of(raw):
         yield from _level_problem(path, level, dialect)
-    yield from _field_problems(raw)
+    yield from _field_problems(raw, dialect)
     yield from _support_problems(raw, dialect)
     spec = OperatorSpec(dialect, raw)
     defines: dict[str, Rule] = {}
@@ -145,9 +145,21 @@ def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
     yield from ((("execute", level), level) for level in raw.get("execute", {}) if level not in _RECIPE)
 
 
-def _field_problems(raw: dict[str, Any]) -> Iterator[Problem]:
-    """A scalar's type stands in an enum of the same operator."""
+def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
+    """What rules read of a fused operator is an attribute of some operator, of the type that stands there."""
+    if info.get("members") and info.get("type") != "operator":
+        yield path, "expected it of an operator only"
+    elif dialect.raw["dialect"].get("complete"):
+        known = {(n, f.get("type")) for raw in dialect.raw["operators"].values() for n, f in raw["fields"].items()}
+        for name, type_ in info.get("members", {}).items():
+            if (name, type_) not in known:
+                yield (*path, name), f"no operator has an attribute {name} of type {type_!r:.80}"
+
+
+def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
+    """A scalar's type stands in an enum of the same operator; so do the members of fused operators in theirs."""
     for name, info in raw["fields"].items():
+        yield from _member_problems(("fields", name, "members"), info, dialect)
         scalar, named = info.get("type", "tensor") == "scalar", info.get("of")
         if scalar and named is None:
             yield ("fields", name, "of"), "expected the attribute that says which type the scalar has"
@@ -234,9 +246,8 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
             yield (*path, "builds"), error.message
         for name, cell in overlay.get("support", {}).items():
             yield from _cell_problems((*path, "support", name), name, cell, raw, dialect)
-        for rule in overlay.get("waives", []):
-            if rule not in known:
-                yield (*path, "waives"), f"unknown rule {rule!r}"
+        for key in ("waives", "unsteady"):
+            yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in known)
         own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
         known.update(own)
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)

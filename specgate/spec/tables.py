@@ -69,9 +69,14 @@ class OperatorSpec:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words that rules may use without quotes: types, and the values of the operator's enums."""
+        """The words that rules may use without quotes: types, values of the operator's enums, operators it fuses."""
         enums = (info.words or () for info in self.fields.values() if info.type.startswith("enum:"))
-        return self.dialect.words.union(*enums)
+        rows = [row for _, rows in self.support for row in rows.values()]
+        rows += [entry.get("support", {}) for entry in self.raw.get("observed", ())]
+        fused = (
+            row.get(info.name, {}).get("operators", ()) for info in self.fields.values() if info.fuses for row in rows
+        )
+        return self.dialect.words.union(*enums, *fused)
 
     @cached_property
     def scope(self) -> Scope:
@@ -95,6 +100,7 @@ class OperatorSpec:
             numbers=frozenset(self.dialect.limit_names),
             words=self.words,
             defines=dict(defines),
+            members={name: info.member_kinds for name, info in self.fields.items() if info.members},
         )
 
     def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:

@@ -33,6 +33,7 @@ _ASPECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "type": ("type",),
     "bits": ("type",),
     "value": ("value",),
+    "values": ("value",),
     "extent": ("shape", "strides"),
     "minimum_size": ("type", "shape", "strides"),
     "overlapping": ("shape", "strides"),
@@ -55,7 +56,7 @@ def reads_of(
         info = fields.get(name)
         if info is not None and info.type == "tensor[]" and aspect not in {"present", "attribute"}:
             found.update(Key(f"{name}[{index}]", aspect) for index in range(MAX_ARRAY))
-        else:
+        elif info is None or not info.fuses or aspect in {"present", "attribute"}:
             found.add(Key(slot or name, aspect))
     return frozenset(found)
 

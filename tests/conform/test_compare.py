@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from specgate.conform.compare import our_verdict
+from specgate.conform.compare import kind_of, our_verdict
 from specgate.descriptors.read import read_dict
+from specgate.oracles.protocol import Reply
 from specgate.spec.tables import dialect
 
 
@@ -14,3 +15,23 @@ def test_the_cells_of_conditional_rows_count():
     verdicts = our_verdict(read_dict({"type": "REDUCE", "desc": desc}, "directml"), reduce, "3.1", "linux")
     assert verdicts.documented.accepted is False
     assert verdicts.observed.ids == {"directml/REDUCE/InputTensor.type", "directml/REDUCE/OutputTensor.type"}
+
+
+def test_what_builds_take_by_chance_is_a_bug_of_theirs():
+    """PADDING at 3.1 reads past arrays that are shorter than DimensionCount says."""
+    tensor = {"DataType": "FLOAT32", "Sizes": [2]}
+    desc = {
+        "InputTensor": tensor,
+        "OutputTensor": tensor,
+        "PaddingMode": "CONSTANT",
+        "PaddingValue": 0,
+        "DimensionCount": 2,
+        "StartPadding": [0, 0],
+        "EndPadding": [0, 0],
+    }
+    padding = dialect("directml").operator("PADDING")
+    for level, kind in ("3.1", "bug"), ("4.1", "unexplained"):
+        ours = our_verdict(read_dict({"type": "PADDING", "desc": desc}, "directml"), padding, level, "linux")
+        assert ours.observed.ids == {"directml/PADDING/dimension-count-rank"}
+        assert kind_of(padding, level, "linux", ours, Reply("accepted")) == kind
+        assert kind_of(padding, level, "linux", ours, Reply("rejected")) is None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 import specgate
-from specgate.errors import InputError, NoKernel, NoTable
+from specgate.errors import InputError, NoKernel
 from specgate.execution.model import run_model
 
 onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
@@ -28,7 +30,7 @@ def one_hot(inputs=("i", "d", "v"), output="o", name="hot", **attributes):
 def save(tmp_path):
     """Save a model of OneHot by default, with the depth 3 as an initializer; return its path."""
 
-    def made(nodes=None, *, inputs=None, outputs=None, initializers=None, opset=17, **more):
+    def made(nodes=None, *, inputs=None, outputs=None, initializers=None, opset=17, imports=None, **more):
         graph = helper.make_graph(
             nodes or [one_hot()],
             "g",
@@ -36,7 +38,8 @@ def save(tmp_path):
             outputs or [info("o", TensorProto.FLOAT, None)],
             initializer=[numpy_helper.from_array(np.array(3), "d")] if initializers is None else initializers,
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8, **more)
+        imports = imports or [helper.make_opsetid("", opset)]
+        model = helper.make_model(graph, opset_imports=imports, ir_version=8, **more)
         path = tmp_path / "model.onnx"
         onnx.save(model, path)
         return str(path)
@@ -242,24 +245,90 @@ def test_outputs_are_held_against_their_declaration(save):
         run_model(save(outputs=[info("q", TensorProto.FLOAT, None)]), INPUTS)
 
 
-def test_nodes_without_a_table_are_named_before_anything_runs(save):
-    nodes = [one_hot(), helper.make_node("MatMul", ["o", "o"], ["p"], name="MatMul_3")]
-    with pytest.raises(NoTable, match="node 'MatMul_3': onnx has no table for 'MatMul'"):
-        run_model(save(nodes), {})
-    nodes = [one_hot(), helper.make_node("Gelu", ["o"], ["p"], domain="com.microsoft")]
-    with pytest.raises(NoTable, match=r"node\[1\] Gelu: onnx has no table for 'com\.microsoft\.Gelu'"):
-        run_model(save(nodes), {})
+def mixed(save):
+    """A model of OneHot, which has a kernel, and of MatMul and Softsign, which have none; the path."""
+    nodes = [
+        one_hot(axis=1),
+        helper.make_node("MatMul", ["o", "o"], ["p"], name="product"),
+        helper.make_node("Softsign", ["p"], ["q"]),
+    ]
+    return save(nodes, outputs=[info("q", TensorProto.FLOAT, ["N", "N"]), info("o", TensorProto.FLOAT, None)])
 
 
-def test_functions_and_subgraphs_are_not_executed(save):
-    function = helper.make_function("own", "Mine", ["x"], ["y"], [], [helper.make_opsetid("", 17)])
-    node = helper.make_node("Mine", ["i"], ["o"], domain="own", name="call")
-    with pytest.raises(NoKernel, match="node 'call': 'Mine' is a local function"):
-        run_model(save([node], functions=[function]), INPUTS)
-    inner = helper.make_graph([], "inner", [], [])
-    node = helper.make_node("If", ["i"], ["o"], then_branch=inner, else_branch=inner)
-    with pytest.raises(NoKernel, match=r"node\[0\] If: the attribute '(then|else)_branch' holds a subgraph"):
-        run_model(save([node]), INPUTS)
+def test_operators_without_a_kernel_are_computed_by_the_reference_evaluator(save):
+    told: list[str] = []
+    result = run_model(mixed(save), INPUTS, told=told.append)
+    hot = np.array([[2, 1, 1], [1, 1, 2], [1, 1, 1]], "f4")
+    assert result["o"].tolist() == hot.tolist()
+    assert np.allclose(result["q"], hot @ hot / (1 + hot @ hot))
+    assert told == [f"onnx.reference {onnx.__version__} computed MatMul (1), Softsign (1)"]
+
+
+def test_our_kernels_compute_what_they_can_in_a_mixed_model(save, monkeypatch):
+    """At opset 10 a negative index is ignored by our kernel; the reference evaluator takes it from the end."""
+    nodes = [one_hot(), helper.make_node("Softsign", ["o"], ["q"])]
+    outputs = [info("o", TensorProto.FLOAT, None), info("q", TensorProto.FLOAT, None)]
+    assert run_model(save(nodes, outputs=outputs, opset=10), INPUTS)["o"].tolist()[1] == [1, 1, 1]
+
+
+def test_what_a_mixed_model_is_given_and_declares_is_held_too(save):
+    with pytest.raises(InputError, match="no array for the input 'v'"):
+        run_model(mixed(save), {"i": INPUTS["i"]})
+    with pytest.raises(InputError, match=r"input 'v': has the shape \[3\], but \[2\] is declared"):
+        run_model(mixed(save), {**INPUTS, "v": np.zeros(3, "f4")})
+    node = helper.make_node("Softsign", ["v"], ["o"])
+    with pytest.raises(InputError, match=r"output 'o': has the shape \[2\], but \[4\] is declared"):
+        run_model(save([node], outputs=[info("o", TensorProto.FLOAT, [4])]), INPUTS)
+
+
+def test_what_the_reference_evaluator_cannot_compute_is_one_message(save):
+    nodes = [helper.make_node("MatMul", ["i", "v"], ["o"])]
+    with pytest.raises(InputError, match=r"onnx.reference [\d.]+ failed: RuntimeTypeError: Input type mismatch"):
+        run_model(save(nodes), INPUTS)
+    broken = [one_hot(axis=5), helper.make_node("Softsign", ["o"], ["q"])]
+    with pytest.raises(InputError, match="one_hot: axis 5 is not a position"):
+        run_model(save(broken), INPUTS)
+    custom = [one_hot(), helper.make_node("Gelu", ["o"], ["p"], domain="com.microsoft")]
+    with pytest.raises(InputError, match=r"node\[1\] Gelu: the model imports no opset of the domain 'com.microsoft'"):
+        run_model(save(custom), {})
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    lack = (
+        r"node\[1\] Gelu: onnx has no table for 'com\.microsoft\.Gelu'; onnx.reference [\d.]+ cannot compute it either"
+    )
+    with pytest.raises(NoKernel, match=lack):
+        run_model(save(custom, imports=imports), INPUTS)
+
+
+def test_without_the_onnx_package_the_first_node_without_a_kernel_is_named(save, monkeypatch):
+    path = mixed(save)
+    monkeypatch.setitem(sys.modules, "onnx.reference", None)
+    with pytest.raises(NoKernel, match=r"node 'product': .*MatMul.*; the onnx package would compute it: pip install"):
+        run_model(path, INPUTS)
+
+
+def test_functions_and_subgraphs(save):
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    inside = [
+        helper.make_node("Constant", [], ["three"], value_int=3),
+        helper.make_node("OneHot", ["x", "three", "w"], ["y"]),
+    ]
+    inside[1].attribute.append(onnx.AttributeProto(name="axis", ref_attr_name="where", type=onnx.AttributeProto.INT))
+    function = helper.make_function("own", "Mine", ["x", "w"], ["y"], inside, imports[:1], ["where"])
+    node = helper.make_node("Mine", ["i", "v"], ["o"], domain="own", name="call", where=0)
+    told: list[str] = []
+    result = run_model(save([node], functions=[function], imports=imports), INPUTS, told=told.append)
+    assert result["o"].tolist() == [[2, 1, 1], [1, 1, 1], [1, 2, 1]]
+    assert told == [f"onnx.reference {onnx.__version__} computed Constant (1), own.Mine (1)"]
+    branches = [
+        helper.make_graph([helper.make_node("Identity", [name], ["b"])], "branch", [], [info("b", TensorProto.FLOAT)])
+        for name in ("v", "w")
+    ]
+    nodes = [
+        helper.make_node("Neg", ["v"], ["w"]),
+        helper.make_node("If", ["c"], ["o"], then_branch=branches[0], else_branch=branches[1]),
+    ]
+    path = save(nodes, inputs=[info("c", TensorProto.BOOL, []), info("v", TensorProto.FLOAT, [2])])
+    assert run_model(path, {"c": np.array(False), "v": INPUTS["v"]})["o"].tolist() == [-1, -2]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,18 @@ FIELDS: dict[str, Any] = {
     "Size": {"kind": "attribute", "type": "size-2d"},
     "Line": {"kind": "attribute", "type": "scale-bias", "optional": True},
     "Low": {"kind": "attribute", "type": "scalar"},
+    "Fused": {
+        "kind": "attribute",
+        "type": "operator",
+        "optional": True,
+        "members": {"Alpha": "float", "Axes": "uint[]", "ScaleBias": "scale-bias"},
+    },
+}
+FUSIBLE: dict[str, dict[str, Any]] = {
+    "RELU": {},
+    "ELU": {"Alpha": {"kind": "attribute", "type": "float"}},
+    "SOFTMAX1": {"Axes": {"kind": "attribute", "type": "uint[]"}},
+    "CLIP": {"ScaleBias": {"kind": "attribute", "type": "scale-bias", "optional": True}},
 }
 DEFINE = {"new_axis": "Back if Back >= 0 else Back + rank(A)", "first": "A.sizes[0]"}
 
@@ -38,7 +50,9 @@ def operator(rule: str) -> tables.OperatorSpec:
         "dialect": {"dialect": "scratch", "level": "level", "unstated_outputs": False},
         "levels": {"levels": {"1": {"limits": {"max_dimensions": 3}}}},
         "types": tables.dialect("directml").raw["types"],
-        "operators": {},
+        "operators": {
+            name: {"operator": name, "fields": fields, "support": {"1": {}}} for name, fields in FUSIBLE.items()
+        },
     }
     spec = {
         "operator": "X",
@@ -50,6 +64,14 @@ def operator(rule: str) -> tables.OperatorSpec:
     return tables.OperatorSpec(tables.Dialect("scratch", raw), spec)
 
 
+FUSED = [
+    Descriptor("scratch", "RELU", {}),
+    Descriptor("scratch", "ELU", {"Alpha": 2.0}),
+    Descriptor("scratch", "SOFTMAX1", {"Axes": [1, 2]}),
+    Descriptor("scratch", "SOFTMAX1", {"Axes": []}),
+    Descriptor("scratch", "CLIP", {"ScaleBias": ScaleBias(1.0, 0.0)}),
+    Descriptor("scratch", "CLIP", {}),
+]
 TENSOR = st.sampled_from(["A", "B", "C"])
 ELEMENT = st.sampled_from(["Many[0]", "Many[1]", "Many[Axis]", "Many[Back]", "Many[rank(A) - 1]"])
 MEMBERS = [
@@ -67,6 +89,7 @@ LEAVES = st.one_of(
     st.integers(-2, 4).map(str),
     st.sampled_from(["Axis", "Back", "Count", "new_axis", "first", "max_dimensions"]),
     st.sampled_from(["len(Many)", "Size.Width", "Size.Height", "Line.Scale", "Low"]),
+    st.sampled_from(["Fused.Alpha", "Fused.ScaleBias.Bias", "len(Fused.Axes)", "Fused.Axes[0]"]),
     TENSOR.map("rank({})".format),
     TENSOR.map("elements({})".format),
     TENSOR.map("value({})".format),
@@ -110,7 +133,19 @@ def sequences(draw: st.DrawFn, depth: int = 2, variables: tuple[str, ...] = ()) 
         items = draw(st.lists(numbers(depth - 1, variables), min_size=2, max_size=3))
         return f"({', '.join(items)})"
     name = draw(TENSOR)
-    return draw(st.sampled_from([f"{name}.sizes", f"{name}.strides", f"dims({name})", "Order", "range(Axis)"]))
+    return draw(
+        st.sampled_from(
+            [
+                f"{name}.sizes",
+                f"{name}.strides",
+                f"dims({name})",
+                f"values({name})",
+                "Order",
+                "range(Axis)",
+                "Fused.Axes",
+            ]
+        )
+    )
 
 
 @st.composite
@@ -144,6 +179,8 @@ def truths(draw: st.DrawFn, depth: int = 3, variables: tuple[str, ...] = ()) -> 
                     "overlapping(B)",
                     "present(Count)",
                     "present(Line)",
+                    "present(Fused)",
+                    "operator(Fused) == 'RELU'",
                     "present(Many[Axis].strides)",
                     "overlapping(Many[0])",
                     "type(Many[1]) == type(A)",
@@ -189,6 +226,8 @@ def descriptors(draw: st.DrawFn) -> dict[str, Any]:
     values["Many"] = draw(st.lists(tensors(), max_size=3))
     values["Size"] = Size2D(draw(st.integers(0, 4)), draw(st.integers(0, 4)))
     values["Low"] = draw(st.integers(-2, 3) | st.sampled_from([0.5, float("inf"), float("nan")]))
+    if draw(st.booleans()):
+        values["Fused"] = draw(st.sampled_from(FUSED))
     if draw(st.booleans()):
         values["Line"] = ScaleBias(draw(st.sampled_from([0.0, 1.0, 2.5])), 1.0)
     return values

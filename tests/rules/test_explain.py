@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import Size2D, tensor
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, tensor
 from specgate.rules.evaluate import UNKNOWN, Context, evaluate
 from specgate.rules.explain import explain
 
@@ -22,6 +22,7 @@ FIELDS: dict[str, Any] = {
     "Order": {"kind": "attribute", "type": "uint[]"},
     "Parts": {"kind": "input", "type": "tensor[]"},
     "Size": {"kind": "attribute", "type": "size-2d"},
+    "Fused": {"kind": "attribute", "type": "operator", "members": {"Axes": "uint[]", "ScaleBias": "scale-bias"}},
 }
 VALUES: dict[str, Any] = {
     "IndicesTensor": tensor("INT32", [2, 3, 4, 1], strides=[12, 4, 1, 0], flags=2),
@@ -32,6 +33,7 @@ VALUES: dict[str, Any] = {
     "Order": [1, 0],
     "Parts": [tensor("INT32", [2, 3]), tensor("INT8", [2, None]), tensor("INT32", [2, 5], strides=[9, 1])],
     "Size": Size2D(3, 2),
+    "Fused": Descriptor("scratch", "SOFTMAX1", {"Axes": [1, 5], "ScaleBias": ScaleBias(2.0, 0.5)}),
 }
 MESSAGES = {
     "tensors of an array": (
@@ -109,6 +111,12 @@ MESSAGES = {
     "branch": ("Axis == 1 if Mode == 'linear' else Axis == 4", "but Axis is 4"),
     "define": ("new_axis == 1", "new_axis == 1, but new_axis is 3"),
     "condition by name": ("fits", "fits, but Axis is 4 and rank(IndicesTensor) is 4"),
+    "fused operator": ("operator(Fused) != 'SOFTMAX1'", "but operator(Fused) is SOFTMAX1"),
+    "attribute of a fused operator": ("all(a < 4 for a in Fused.Axes)", "but a is 5"),
+    "record of a fused operator": (
+        "Fused.ScaleBias.Scale == 1 and Fused.ScaleBias.Bias == 0",
+        "but Fused.ScaleBias.Scale is 2.0 and Fused.ScaleBias.Bias is 0.5",
+    ),
     "arithmetic": ("Axis + 1 == 2 * Axis", "but Axis + 1 is 5 and 2 * Axis is 8"),
 }
 

@@ -224,7 +224,7 @@ KINDS = {
     "record": ("Size == Size", "cannot compare a size-2d with a size-2d this way"),
     "record as a number": ("Size < 3", "cannot compare a size-2d with a number this way"),
     "member of another record": ("Size.Scale == 1", "unknown attribute 'Scale'; known: Width, Height"),
-    "member of a record's member": ("Line.Scale.Width == 1", "expected FIELD.attribute"),
+    "member of a record's member": ("Line.Scale.Width == 1", "expected a tensor, found a number"),
     "presence of a record's member": (
         "present(Size.Width)",
         "unknown attribute 'Width'; known: sizes, strides, TotalTensorSizeInBytes, GuaranteedBaseOffsetAlignment, Flags",
@@ -274,6 +274,31 @@ def test_what_a_rule_reads_of_arrays() -> None:
     assert rule.needs == {"Size"}
 
 
+FUSING = Scope(FIELDS, members={"Fused": {"Axes": NUMBERS, "ScaleBias": SCALE_BIAS, "Alpha": NUMBER}})
+
+
+def test_what_a_rule_reads_of_a_fused_operator() -> None:
+    """A rule that reads an attribute is about those fused operators that have and state it."""
+    rule = parse("all(a < rank(A) for a in Fused.Axes) and Fused.ScaleBias.Bias == 0 and Fused.Alpha < 1", FUSING)
+    assert rule.fields == {"A", "Fused"}
+    assert rule.needs == {"Fused.Axes", "Fused.ScaleBias", "Fused.Alpha"}
+
+
+MISTAKEN_MEMBERS = {
+    "not listed": ("Fused.Beta == 1", "unknown attribute 'Beta'; Fused lists these members: Axes, ScaleBias, Alpha"),
+    "no record": ("Fused.Alpha.Scale == 1", "expected a tensor, found a number"),
+    "no part of a record": ("Fused.ScaleBias.Width == 1", "unknown attribute 'Width'; known: Scale, Bias"),
+    "whole record": ("Fused.ScaleBias == 1", "cannot compare a scale-bias with a number this way"),
+    "no operator": ("operator(A) == 'RELU'", "expected a operator, found a tensor"),
+    "an array": ("Gates.Alpha == 1", "expected a tensor, found a operators"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), MISTAKEN_MEMBERS.values(), ids=MISTAKEN_MEMBERS.keys())
+def test_mistaken_members(text: str, message: str) -> None:
+    assert refused(text, FUSING).reason == message
+
+
 @pytest.mark.parametrize("array", ["Order", "Names", "Flips", "Many", "Gates"])
 def test_every_array_has_a_length(array: str) -> None:
     assert parse(f"len({array}) == 2", SCOPE).fields == {array}
@@ -294,7 +319,7 @@ def test_white_space_and_lines_do_not_matter() -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_can_be_used(name: str) -> None:
     (wanted,), result = FUNCTIONS[name]
-    argument = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", "field": "B"}[wanted]
+    argument = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", OPERATOR: "Fused", "field": "B"}[wanted]
     compared = {NUMBER: " == 1", WORD: " == FLOAT32", TRUTH: "", NUMBERS: " == (1, 2)"}[result]
     assert parse(f"{name}({argument}){compared}", SCOPE).kind == TRUTH
 

@@ -84,6 +84,11 @@ MISTAKES = {
         "dimensions: rank(Inputs)",
         "17: define.dimensions: unknown name 'Inputs'; known here: Axis, Input, Output, max_dimensions, at column 6 of: rank(Inputs)",
     ),
+    "members of no operator": (
+        "type: uint,",
+        "type: uint, members: {Alpha: float},",
+        "8: fields.Axis.members: expected it of an operator only",
+    ),
     "define like a field": (
         "define:\n",
         "define:\n  Axis: rank(Input)\n",

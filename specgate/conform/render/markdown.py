@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from specgate.conform.render.descriptor import pretty
-from specgate.conform.render.rules import rules_met
+from specgate.conform.render.rules import rules_met, said_of
 from specgate.conform.render.shared import (
     Sum,
     agreements,
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _TEXT_LIMIT: Final = 400
+#: More rows than this nobody reads; more classes are told by their operator.
+_MANY: Final = 400
+_RARELY: Final = 5
 _WORDS: Final = (
     "Documented: our verdict by the vendor's page. Observed: our verdict by what is known of builds. "
     "Percentages are rounded down."
@@ -129,19 +132,26 @@ def _agreement(result: Result) -> list[str]:
     by_operator = [
         [_code(operator), _code(name), *_summed(group), _worst(group)] for (operator, name), group in groups.items()
     ]
-    each = [
-        [_code(t.operator), _code(t.level), _code(t.implementation), *_summed([t]), _text(answers(t.words))]
-        for t in tallies
-    ]
     return [
         "## Agreement",
         _table(["Implementation", *numbers], totals, names=1),
         _table(["Operator", "Implementation", *numbers, "Lowest level"], by_operator, names=2),
-        *_folded(
-            f"Every level ({count(len(each), 'row')})",
-            _table(["Operator", "Level", "Implementation", *numbers, "Other answers"], each, names=3),
-        ),
+        *_levels(tallies, ["Operator", "Level", "Implementation", *numbers, "Other answers"]),
     ]
+
+
+def _levels(tallies: Sequence[Tally], head: list[str]) -> list[str]:
+    """Return a folded table of every level; where that is too much to read, of those that are not as they should be."""
+    shown, what = tallies, "Every level"
+    if len(tallies) > _MANY:
+        shown = [t for t in tallies if t.observed < t.cases or t.accepted * _RARELY < t.cases]
+        what = f"Levels that differ or take less than one in {_RARELY}, unlike {len(tallies) - len(shown):,} others"
+    rows = [
+        [_code(t.operator), _code(t.level), _code(t.implementation), *_summed([t]), _text(answers(t.words))]
+        for t in shown
+    ]
+    table = [_table(head, rows, names=3)] if rows else []
+    return _folded(f"{escape(what)} ({count(len(rows), 'row')})", *table)
 
 
 def _summed(tallies: list[Tally]) -> list[str]:
@@ -167,8 +177,27 @@ def _differences(result: Result) -> list[str]:
     return blocks if len(blocks) > 1 else [*blocks, "None."]
 
 
+def _by_operator(found: list[Difference]) -> list[str]:
+    """Return a table of how many classes each operator has, and of which findings; ``--format json`` has them all."""
+    groups: dict[str, list[Difference]] = {}
+    for difference in sorted(found, key=lambda d: natural(d.operator)):
+        groups.setdefault(difference.operator, []).append(difference)
+    rows = [
+        [_code(name), _code(_most_met(group)), f"{len(group):,}", f"{sum(d.count for d in group):,}"]
+        for name, group in groups.items()
+    ]
+    return [_table(["Operator", "Most frequent", "Classes", "Cases"], rows, names=2)]
+
+
+def _most_met(group: list[Difference]) -> str:
+    top = max(group, key=lambda d: d.count)
+    return f"{', '.join(top.findings) or 'taken by us'}; {top.theirs} by {top.implementation}"
+
+
 def _classes(found: list[Difference]) -> list[str]:
-    """Return a table of differences and, folded, what shows each again."""
+    """Return a table of differences and, folded, what shows each again; of very many, the sum for each operator."""
+    if len(found) > _MANY:
+        return _by_operator(found)
     rows = []
     folded = []
     for number, d in enumerate(found, 1):
@@ -187,18 +216,16 @@ def _rules(result: Result) -> list[str]:
         return []
     met = rules_met(result.rules)
     rows = [
-        [_code(rule.finding), f"no {', no '.join(lack.cases)}", _text(", ".join(lack.levels))]
+        [_code(rule.finding), _code(rule.operator), f"no {', no '.join(lack.cases)}", _text(", ".join(lack.levels))]
         for rule in met
-        for lack in rule.lacks
+        for lack in rule.open
     ]
-    having = sum(not rule.lacks for rule in met)
     said = (
-        f"{having:,} of {count(len(met), 'rule and cell', 'rules and cells')} have an accepting, a rejecting and an "
-        "oracle case at every level: one that both sides take, one that only this finding rejects, and one of those "
-        "that an implementation refuses too."
+        f"{said_of(met)}. Accepting: both sides take it; rejecting: only this finding rejects it; oracle: an "
+        "implementation refuses one of those too."
     )
-    table = _table(["Rule or cell", "Lacks", "At levels"], rows, names=3)
-    return ["## Rules", said, *(_folded(f"{count(len(met) - having, 'rule')} lacking a case", table) if rows else [])]
+    table = _table(["Rule or cell", "Operator", "Lacks", "At levels"], rows, names=4)
+    return ["## Rules", said, *(_folded(f"{count(len(rows), 'rule')} lacking a case", table) if rows else [])]
 
 
 def _values(result: Result) -> list[str]:

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from specgate.conform.render.shared import natural
+from specgate.conform.render.shared import count, natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from specgate.conform.result import RuleCount
 
-__all__ = ["Lack", "Rule", "rules_met"]
+__all__ = ["Lack", "Rule", "rules_met", "said_of"]
+
+_UNASKABLE: Final = "cannot be asked"
+_TAKEN: Final = "known to be taken"
+_WHY: Final = {
+    _UNASKABLE: "about what no implementation can be handed",
+    _TAKEN: "recorded that implementations take it",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """The levels at which a rule lacks the same cases: ``("rejecting", "oracle")``."""
+    """The levels at which a rule lacks the same cases: ``("rejecting", "oracle")``.
+
+    explained: the oracle case is lacking because nobody can be asked, or because builds are known not to object.
+    """
 
     cases: tuple[str, ...]
     levels: tuple[str, ...]
+    explained: str = ""
 
     def __str__(self) -> str:
-        return f"no {', no '.join(self.cases)} case at {', '.join(self.levels)}"
+        why = f" ({self.explained})" if self.explained else ""
+        return f"no {', no '.join(self.cases)} case{why} at {', '.join(self.levels)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,11 @@ class Rule:
     rejecting: int
     oracle: int
     lacks: tuple[Lack, ...]
+
+    @property
+    def open(self) -> tuple[Lack, ...]:
+        """The lacks that nothing explains."""
+        return tuple(lack for lack in self.lacks if not lack.explained)
 
 
 def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
@@ -55,10 +73,28 @@ def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
     ]
 
 
+def said_of(met: Sequence[Rule]) -> str:
+    """Return how many rules have every case at every level, and why others can not have it."""
+    lacking = sum(bool(rule.open) for rule in met)
+    whys = Counter(lack.explained for rule in met if not rule.open for lack in rule.lacks[:1])
+    complete = len(met) - lacking - whys.total()
+    said = f"{complete:,} of {count(len(met), 'rule and cell', 'rules and cells')} have"
+    said += " an accepting, a rejecting and an oracle case at every level"
+    return "; ".join(
+        [said, *(f"{number:,} have no oracle case because it is {_WHY[why]}" for why, number in whys.items())]
+    )
+
+
 def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
-    found: dict[tuple[str, ...], list[str]] = {}
+    found: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for rule in group:
         missing = tuple(name for name in ("accepting", "rejecting", "oracle") if not getattr(rule, name))
         if missing:
-            found.setdefault(missing, []).append(rule.level)
-    return tuple(Lack(cases, tuple(levels)) for cases, levels in found.items())
+            found.setdefault((missing, _explained(rule) if missing == ("oracle",) else ""), []).append(rule.level)
+    return tuple(Lack(cases, tuple(levels), why) for (cases, why), levels in found.items())
+
+
+def _explained(rule: RuleCount) -> str:
+    if rule.unasked == rule.rejecting:
+        return _UNASKABLE
+    return _TAKEN if rule.unasked + rule.waived == rule.rejecting else ""

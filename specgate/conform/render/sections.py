@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.conform.render.descriptor import pretty
 from specgate.conform.render.matrix import data, shade
-from specgate.conform.render.rules import rules_met
+from specgate.conform.render.rules import rules_met, said_of
 from specgate.conform.render.shared import (
     by_kind,
     count,
@@ -103,11 +103,10 @@ def rules(result: Result) -> Markup:
     if not result.rules:
         return Markup()
     met = rules_met(result.rules)
-    lacking = [rule for rule in met if rule.lacks]
+    lacking = [rule for rule in met if rule.open]
     said = (
-        f"{len(met) - len(lacking):,} of {count(len(met), 'rule and cell', 'rules and cells')} have an accepting case "
-        "(both sides take it), a rejecting case (only this finding rejects it) and an oracle case (an implementation "
-        "refuses one of those too) at every level."
+        f"{said_of(met)}. Accepting: both sides take it; rejecting: only this finding rejects it; oracle: an "
+        "implementation refuses one of those too."
     )
     head = ("rule or cell", "accepting", "rejecting", "oracle", "lacks")
     every = [_rule(rule) for rule in met]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.conform.render.descriptor import one_line
-from specgate.conform.render.rules import rules_met
+from specgate.conform.render.rules import rules_met, said_of
 from specgate.conform.render.shared import (
     Sum,
     agreements,
@@ -109,12 +109,12 @@ class _Page:
         if not result.rules:
             return
         met = rules_met(result.rules)
-        lacking = [rule for rule in met if rule.lacks]
-        having = f"{len(met) - len(lacking):,} of {count(len(met), 'rule and cell', 'rules and cells')} have"
-        self.heading(f"{having} an accepting, a rejecting and an oracle case at every level")
-        for rule in lacking:
-            about = "; ".join(map(str, rule.lacks))
-            self.put(f"{rule.finding}: {about}", first="  ", hang="      ")
+        self.heading(said_of(met))
+        for rule in met:
+            if rule.open:
+                about = "; ".join(map(str, rule.open))
+                name = rule.finding if f"/{rule.operator}/" in rule.finding else f"{rule.finding} of {rule.operator}"
+                self.put(f"{name}: {about}", first="  ", hang="      ")
 
     def values(self, result: Result) -> None:
         if not result.values:

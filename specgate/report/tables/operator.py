@@ -107,6 +107,8 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
         yield "take", f"{name}: {'; '.join(parts)}" + (f" where {cell['when']}" if "when" in cell else "")
     if entry.get("waives"):
         yield "do not ask for", " ".join(entry["waives"])
+    if entry.get("unsteady"):
+        yield "enforce by chance", " ".join(entry["unsteady"])
     for name, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
         for levels, text, because in forms:
             at = f" at {levels}" if levels else ""
