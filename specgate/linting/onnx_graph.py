@@ -23,7 +23,7 @@ from specgate.linting.onnx_types import (
     merged,
     pin_sizes,
 )
-from specgate.linting.onnx_versions import complete_imports, import_findings, level_of
+from specgate.linting.onnx_versions import complete_imports, import_findings
 from specgate.linting.onnx_walk import (
     STANDARD_DOMAINS,
     domain_name,
@@ -146,11 +146,10 @@ class _Walker:
         if opset is None:
             name = domain_name(node.domain)
             return Unit(location, operator, reason=f"no opset of the domain {name!r:.60} is imported")
-        level = level_of(node.domain, opset)
-        if level is None:
-            return Unit(
-                location, operator, reason=f"opset {opset} is not in the tables, which end at {table.levels[-1]}"
-            )
+        level, axis = str(opset), spec.dialect
+        if level not in axis.position:
+            reason = f"{axis.spoken(level)} is not in the tables, which end at {axis.levels[-1]}"
+            return Unit(location, operator, reason=reason)
         inputs = [None if not name else types.get(name, TensorDesc(None, None)) for name in node.inputs]
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
         outputs = [types.get(name) if name in stated else None for name in node.outputs]
