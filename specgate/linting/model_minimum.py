@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from specgate.linting.model import graph_of
-from specgate.linting.onnx_versions import level_of, newest_version
 from specgate.linting.onnx_walk import domain_name
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
@@ -105,21 +104,9 @@ def model_minimum(model: object, settings: LintSettings | None = None, basis: Ba
     return ModelMinimum(found, no_table, graph.findings)
 
 
-def _versions(domain: str) -> dict[str, str]:
-    """The versions of a domain, oldest first, each with the level at which it is judged."""
-    table = dialect("onnx")
-    if not domain:
-        return {level: level for level in table.levels}
-    newest = max((newest_version(domain, level) or 0 for level in table.levels), default=0)
-    levels = ((str(version), level_of(domain, version)) for version in range(1, newest + 1))
-    return {version: level for version, level in levels if level is not None}
-
-
 def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Basis) -> DomainMinimum:
-    versions = _versions(domain)
     found = DomainMinimum(domain_name(domain), imported)
-    blocked: dict[str, list[Blocked]] = {version: [] for version in versions}
-    found.undecided = dict.fromkeys(versions, 0)
+    blocked: dict[str, list[Blocked]] = {}
     judged: list[tuple[Unit, Descriptor]] = []
     alike: dict[str, dict[str, str]] = {}
     for unit in units:
@@ -129,20 +116,23 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         judged.append((unit, unit.descriptor))
         if unit.operator not in alike:
             alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
+            for version in reversed(alike[unit.operator]):
+                blocked.setdefault(version, [])
+                found.undecided.setdefault(version, 0)
         free = replace(unit.descriptor, version=None)
         answers = {level: _judged(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())}
-        for version, level in versions.items():
-            accepted, findings = answers[alike[unit.operator][level]]
+        for version, level in alike[unit.operator].items():
+            accepted, findings = answers[level]
             if accepted is False:
                 blocked[version].append(Blocked(unit.location, findings))
             elif accepted is None:
                 found.undecided[version] += 1
-    found.taken = [version for version in versions if not blocked[version]]
+    found.taken = [version for version in blocked if not blocked[version]]
     found.blocked = {version: nodes for version, nodes in blocked.items() if nodes}
     if found.taken:
         found.version = found.taken[0]
-        level = versions[found.version]
-        found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, level)) is not None]
+        lowest = found.version
+        found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, lowest)) is not None]
     return found
 
 

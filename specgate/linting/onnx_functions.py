@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.core import shown
 from specgate.descriptors.onnx import operator_name
 from specgate.errors import NoTable
-from specgate.linting.onnx_versions import level_of
 from specgate.linting.onnx_walk import bodies, domain_name, finding, function_key, function_place, label
 from specgate.spec.tables import dialect
 
@@ -83,16 +82,14 @@ def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -
     for domain, version in function.opset_imports.items():
         if imports.get(domain, version) == version:
             continue
-        own, outer = level_of(domain, version), level_of(domain, imports[domain])
-        if own is None or outer is None:
-            continue
+        own, outer = str(version), str(imports[domain])
         changed = []
         for op_type in dict.fromkeys(node.op_type for node in function.nodes if node.domain == domain):
             try:
                 spec = table.operator(operator_name(op_type, domain))
             except NoTable:
                 continue
-            if spec.row_at(own) != spec.row_at(outer):
+            if {own, outer} <= spec.dialect.position.keys() and spec.row_at(own) != spec.row_at(outer):
                 changed.append(spec.name)
         if changed:
             yield finding(

@@ -102,7 +102,8 @@ def test_an_attribute_whose_value_is_not_known():
     from specgate.rules.language import UNKNOWN
 
     spec = dialect("onnx").operator("OneHot")
-    tensors = [t and read_dict({"op_type": "Abs", "inputs": [t]}).fields["X"] for t in (INT64, None, FLOAT)]
+    given = (INT64, None, FLOAT)
+    tensors = [None if t is None else read_dict({"op_type": "Abs", "inputs": [t]}).fields["X"] for t in given]
     made = build(spec, tensors, [], {"axis": UNKNOWN}, convert=attribute_value)
     assert (made.plain, made.fields["axis"]) == (False, UNKNOWN)
     assert "onnx/OneHot/axis-range" in [f.id for f in specgate.check(made, "onnx:17").undecided]
