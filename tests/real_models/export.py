@@ -65,7 +65,7 @@ def _decoder(network: networks.Decoder) -> Case:
 
 def recurrent() -> Case:
     series = {"series": torch.randn(7, 2, 6)}
-    return Case(networks.Recurrent(), series, ("scores", "hidden"), {"series": {0: "length", 1: "batch"}})
+    return Case(networks.Recurrent(), series, ("scores", "hidden"), {"series": {1: "batch"}})
 
 
 def detector() -> Case:

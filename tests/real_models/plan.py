@@ -38,7 +38,7 @@ DERIVED: Final[dict[str, tuple[str, ...]]] = {
     "resnet-dynamo-18": ("qdq", "qoperator", "basic", "to-28"),
     "resnet-dynamo-21": ("qdq", "qdq-16", "qdq-by-channel", "basic", "to-18", "to-25"),
     "vision-trace-13": ("qdq", "qoperator", "basic", "to-18"),
-    "vision-dynamo-18": ("basic", "to-21", "to-28"),
+    "vision-dynamo-18": ("basic", "to-21", "to-27"),
     "encoder-trace-17": ("dynamic", "basic", "to-21"),
     "encoder-dynamo-21": ("dynamic", "basic", "to-20", "to-26"),
     "decoder-trace-17": ("basic", "to-20", "to-28"),

@@ -30,7 +30,9 @@ def found(report):
 def run(path, model, inputs):
     """The outputs of a model by name, by a runtime or by the reference."""
     if own_target(model).domains[""] > NEWEST_OPSET or path.stem in NOT_TAKEN:
-        session = onnx.reference.ReferenceEvaluator(model)
+        from onnx.reference import ReferenceEvaluator
+
+        session = ReferenceEvaluator(model)
         return dict(zip(session.output_names, session.run(None, inputs), strict=True))
     import onnxruntime
 
