@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["derive"]
 
 
-class _Samples(quantization.CalibrationDataReader):  # type: ignore[misc]
+class _Samples(quantization.CalibrationDataReader):
     """Gives the sample inputs of a model a few times over, changed by a factor."""
 
     def __init__(self, samples: dict[str, Any]) -> None:

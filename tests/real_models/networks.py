@@ -44,7 +44,7 @@ class ResNet(nn.Module):
         self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.1), nn.Linear(32, classes))
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:
-        return self.head(self.stages(self.stem(image)))  # type: ignore[no-any-return]
+        return self.head(self.stages(self.stem(image)))
 
 
 class Vision(nn.Module):
@@ -190,7 +190,7 @@ class Recurrent(nn.Module):
 @torch.library.custom_op("real_models::suppress", mutates_args=())
 def suppress(boxes: torch.Tensor, scores: torch.Tensor, most: int, overlap: float, least: float) -> torch.Tensor:
     """What NonMaxSuppression computes: boxes [batch, n, 4], scores [batch, class, n], to INT64 [kept, 3]."""
-    rows = []
+    rows: list[list[int]] = []
     for batch, classes in enumerate(scores):
         for number, row in enumerate(classes):
             kept: list[int] = []
@@ -292,4 +292,4 @@ class Branching(nn.Module):
         def negative(x: torch.Tensor) -> torch.Tensor:
             return -torch.abs(self.narrow(x)).cumsum(1)
 
-        return torch.cond(x.sum() > 0, positive, negative, (x,))  # type: ignore[no-any-return]
+        return torch.cond(x.sum() > 0, positive, negative, (x,))
