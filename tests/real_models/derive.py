@@ -1,4 +1,4 @@
-"""Models made of exported ones by other tools: quantized and optimized by onnxruntime, moved to other opsets by onnx."""
+"""Models made of exported ones: quantized and optimized by onnxruntime, moved to other opsets by onnx."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Samples(quantization.CalibrationDataReader):
 
 
 def quantized(source: Path, path: Path, **options: Any) -> None:
-    """Quantize with what the samples give: QuantizeLinear and DequantizeLinear around the operators, or integer ones."""
+    """Quantize by the ranges that samples give: operators between QuantizeLinear and DequantizeLinear, or integer ones."""
     with np.load(source.parent / f"{source.stem.partition('-')[0]}.npz") as arrays:
         samples = {name.removeprefix("in."): arrays[name] for name in arrays.files if name.startswith("in.")}
     quantization.quantize_static(source, path, _Samples(samples), **options)
