@@ -258,7 +258,7 @@ class Detector(nn.Module):
 
 
 class Smoothing(nn.Module):
-    """FLOAT [batch, 4] and a number of turns, to what every turn gave and the last: Loop, If and sequences if scripted."""
+    """FLOAT [batch, 4] and a number of turns, to what each gave and the last: Loop, If and sequences when scripted."""
 
     def __init__(self) -> None:
         super().__init__()
