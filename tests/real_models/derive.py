@@ -34,7 +34,7 @@ class _Samples(quantization.CalibrationDataReader):
 
 
 def quantized(source: Path, path: Path, **options: Any) -> None:
-    """Quantize by the ranges that samples give: QuantizeLinear and DequantizeLinear around operators, or integer ones."""
+    """Quantize by the ranges of samples: QuantizeLinear and DequantizeLinear around operators, or integer ones."""
     with np.load(source.parent / f"{source.stem.partition('-')[0]}.npz") as arrays:
         samples = {name.removeprefix("in."): arrays[name] for name in arrays.files if name.startswith("in.")}
     quantization.quantize_static(source, path, _Samples(samples), **options)
