@@ -15,6 +15,7 @@ from specgate.descriptors.core import Descriptor, tensor
 from specgate.descriptors.protos import constant_protos, from_node_proto, to_node_proto
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError, NoTable
+from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
 from tests.paths import ROOT
 
@@ -77,9 +78,14 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("operator", "name"), EXAMPLES)
 def test_examples_make_valid_nodes_that_read_the_same(operator, name):
-    descriptor = read_dict(dialect("onnx").operator(operator).raw["examples"][name]["descriptor"])
+    spec = dialect("onnx").operator(operator)
+    example = spec.raw["examples"][name]
+    level = levels_of_example(spec, example)[-1]
+    descriptor = read_dict({**example["descriptor"], "opset": int(level)})
     node, infos = to_node_proto(descriptor)
-    onnx.checker.check_node(node)
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version, context.opset_imports = 13, {spec.dialect.domain: int(level)}
+    onnx.checker.check_node(node, context)
     assert all(isinstance(info, onnx.ValueInfoProto) for info in infos.values())
     found = from_node_proto((node, {**infos, **constant_protos(descriptor)}), descriptor.version)
     assert (set(found.fields), found.version, found.oddities) == (set(descriptor.fields), descriptor.version, ())
