@@ -178,6 +178,19 @@ def _specs(commands: Any) -> None:
         default="operator",
         choices=SPEC_KINDS,
     )
+    brought = _command(
+        kinds,
+        "import",
+        "importing",
+        "write what a vendor's package states into the tables; what people wrote there stays",
+        epilog="Exit codes: 0 done or no difference, 1 differences (--check), 2 unusable input.",
+    )
+    brought.set_defaults(function="import_tables")
+    brought.add_argument("dialect", choices=("onnx",))
+    brought.add_argument("--check", action="store_true", help="write nothing; list where tables and package differ")
+    brought.add_argument(
+        "--to", metavar="DIR", help="the dialect's own folder, such as specs/onnx (default: the one that specgate uses)"
+    )
     oracle = commands.add_parser(
         "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts and values."
     )

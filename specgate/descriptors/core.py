@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from specgate.rules.language import UNKNOWN
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["RECORDS", "Descriptor", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor"]
+__all__ = [
+    "RECORDS", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor",
+]  # fmt: skip
 
 
 def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
@@ -69,7 +73,8 @@ RECORDS: Final[Mapping[str, type[Size2D | ScaleBias]]] = {"size-2d": Size2D, "sc
 class TensorDesc(NamedTuple):
     """One tensor of a descriptor; build it with `tensor`.
 
-    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown.
+    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown; what is no tensor in ONNX has its
+    type as schemas spell it (``seq(tensor(float))``), and no sizes.
     sizes: per dimension an int, a Symbol or None (unknown); the whole is None where the rank is unknown.
     strides: in elements, None when packed. size_in_bytes, alignment, flags: DirectML's TotalTensorSizeInBytes,
     GuaranteedBaseOffsetAlignment and Flags, None where not given. value: the elements of a constant, flat, or None.
@@ -113,6 +118,14 @@ def tensor(
 
 
 @dataclass(frozen=True, slots=True)
+class GraphDesc:
+    """A graph that an attribute holds (the body of a loop): its inputs and outputs, in order."""
+
+    inputs: tuple[TensorDesc, ...]
+    outputs: tuple[TensorDesc, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Oddity:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
@@ -132,8 +145,9 @@ class Descriptor:
     dialect, operator: as in the tables (``directml``, ``ONE_HOT``). fields: by the table's field names; what the
     descriptor leaves out is absent; an operator inside an operator (a fused activation) is a Descriptor of its own, of
     the same dialect and without tensors. version: the level it was written for (an OpenVINO layer's ``opset1``, a
-    model's opset import), None to be judged as written for the target. plain: True when nothing is unknown or odd, so
-    that the compiled checker may answer.
+    model's opset import), None to be judged as written for the target. layout: the level by whose order inputs and
+    outputs were read, None where they stand alike at all. plain: True when nothing is unknown or odd, so that the
+    compiled checker may answer.
     """
 
     dialect: str
@@ -144,6 +158,7 @@ class Descriptor:
     name: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: bool = False
+    layout: str | None = None
 
     def __post_init__(self) -> None:
         if not self.plain:
@@ -165,4 +180,4 @@ def _plain(value: Any) -> bool:
         return value.plain
     if isinstance(value, list | tuple):
         return all(_plain(item) for item in value)
-    return value is not None
+    return value is not None and value is not UNKNOWN

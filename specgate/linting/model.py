@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.errors import InputError
 from specgate.linting.nodes import Graph, Unit
 from specgate.spec.tables import dialect
-from specgate.validate.check import check_at
+from specgate.validate.check import check_at, check_for
 from specgate.verdict import Finding, Location, NodeRef, Report
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def judge(
         report.no_table.append(NodeRef(unit.location, str(target), unit.reason))
         return None
     report.nodes += 1
-    verdict = check_at(*_as_written(unit.descriptor, graph, target), basis, device=device)
+    verdict = _judged(unit.descriptor, graph, target, basis, device)
     for found in verdict.findings:
         report.findings.append(_placed(found, unit.location, target))
     if verdict.accepted is None:
@@ -133,13 +133,15 @@ def judge(
     return verdict
 
 
-def _as_written(descriptor: Descriptor, graph: Graph, target: Target) -> tuple[Descriptor, str]:
+def _judged(
+    descriptor: Descriptor, graph: Graph, target: Target, basis: Basis, device: frozenset[str] | None
+) -> Verdict:
     """An import above the target is one finding of the file; its nodes are then judged at that import, not again."""
-    position = dialect(descriptor.dialect).position
-    own = descriptor.version
-    if graph.imports and own is not None and position[own] > position[target.level]:
-        return descriptor, own
-    return descriptor, target.level
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    position, own, level = spec.dialect.position, descriptor.version, spec.level_for(target.level)
+    if graph.imports and own is not None and (level is None or position[own] > position[level]):
+        return check_at(descriptor, own, basis, device=device)
+    return check_for(descriptor, target, basis, device)
 
 
 def _placed(found: Finding, location: Location, target: Target) -> Finding:
@@ -151,9 +153,9 @@ def _changes(unit: Unit, target: Target) -> Iterator[Finding]:
     descriptor = unit.descriptor
     if descriptor is None or descriptor.version is None or descriptor.dialect != "onnx":
         return
-    table = dialect(descriptor.dialect)
-    spec = table.operator(descriptor.operator)
-    before, after = spec.row_at(descriptor.version), spec.row_at(target.level)
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    table, level = spec.dialect, spec.level_for(target.level)
+    before, after = spec.row_at(descriptor.version), spec.row_at(level) if level is not None else None
     if before is None or after is None or table.position[after] <= table.position[before]:
         return
     yield Finding(
@@ -186,6 +188,7 @@ def _file_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[F
             target=str(target),
             location=location,
         )
+    yield from _domain_findings(graph, target, location)
     readable = target.ir_version if target.alias is not None else None  # only a release reads files
     if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
         yield Finding(
@@ -195,6 +198,29 @@ def _file_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[F
             where="ir_version",
             values={"ir_version": graph.ir_version, "target": readable},
             fix=f"save it with IR version {readable}",
+            target=str(target),
+            location=location,
+        )
+
+
+def _domain_findings(graph: Graph, target: Target, location: Location) -> Iterator[Finding]:
+    """Imports of domains with versions of their own, beyond the one that comes with the target."""
+    table = dialect(graph.dialect)
+    for domain, version in graph.imports.items():
+        newest = table.domain_level(domain, target.level) if domain in table.domains else str(version)
+        if newest is not None and version <= int(newest):
+            continue
+        having = [at for at in table.levels if version <= int(table.domain_level(domain, at) or 0)]
+        has = f"implements versions up to {newest}" if newest is not None else "does not have that domain"
+        yield Finding(
+            id=f"{graph.dialect}/model/opset-import",
+            severity="error",
+            message=f"imports {domain} version {version}, but the target {has}",
+            where="opset_import",
+            values={"opset_import": version, "domain": domain, "target": newest},
+            first_level=having[0] if having else None,
+            levels=tuple(having),
+            fix=f"export for {domain} version {newest} or lower" if newest is not None else None,
             target=str(target),
             location=location,
         )

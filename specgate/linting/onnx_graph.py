@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import Symbol, TensorDesc
-from specgate.descriptors.onnx import attribute_value, operator_name
+from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, container, operator_name
 from specgate.descriptors.positional import build
 from specgate.errors import InputError, NoTable
 from specgate.linting.nodes import Graph, Unit
-from specgate.models.onnx_structure import OnnxGraph, OnnxTensor
+from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
+from specgate.rules.language import UNKNOWN
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, MutableMapping
 
-    from specgate.models.onnx_structure import OnnxFunction, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.models.onnx_structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode, OnnxValueInfo
 
 __all__ = ["onnx_units"]
 
@@ -77,19 +78,26 @@ class _Walker:
             spec = dialect("onnx").operator(operator)
         except NoTable as error:
             return Unit(location, operator, reason=str(error))
+        positions = spec.dialect.position
         opset = imports.get(node.domain)
         if opset is None:
             raise InputError(
                 f"imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}", file=self.file, place=place
             )
-        if str(opset) not in dialect("onnx").position:
-            newest = dialect("onnx").levels[-1]
-            return Unit(location, operator, reason=f"opset {opset} is not in the tables, which end at {newest}")
+        if str(opset) not in positions:
+            newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
+            return Unit(location, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
         inputs = [None if not name else types.get(name, TensorDesc(None, None)) for name in node.inputs]
         outputs = [None if not name else types.get(name) for name in node.outputs]
-        attributes = {name: attribute.value for name, attribute in node.attributes.items()}
         descriptor = build(
-            spec, inputs, outputs, attributes, version=str(opset), name=node.name or None, convert=attribute_value
+            spec,
+            inputs,
+            outputs,
+            {name: attribute_of(attribute) for name, attribute in node.attributes.items()},
+            version=str(opset),
+            name=node.name or None,
+            convert=attribute_value,
+            kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES},
         )
         return Unit(location, operator, descriptor)
 
@@ -101,14 +109,47 @@ def _label(node: OnnxNode, index: int) -> str:
 
 
 def _declared(infos: Iterable[OnnxValueInfo]) -> dict[str, TensorDesc]:
-    return {info.name: _tensor(info.type) for info in infos if info.type is not None and info.type.kind == "tensor"}
+    return {info.name: _tensor(info.type) for info in infos if info.type is not None and info.type.kind != "unknown"}
 
 
-def _tensor(kind: OnnxType) -> TensorDesc:
+def _tensor(kind: OnnxType | None) -> TensorDesc:
+    if kind is None or kind.kind != "tensor":
+        return TensorDesc(_spelt(kind), None)
     shape = kind.shape
     sizes = None if shape is None else tuple(Symbol(s) if isinstance(s, str) else s for s in shape)
     known = kind.elem_type if kind.elem_type in dialect("onnx").types else None
     return TensorDesc(known, sizes)
+
+
+def _spelt(kind: OnnxType | None) -> str | None:
+    """Return a type as operator schemas spell it, None where a part of it is not known."""
+    if kind is None or kind.kind in {"unknown", "opaque"}:
+        return None
+    element = dialect("onnx").types.get(kind.elem_type or "", {}).get("tensor")
+    if kind.kind in {"tensor", "sparse_tensor"}:
+        return f"sparse_{element}" if element and kind.kind == "sparse_tensor" else element
+    inner = _spelt(kind.inner)
+    if inner is None or (kind.kind == "map" and element is None):
+        return None
+    return container(kind.kind, inner, kind.elem_type)
+
+
+def attribute_of(attribute: OnnxAttribute) -> Any:
+    """Return what an attribute holds; UNKNOWN for a function's parameter and for what was not read."""
+    value = attribute.value
+    if value is None:
+        return UNKNOWN
+    return [_described(item) for item in value] if isinstance(value, list) else _described(value)
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, OnnxTensor):
+        return _constant(value)
+    if isinstance(value, OnnxType):
+        return _tensor(value)
+    if isinstance(value, OnnxGraph):
+        return GraphDesc(*(tuple(_tensor(info.type) for info in part) for part in (value.inputs, value.outputs)))
+    return value
 
 
 def _constant(tensor: OnnxTensor) -> TensorDesc:

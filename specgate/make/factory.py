@@ -58,7 +58,7 @@ def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
 
     signature = inspect.Signature([_parameter(spec, info) for info in _ordered(spec)], return_annotation="Descriptor")
     make.__name__ = make.__qualname__ = operator
-    make.__doc__ = spec.raw["summary"]
+    make.__doc__ = spec.raw.get("summary", "")
     make.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and completion read
     return make
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.rules.language import (
     FUNCTIONS,
+    GRAPH,
     NUMBER,
     NUMBERS,
     OPERATOR,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "GRAPH",
     "NUMBER",
     "NUMBERS",
     "OPERATOR",
@@ -57,7 +59,8 @@ MAX_LENGTH: Final = 2_000
 MAX_NODES: Final = 400
 MAX_DEPTH: Final = 40
 MAX_LITERAL: Final = 2**64
-MAX_LOOPS: Final = 2
+MAX_LOOPS: Final = 4
+MAX_NESTED: Final = 2
 
 _QUANTIFIERS = ("all", "any")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
@@ -106,6 +109,7 @@ class _Checker:
         self.needs: set[str] = set()
         self.fields: set[str] = set()
         self.loops = 0
+        self.inside = 0
         self.parts = 0
         self.depth = 0
 
@@ -127,6 +131,8 @@ class _Checker:
         self.loops += loops
         if self.loops > MAX_LOOPS:
             raise self.fail(f"expected at most {MAX_LOOPS} plain loops in a rule", node)
+        if self.inside and self.inside + loops > MAX_NESTED:  # how deep a define's loops lie is not known
+            raise self.fail(f"expected at most {MAX_NESTED} loops inside one another", node)
 
     def kind(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> Kind:
         self.reach(depth, node)
@@ -349,6 +355,8 @@ class _Checker:
             raise self.fail(f"expected something to loop over, found a {sequence}", loop.iter)
         self.one_field(loop.iter, sequence)
         inner = {**variables, loop.target.id: _ELEMENT[sequence]}
+        self.inside += 1
         for condition in loop.ifs:
             self.want(condition, TRUTH, inner, depth)
         self.want(node.elt, body, inner, depth)
+        self.inside -= 1

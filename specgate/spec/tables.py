@@ -5,13 +5,24 @@ from __future__ import annotations
 import difflib
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
 from specgate.rules.parse import TENSOR, Rule, RuleError, Scope, parse
-from specgate.spec.forms import Case, Cell, FieldInfo, Overlay, Resolved, RuleForm, Side, make_forms, rule_forms
+from specgate.spec.forms import (
+    Case,
+    Cell,
+    FieldInfo,
+    Layout,
+    Overlay,
+    Resolved,
+    RuleForm,
+    Side,
+    make_forms,
+    rule_forms,
+)
 from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
 
 if TYPE_CHECKING:
@@ -41,10 +52,9 @@ class OperatorSpec:
         self.rows: tuple[str, ...] = tuple(
             every if len(self.support) == 1 else sorted(every, key=lambda x: order.get(x, -1))
         )
-        self.fields: dict[str, FieldInfo] = {
-            name: FieldInfo(name, **{**info, "words": tuple(info["words"]) if info.get("words") else None})
-            for name, info in raw["fields"].items()
-        }
+        #: Every field, of whatever level; see `field_at` for one that changes.
+        self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
+        self._layouts: dict[str, Layout] = {}
         self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
 
     @cached_property
@@ -53,7 +63,38 @@ class OperatorSpec:
         order = self.dialect.levels
         first = order.index(self.rows[0])
         last = order.index(self.raw["removed"]) if self.raw.get("removed") else len(order)
-        return LevelSet(order, frozenset(range(first, last)))
+        withdrawn = self.raw.get("deprecated", ())
+        starts = [*(order.index(row) for row in self.rows), last]
+        gone = {
+            at
+            for row, start, end in zip(self.rows, starts, starts[1:], strict=False)
+            if row in withdrawn
+            for at in range(start, end)
+        }
+        return LevelSet(order, frozenset(range(first, last)) - gone)
+
+    def field_at(self, name: str, level: str) -> FieldInfo | None:
+        """Return a field as it is at `level`, None where it is not there."""
+        info = self.fields[name]
+        return next((f for f in info.forms or (info,) if self.dialect.holds(level, f.since, f.until)), None)
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether its inputs and outputs stand otherwise at some levels than at others, or fields change."""
+        return any(f.forms or (f.kind != "attribute" and (f.since or f.until)) for f in self.fields.values())
+
+    def layout(self, level: str | None) -> Layout:
+        """Return how a descriptor written for `level` is read; None, or a level that is not known: for the newest."""
+        at = level if level in self.dialect.position and self.varies else self.dialect.levels[-1]
+        found = self._layouts.get(at)
+        if found is None:
+            found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
+        return found
+
+    def fields_at(self, level: str) -> dict[str, FieldInfo]:
+        """Return the fields that there are at `level`, as they are there."""
+        found = ((name, self.field_at(name, level)) for name in self.fields)
+        return {name: info for name, info in found if info is not None}
 
     @property
     def inputs(self) -> list[FieldInfo]:
@@ -92,9 +133,9 @@ class OperatorSpec:
         optional = {
             name
             for name, f in self.fields.items()
-            if (f.optional and f.default is None) or (loose and f.kind == "output") or f.since or f.until
+            if (f.optional and f.default is None) or (loose and f.kind == "output") or f.since or f.until or f.forms
         }
-        return Scope(
+        scope = Scope(
             fields={name: info.rule_kind for name, info in self.fields.items()},
             optional=frozenset(optional),
             numbers=frozenset(self.dialect.limit_names),
@@ -102,6 +143,19 @@ class OperatorSpec:
             defines=dict(defines),
             members={name: info.member_kinds for name, info in self.fields.items() if info.members},
         )
+        changing = [f for f in self.fields.values() if len({form.rule_kind for form in f.forms}) > 1]
+        return replace(scope, stretch=lambda *ends: self._stretched(scope, changing, *ends)) if changing else scope
+
+    def _stretched(self, scope: Scope, changing: list[FieldInfo], since: str | None, until: str | None) -> Scope:
+        """Return the names with the kinds that fields have from `since` on and before `until`."""
+        kinds = dict(scope.fields)
+        order = self.dialect.position
+        held = [at for at in self.levels if order[since or at] <= order[at] and (not until or order[at] < order[until])]
+        for info in changing:
+            found = {form.rule_kind: form.since for at in held if (form := self.field_at(info.name, at))}
+            parts = [f"{kind} from {first or self.rows[0]} on" for kind, first in found.items()]
+            kinds[info.name] = next(iter(found)) if len(found) == 1 else " and a ".join(parts) or info.rule_kind
+        return replace(scope, fields=kinds)
 
     def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
         """Return a named sub-expression, which may use the earlier ones; raise RuleError."""
@@ -111,8 +165,13 @@ class OperatorSpec:
 
     @cached_property
     def rule_forms(self) -> tuple[RuleForm, ...]:
-        """Every documented rule of the operator, all its forms."""
-        return make_forms(self.raw.get("rules", {}), self.scope)
+        """Every documented rule of the operator, all its forms, and what follows from its type variables."""
+        own = make_forms(self.raw.get("rules", {}), self.scope)
+        if not self.dialect.raw["dialect"].get("type_variables"):
+            return own
+        from specgate.spec.variables import variable_forms
+
+        return (*own, *variable_forms(self))
 
     @cached_property
     def whens(self) -> tuple[Rule, ...]:
@@ -121,11 +180,18 @@ class OperatorSpec:
 
     def row_at(self, level: str, rows: Iterable[str] | None = None) -> str | None:
         """Return the support row (of `rows`, a case's, if given) that holds at `level`, None where there is none."""
-        if level not in self.levels:
-            return None
+        return self.row_held(level, rows) if level in self.levels else None
+
+    def row_held(self, level: str, rows: Iterable[str] | None = None) -> str | None:
+        """Return the last row up to `level`, be it of a version that was withdrawn."""
         position = self.dialect.position
         held = (row for row in (self.rows if rows is None else rows) if position[row] <= position[level])
         return max(held, key=position.__getitem__, default=None)
+
+    def level_for(self, target_level: str) -> str | None:
+        """Return the level by which this operator is judged for a target of its dialect: its domain's version."""
+        home = self.dialect
+        return target_level if home.whole is None else home.whole.domain_level(home.domain, target_level)
 
     @cached_property
     def overlays(self) -> list[Overlay]:
@@ -145,7 +211,7 @@ class OperatorSpec:
 
     def _resolve(self, level: str, side: Side, by: str | None) -> Resolved | None:
         self.dialect.check_level(level)
-        row = self.row_at(level)
+        row = self.row_at(level)  # none where a version is withdrawn
         if row is None:
             return None
         overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
@@ -154,7 +220,7 @@ class OperatorSpec:
             level=level,
             side=side,
             row=row,
-            fields={n: f for n, f in self.fields.items() if self.dialect.holds(level, f.since, f.until)},
+            fields=self.fields_at(level),
             cells={} if self.whens else self._cells(self.raw["support"][row], None, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
@@ -196,7 +262,12 @@ class Dialect:
 
     name: str
     raw: dict[str, Any]
+    #: "", or the domain whose versions are the levels here.
+    domain: str = ""
+    #: The dialect that a domain with versions of its own belongs to.
+    whole: Dialect | None = None
     _operators: dict[str, OperatorSpec] = field(default_factory=dict)
+    _domains: dict[str, Dialect] = field(default_factory=dict)
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
@@ -239,6 +310,47 @@ class Dialect:
     def limits(self, level: str) -> dict[str, int]:
         """Return the named limits at `level` (``max_dimensions``)."""
         return dict(self.raw["levels"]["levels"][level].get("limits", {}))
+
+    @property
+    def domains(self) -> list[str]:
+        """The domains with versions of their own."""
+        return list(self.raw["dialect"].get("domains", ()))
+
+    def of_domain(self, domain: str) -> Dialect:
+        """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
+        if domain not in self.domains:
+            return self
+        if domain not in self._domains:
+            newest = max(int(version) for version in map(partial(self.domain_level, domain), self.levels) if version)
+            raw = {
+                **self.raw,
+                "dialect": {**self.raw["dialect"], "level": f"{domain} version", "domains": []},
+                "levels": {"levels": {str(version): {} for version in range(1, newest + 1)}},
+                "environments": {},
+            }
+            self._domains[domain] = Dialect(self.name, raw, domain, self)
+        return self._domains[domain]
+
+    def domain_level(self, domain: str, level: str) -> str | None:
+        """Return the version of `domain` that belongs to `level`, None where none does; `level` for any other one."""
+        self.check_level(level)
+        if domain not in self.domains:
+            return level
+        version: str | None = self.raw["levels"]["levels"][level].get("domains", {}).get(domain)
+        return version
+
+    def knows_type(self, name: str, depth: int = 4) -> bool:
+        """Return whether `name` is an element type, or one made of them: ``seq(tensor(float))``."""
+        if name in self.types or not depth:
+            return name in self.types
+        word, _, inner = name.partition("(")
+        count = self.raw["types"].get("containers", {}).get(word)
+        if count is None or not inner.endswith(")"):
+            return False
+        spelt = {str(info.get("tensor")) for info in self.types.values()}
+        spelt |= {text.removeprefix("tensor(").removesuffix(")") for text in spelt}
+        parts = inner[:-1].split(", ", count - 1)
+        return len(parts) == count and all(part in spelt or self.knows_type(part, depth - 1) for part in parts)
 
     def neighbours(self, level: str) -> tuple[str, ...]:
         """Return the levels whose implementations speak for `level`: itself, or where it has none those next to it."""
@@ -318,7 +430,8 @@ class Dialect:
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )
-            self._operators[name] = OperatorSpec(self, self.raw["operators"][name])
+            home = self if self.domain else self.of_domain(name.rpartition(".")[0])
+            self._operators[name] = OperatorSpec(home, self.raw["operators"][name])
         return self._operators[name]
 
     @property
