@@ -63,7 +63,7 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
         spec,
         [_tensor(name, known.get(name)) if name else None for name in node.input],
         [_tensor(name, known[name]) if name in known else None for name in node.output],
-        node_attributes(node),
+        {attribute.name: _attribute(attribute) for attribute in node.attribute},
         version=None if opset is None else str(opset),
         name=node.name or None,
         convert=attribute_value,

@@ -100,6 +100,14 @@ def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
     )
 
 
+def _asked_for(test: ast.expr) -> str | None:
+    """Return the field that a condition asks the presence of, where it asks nothing else."""
+    match test:
+        case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=name)]):
+            return name
+    return None
+
+
 class _Checker:
     """One pass over the tree: whitelists nodes, resolves names, infers kinds, collects what the rule reads."""
 
@@ -271,7 +279,10 @@ class _Checker:
 
     def on_IfExp(self, node: ast.IfExp, variables: Mapping[str, Kind], depth: int) -> Kind:
         self.want(node.test, TRUTH, variables, depth)
+        before = set(self.needs)
         kind = self.kind(node.body, variables, depth)
+        if (name := _asked_for(node.test)) is not None:  # `strides[0] if present(strides) else 1` applies without it
+            self.needs = {path for path in self.needs if path in before or path != name}
         self.want(node.orelse, kind, variables, depth)
         return kind
 
