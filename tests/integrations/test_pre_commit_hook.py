@@ -37,7 +37,7 @@ def run(repository):
 
 def test_a_good_model_passes_and_other_files_are_skipped(repository, capsys):
     assert run(repository) == 0
-    assert "0 findings in 1 node" in capsys.readouterr().out
+    assert "0 findings in 6 nodes" in capsys.readouterr().out
 
 
 def test_a_bad_model_fails(repository, capsys):

@@ -27,7 +27,8 @@ def test_the_references_are_those_of_the_code():
 def test_severities_are_those_that_are_told():
     for cases in (test_onnx_names.CASES, test_onnx_versions.CASES):
         for made, _, _ in cases.values():
-            for finding in specgate.lint(made, ["onnx:28"], infer=False).findings:
+            report = specgate.lint(made, ["onnx:28"], infer=False)
+            for finding in (found for found in report.findings if found.id.startswith(PREFIX)):
                 severity, says, _ = MODEL_RULES[finding.id.removeprefix(PREFIX)]
                 assert finding.severity == severity or f"a {finding.severity}" in says, finding
 

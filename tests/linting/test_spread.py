@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -147,7 +148,9 @@ def test_the_file_that_kills_its_process_is_named_on_the_command_line(
     caught = capsys.readouterr()
     assert "07.onnx: the process that judged it died" in caught.err
     assert len(caught.err.splitlines()) == 1
-    assert caught.out.count("07.onnx") == 0
+    report = json.loads(caught.out)
+    assert [told for told in report["unusable"] if "07.onnx: the process" in told] == report["unusable"]
+    assert len(report["files"]) == 19
     for number in set(range(20)) - {7}:
         assert f"{number:02}.onnx" in caught.out
 
