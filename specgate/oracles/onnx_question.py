@@ -108,7 +108,9 @@ def _placed(
             found.append(_tensor(info.name, value))
         elif isinstance(value, list | tuple) and value:
             found += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
-        elif optional or info.optional or not dialect("onnx").holds(opset, info.since, info.until):
+        elif not dialect("onnx").holds(opset, info.since, info.until):
+            continue  # has no place among the inputs or outputs of this version
+        elif optional or info.optional:
             found.append(None)
         else:
             found.append(Tensor(f"{info.name}_0" if info.type == "tensor[]" else info.name, 0, None, stated=False))
