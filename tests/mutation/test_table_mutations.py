@@ -179,8 +179,8 @@ def killer(spec: OperatorSpec) -> str | None:
         return f"tables: {error}"
 
 
-#: Those whose rows and boundaries were typed a second time, or that onnx.defs describes and that have examples.
-TESTIFIED = [key for key in shown_operators() if key in EXPECTED or key[0] != "directml"]
+#: Those whose rows and boundaries were typed a second time; OneHot's of ONNX and OpenVINO are held by other evidence too.
+TESTIFIED = [key for key in shown_operators() if key in EXPECTED or key[1] == "OneHot"]
 
 
 def test_no_equivalent_mutant_is_listed_in_vain() -> None:
