@@ -170,7 +170,7 @@ class Descriptor:
     name: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: bool = False
-    layout: str | None = None
+    layout: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.plain:

@@ -30,6 +30,10 @@ CHOSEN: Final = {
 THOROUGH: Final = ("ONE_HOT", "OneHot")
 
 
+#: Whoever brings tables of their own means those.
+ALL: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or bool(os.environ.get("SPECGATE_SPECS"))
+
+
 def shown_operators() -> list[tuple[str, str]]:
     """Return (dialect, operator) of every table with examples: one that only says what a package states has none."""
     return [(name, operator) for name, operator in operators() if dialect(name).operator(operator).raw.get("examples")]
@@ -37,7 +41,7 @@ def shown_operators() -> list[tuple[str, str]]:
 
 def chosen_operators() -> list[tuple[str, str]]:
     """Return (dialect, operator) of those that the properties run over."""
-    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
+    if ALL:
         return shown_operators()
     return [(name, operator) for name, operator in shown_operators() if operator in CHOSEN.get(name, (operator,))]
 
@@ -48,7 +52,7 @@ def chosen_cases() -> list[Case]:
     for case in cases():
         if (case.dialect, case.operator) in found:
             found[case.dialect, case.operator].append(case)
-    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
+    if ALL:
         return [case for levels in found.values() for case in levels]
     return [
         case

@@ -34,13 +34,17 @@ def test_an_output_that_is_stated_and_one_that_is_not():
     assert finding.message.startswith("A and C share the type variable T")
 
 
+def same_type(verdict):
+    return [finding for finding in verdict.findings if finding.id.endswith(".same-type")]
+
+
 def test_elements_of_an_array_and_what_shares_their_variable():
     assert check("Concat", [FLOAT, FLOAT, FLOAT], axis=0).accepted
-    (finding,) = check("Concat", [FLOAT, FLOAT, INT64], axis=0).findings
+    (finding,) = same_type(check("Concat", [FLOAT, FLOAT, INT64], axis=0))
     assert finding.id == "onnx/Concat/T.same-type"
     assert "the tensors of inputs share the type variable T" in finding.message
     assert "type(inputs[2]) is INT64" in finding.message
-    (finding,) = check("Concat", [FLOAT, FLOAT], [INT64], axis=0).findings
+    (finding,) = same_type(check("Concat", [FLOAT, FLOAT], [INT64], axis=0))
     assert finding.message.startswith("inputs and concat_result share the type variable T")
 
 
