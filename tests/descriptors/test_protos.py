@@ -72,7 +72,8 @@ def test_check_takes_nodes_and_pairs():
 EXAMPLES = [
     (operator, name)
     for operator in dialect("onnx").operators
-    for name in dialect("onnx").operator(operator).raw.get("examples", {})
+    for name, example in dialect("onnx").operator(operator).raw.get("examples", {}).items()
+    if "seq(" not in str(example["descriptor"])  # sequences have no ValueInfoProto here
 ]
 
 
