@@ -43,7 +43,8 @@ class Cluster(Generic[J, A]):
         self._logger.setLevel(logging.CRITICAL)  # what is lost is said here, once
         try:
             self._client = Client(address, timeout=_SECONDS, set_as_default=False)
-        except (OSError, ValueError, TypeError, ImportError) as error:
+        except (OSError, ValueError, TypeError, ImportError, AssertionError) as error:
+            # The last one: its event loop did not start in the ten seconds that distributed gives it.
             self._logger.setLevel(self._level)
             raise InputError(f"no Dask scheduler answers at {address!r:.100}: {error!s:.200}") from None
 
