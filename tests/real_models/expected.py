@@ -66,7 +66,7 @@ def expected(model: onnx.ModelProto, targets: Sequence[Target]) -> Counter[Expec
 
     What concerns the file alone has None for the opset, and is said once.
     """
-    wanted = Counter((*found, None) for found in (*_imports(model), *_names(model)))
+    wanted: Counter[Expected] = Counter((*found, None) for found in (*_imports(model), *_names(model)))
     for target in targets:
         level = f"onnx:{target.domains['']}"
         wanted.update((*found, level) for found in (*_beyond(model, target), *_versions(model, target)))
