@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import onnx
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    #: A finding's id and severity, and the target's opset.
+    Expected = tuple[str, str, str | None]
 
 __all__ = ["Target", "expected", "imports", "nodes", "own_target"]
 
@@ -58,22 +61,34 @@ def nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
                 yield from nodes(inner)
 
 
-def expected(model: onnx.ModelProto, target: Target) -> Counter[tuple[str, str]]:
-    """Return the findings on a sound model, (id, severity), with how often each is there."""
-    return Counter([*_imports(model, target), *_names(model), *_versions(model, target)])
+def expected(model: onnx.ModelProto, targets: Sequence[Target]) -> Counter[Expected]:
+    """Return the findings on a sound model, (id, severity, opset of the target), with how often each is there.
+
+    What concerns the file alone has None for the opset, and is said once.
+    """
+    wanted: Counter[Expected] = Counter((*found, None) for found in (*_imports(model), *_names(model)))
+    for target in targets:
+        level = f"onnx:{target.domains['']}"
+        wanted.update((*found, level) for found in (*_beyond(model, target), *_versions(model, target)))
+    return wanted
 
 
-def _imports(model: onnx.ModelProto, target: Target) -> Iterator[tuple[str, str]]:
-    """What the file imports: beyond the target, for nothing, or of somebody else."""
+def _imports(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
+    """What the file imports for nothing, or of somebody else."""
     used = {node.domain for node in nodes(model.graph)}
-    for domain, version in imports(model).items():
-        if domain in DOMAINS and version > target.domains.get(domain, 0):
-            yield "onnx/model/opset-import", "error"
+    for domain in imports(model):
         if domain and domain not in used:
             yield "onnx/model/opset-unused", "note"
     for domain in used - {"", "ai.onnx.ml"}:
         assert domain == "com.microsoft", domain
         yield "onnx/model/custom-domain", "warning"
+
+
+def _beyond(model: onnx.ModelProto, target: Target) -> Iterator[tuple[str, str]]:
+    """What of the file is newer than the target."""
+    for domain, version in imports(model).items():
+        if domain in DOMAINS and version > target.domains.get(domain, 0):
+            yield "onnx/model/opset-import", "error"
     if target.ir_version is not None and model.ir_version > target.ir_version:
         yield "onnx/model/ir-version", "error"
 

@@ -38,7 +38,7 @@ DERIVED: Final[dict[str, tuple[str, ...]]] = {
     "resnet-dynamo-18": ("qdq", "qoperator", "basic", "to-28"),
     "resnet-dynamo-21": ("qdq", "qdq-16", "qdq-by-channel", "basic", "to-18", "to-25"),
     "vision-trace-13": ("qdq", "qoperator", "basic", "to-18"),
-    "vision-dynamo-18": ("basic", "to-21", "to-27"),
+    "vision-dynamo-18": ("basic", "to-21", "to-26"),
     "encoder-trace-17": ("dynamic", "basic", "to-21"),
     "encoder-dynamo-21": ("dynamic", "basic", "to-20", "to-26"),
     "decoder-trace-17": ("basic", "to-20", "to-28"),
@@ -47,7 +47,7 @@ DERIVED: Final[dict[str, tuple[str, ...]]] = {
     "recurrent-trace-9": ("basic", "to-14", "to-22"),
     "recurrent-dynamo-18": ("basic", "to-17", "to-22", "to-28"),
     "detector-trace-11": ("qdq", "basic", "to-13", "to-18"),
-    "detector-dynamo-21": ("qdq", "basic", "to-20", "to-27"),
+    "detector-dynamo-21": ("qdq", "basic", "to-20", "to-26"),
     "smoothing-trace-13": ("basic", "to-17", "to-21", "to-28"),
     "branching-dynamo-18": ("basic", "to-17", "to-28"),
 }
