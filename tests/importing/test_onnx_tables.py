@@ -142,7 +142,7 @@ def test_tables_and_other_releases_say_the_same(table, release):
 
 
 @pytest.fixture
-def folder(tmp_path) -> Path:
+def folder(tmp_path: Path) -> Path:
     for name in ("dialect.yaml", "levels.yaml", "types.yaml"):
         shutil.copy(SPECS / "onnx" / name, tmp_path)
     (tmp_path / "operators").mkdir()

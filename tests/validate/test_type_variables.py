@@ -45,7 +45,7 @@ def test_elements_of_an_array_and_what_shares_their_variable():
 
 
 def test_elements_that_may_differ():
-    graph = {"inputs": [], "outputs": []}
+    graph: dict[str, list[Any]] = {"inputs": [], "outputs": []}
     condition = {"elem_type": "BOOL", "shape": []}
     assert check("If", [condition], [FLOAT, INT64], then_branch=graph, else_branch=graph).accepted
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import specgate
+from specgate.descriptors.core import tensor
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.rules.parse import RuleError
 from specgate.spec.tables import dialect
@@ -102,7 +103,7 @@ def test_an_attribute_whose_value_is_not_known():
     from specgate.rules.language import UNKNOWN
 
     spec = dialect("onnx").operator("OneHot")
-    tensors = [t and read_dict({"op_type": "Abs", "inputs": [t]}).fields["X"] for t in (INT64, None, FLOAT)]
+    tensors = [tensor("INT64", [2]), None, tensor("FLOAT", [2, 3])]
     made = build(spec, tensors, [], {"axis": UNKNOWN}, convert=attribute_value)
     assert (made.plain, made.fields["axis"]) == (False, UNKNOWN)
     assert "onnx/OneHot/axis-range" in [f.id for f in specgate.check(made, "onnx:17").undecided]
