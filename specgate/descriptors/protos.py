@@ -130,7 +130,7 @@ def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
         spelling = None if element is None else str(types[element]["tensor"])
         return f"sparse_{spelling}" if spelling and case == "sparse_tensor_type" else spelling
     if case not in {"sequence_type", "optional_type", "map_type"}:
-        raise InputError(f"is a {case.removesuffix('_type')}, which no operator takes", place=name[:60])
+        raise InputError(f"is an {case.removesuffix('_type')} type, which no operator takes", place=name[:60])
     inner = _spelt(held.value_type if case == "map_type" else held.elem_type, name, depth + 1)
     key = _type(held.key_type, name) if case == "map_type" else None
     if inner is None or (case == "map_type" and key is None):

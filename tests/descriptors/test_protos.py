@@ -155,6 +155,29 @@ def test_custom_domains_are_named():
     assert from_node_proto(helper.make_node("OneHot", ["i"], ["o"], domain="ai.onnx")).operator == "OneHot"
 
 
+def test_values_that_are_no_tensors_have_the_types_that_schemas_spell():
+    element = helper.make_tensor_type_proto(TensorProto.FLOAT, [1])
+    sequence = helper.make_sequence_type_proto(element)
+    types = {
+        "seq(tensor(float))": sequence,
+        "optional(seq(tensor(float)))": helper.make_optional_type_proto(sequence),
+        "map(string, float)": helper.make_map_type_proto(TensorProto.STRING, element),
+        "sparse_tensor(float)": helper.make_sparse_tensor_type_proto(TensorProto.FLOAT, [1]),
+    }
+    for spelt, proto in types.items():
+        made = from_node_proto((helper.make_node("Identity", ["x"], ["y"]), {"x": proto}))
+        assert (made.fields["input"].type, made.fields["input"].sizes) == (spelt, None)
+
+
+def opaque():
+    proto = onnx.TypeProto()
+    proto.opaque_type.name = "x"
+    return proto
+
+
+OPAQUE = opaque()
+
+
 @pytest.mark.parametrize(
     ("node", "complaint"),
     [
@@ -162,6 +185,7 @@ def test_custom_domains_are_named():
         ((NODE, [1]), "expected a pair"),
         (17, "expected an onnx.NodeProto, found int"),
         ((NODE, {"i": 17}), "i: expected an onnx.ValueInfoProto, found int"),
+        ((NODE, {"i": OPAQUE}), "i: is an opaque type, which no operator takes"),
         ((NODE, {"i": helper.make_tensor_type_proto(99, [1])}), "i: 99 is no TensorProto.DataType"),
         ((NODE, {"d": TensorProto(name="d", data_type=7, dims=[3], raw_data=b"x")}), "the tensor cannot be read"),
     ],
