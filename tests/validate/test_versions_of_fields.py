@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import specgate
-from specgate.descriptors.core import tensor
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.rules.parse import RuleError
 from specgate.spec.tables import dialect
