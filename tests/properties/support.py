@@ -24,7 +24,7 @@ MAX_BYTES = 2**26
 #: HYPOTHESIS_PROFILE=nightly takes all.
 CHOSEN: Final = {
     "directml": ("ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "PADDING1"),
-    "onnx": ("OneHot", "Concat", "Reshape", "Sum", "If", "ai.onnx.ml.LabelEncoder"),
+    "onnx": ("OneHot", "Concat", "Reshape", "If", "ai.onnx.ml.LabelEncoder"),
 }
 #: Those of which every level that differs is taken; of the others the first and the last.
 THOROUGH: Final = ("ONE_HOT", "OneHot")
@@ -59,6 +59,17 @@ def chosen_cases() -> list[Case]:
         for (name, operator), levels in found.items()
         for case in (levels if name not in CHOSEN or operator in THOROUGH else dict.fromkeys([levels[0], levels[-1]]))
     ]
+
+
+def steady(spec: OperatorSpec) -> bool:
+    """Return whether every field is the same at all levels: what one level asks for, another then does not refuse."""
+    first = next(iter(spec.levels))
+    return not any(info.forms or info.until or info.since not in {None, first} for info in spec.fields.values())
+
+
+def executed_cases() -> list[Case]:
+    """Return those of `chosen_cases` whose operator has a kernel."""
+    return [case for case in chosen_cases() if spec_of(case).raw.get("execute")]
 
 
 def spec_of(case: Case) -> OperatorSpec:
