@@ -112,6 +112,8 @@ def _aspect(finding: str) -> str:
         return "structure"
     if not dot or not field:
         return "rule"
+    if what == "same-type":
+        return "type"
     return what if what in {"type", "rank", "value"} else "structure"
 
 
