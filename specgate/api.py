@@ -9,7 +9,7 @@ from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.targets import Target, parse_target
-from specgate.validate.check import check_at
+from specgate.validate.check import check_for
 from specgate.validate.device import device_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def check(
         raise InputError(f"a descriptor of {descriptor.dialect} cannot be judged for {goal}")
     if basis not in _BASES:
         raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
-    return check_at(descriptor, goal.level, basis, device=device_of(device, goal.dialect))
+    return check_for(descriptor, goal, basis, device_of(device, goal.dialect))
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
@@ -91,7 +91,10 @@ def execute(descriptor: Any, arrays: Mapping[str, Any], target: str | Target | N
     made = _descriptor(descriptor, goal.dialect if goal else None)
     if goal is not None and made.dialect != goal.dialect:
         raise InputError(f"a descriptor of {made.dialect} cannot be executed for {goal}")
-    level = goal.level if goal else tables(made.dialect).levels[-1]
+    spec = tables(made.dialect).operator(made.operator)
+    level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
+    if level is None:
+        raise InputError(f"{spec.name} does not exist at {goal}")
     return execute_at(made, arrays, level)
 
 
@@ -118,12 +121,19 @@ def lint(
     basis: Basis = "both",
     *,
     device: str | Iterable[str] | None = None,
+    pins: Mapping[str, int] | None = None,
+    infer: bool = True,
+    custom_domains: Iterable[str] = (),
 ) -> Report:
     """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``.
 
-    device: as `check` has it.
+    device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size (``{"batch": 1}``, ``{"x[0]": 1}``
+    for a nameless one of the input x); infer asks the onnx package, where it is installed, for types and shapes that
+    the file leaves out, in a process of its own; custom_domains are those that the targets are known to have.
     """
     from specgate.linting.model import lint_model
+    from specgate.linting.settings import LintSettings
 
     goals = [t if isinstance(t, Target) else parse_target(t) for t in targets]
-    return lint_model(model, goals, basis, device_of(device))
+    settings = LintSettings(infer, dict(pins or {}), tuple(custom_domains))
+    return lint_model(model, goals, basis, device_of(device), settings)

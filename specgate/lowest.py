@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from specgate.levels import LevelSet
 from specgate.spec.tables import dialect
-from specgate.validate.check import check_at
+from specgate.targets import Target
+from specgate.validate.check import check_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,7 @@ def find_minimum(descriptor: Descriptor, basis: Basis = "both") -> Minimum:
     """Judge `descriptor` at every level, as if written for each."""
     free = replace(descriptor, version=None)
     table = dialect(descriptor.dialect)
-    verdicts = {level: check_at(free, level, basis) for level in table.levels}
+    verdicts = {level: check_for(free, Target(table.name, level), basis) for level in table.levels}
     accepted = LevelSet.of(table.levels, [level for level, v in verdicts.items() if v.accepted])
     first = accepted.first
     below = table.levels if first is None else table.levels[: table.position[first]]

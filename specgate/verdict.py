@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Basis", "Finding", "Location", "NodeRef", "Report", "Severity", "Verdict"]
+__all__ = ["Basis", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict"]
 
 Severity = Literal["error", "warning", "note"]
 Basis = Literal["documented", "observed", "both"]
@@ -39,6 +39,7 @@ class Finding:
     first_level: the lowest level at which this very finding would not be raised, None if no level takes it.
     levels: all such levels, in order. fix: what to change, in one phrase, if something can be proposed.
     basis: whether the page ("documented") or the builds ("observed") refuse it.
+    ignored: why it is silenced (the reason of an ignore, or which baseline knows it), None if it is not.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Finding:
     basis: Basis = "documented"
     target: str | None = None
     location: Location | None = None
+    ignored: str | None = field(default=None, compare=False)
 
     def at(self, location: Location) -> Finding:
         """Return the same finding placed at `location`."""
@@ -93,11 +95,39 @@ class NodeRef:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A tensor that a node reads or writes.
+
+    field: the operator's own name for it, "" where its table is unknown. name: the value's name in the file.
+    type, sizes: as far as they are known; a size is a number, a symbol or None, and all is None for an unknown rank.
+    nodes: (path, operator) of the node that writes an input, or of nodes that read an output; more: how many others.
+    """
+
+    field: str
+    name: str | None = None
+    type: str | None = None
+    sizes: tuple[int | str | None, ...] | None = None
+    nodes: tuple[tuple[str, str], ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeContext:
+    """What a report shows of a node beside its findings: the tensors that it reads and writes, and its neighbours."""
+
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+
+
 @dataclass(slots=True)
 class Report:
     """What lint (or a check of several files) found.
 
     nodes: how many (node, target) pairs were judged. ignored: findings silenced by configuration or baseline.
+    judged: which targets each file was judged for; those of its dialect. context: of nodes with findings or open
+    questions, by file and node path. unusable: a line for each file that could not be read, and of which the report
+    says nothing else.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -107,11 +137,18 @@ class Report:
     undecided: list[NodeRef] = field(default_factory=list)
     no_table: list[NodeRef] = field(default_factory=list)
     ignored: list[Finding] = field(default_factory=list)
+    judged: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    context: dict[tuple[str | None, str], NodeContext] = field(default_factory=dict)
+    unusable: list[str] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
         """True when there is no finding of severity error or warning."""
         return not any(f.severity != "note" for f in self.findings)
+
+    def targets_of(self, file: str) -> tuple[str, ...]:
+        """Return the targets that a file was judged for; all of them where that is not known."""
+        return self.judged.get(file, tuple(self.targets))
 
     def extend(self, other: Report) -> None:
         """Add another file's report to this one; targets and files keep their first order."""
@@ -122,3 +159,6 @@ class Report:
         self.undecided.extend(other.undecided)
         self.no_table.extend(other.no_table)
         self.ignored.extend(other.ignored)
+        self.judged.update(other.judged)
+        self.context.update(other.context)
+        self.unusable.extend(other.unusable)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import specgate
+from specgate.bench.directml_groups import directml_groups
+from specgate.bench.lint_groups import lint_groups
+from specgate.bench.peers import onnx_check, openvino_construct, peer, run
 from specgate.bench.timing import Contender, Group
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["GROUPS"]
 
 ROWS, COLUMNS, DEPTH = 1024, 1024, 64
 
 
-def check_group() -> Group:
+def check_group() -> list[Group]:
     """A built descriptor and a plain dict against constructing OpenVINO's node and against onnx.checker."""
     data = _example("directml", "ONE_HOT")
     built = specgate.descriptor(data)
@@ -33,13 +34,13 @@ def check_group() -> Group:
     contenders = [
         Contender("specgate.check, built descriptor", lambda: specgate.check(built, "directml:4.1"), own=True),
         Contender("specgate.check, plain dict", lambda: specgate.check(data, "directml:4.1"), own=True),
-        _peer("openvino opset1.one_hot, node constructed", _openvino_construct),
-        _peer("onnx.checker.check_node", _onnx_check),
+        peer("openvino opset1.one_hot, node constructed", openvino_construct),
+        peer("onnx.checker.check_node", onnx_check),
     ]
-    return Group("one check of one node", contenders)
+    return [Group("one check of one node", contenders)]
 
 
-def execute_group() -> Group:
+def execute_group() -> list[Group]:
     """The executor against numpy.full of the same output and against three runtimes."""
     rng = np.random.default_rng(0)
     indices = rng.integers(0, DEPTH, (ROWS, COLUMNS), dtype=np.int64)
@@ -59,69 +60,45 @@ def execute_group() -> Group:
     contenders = [
         Contender("specgate.execute", lambda: specgate.execute(built, arrays, "onnx:17"), own=True),
         Contender("numpy.full of the output", lambda: np.full(shape, np.float32(0))),
-        _peer("onnx.reference", lambda: _reference_run(arrays)),
-        _peer("onnxruntime, CPU", lambda: _runtime_run(arrays)),
-        _peer("openvino, CPU", lambda: _openvino_run(arrays)),
+        peer("onnx.reference", lambda: _reference_run(arrays)),
+        peer("onnxruntime, CPU", lambda: _runtime_run(arrays)),
+        peer("openvino, CPU", lambda: _openvino_run(arrays)),
     ]
-    return Group(f"one-hot of {ROWS}x{COLUMNS} indices, depth {DEPTH}, float32, last axis", contenders, 0.0)
+    return [Group(f"one-hot of {ROWS}x{COLUMNS} indices, depth {DEPTH}, float32, last axis", contenders, 0.0)]
 
 
-def cold_group() -> Group:
+def cold_group() -> Iterator[Group]:
     """The whole process of one check against a Python that only imports numpy and pydantic."""
-    folder = Path(tempfile.mkdtemp(prefix="specgate-bench-"))
-    file = folder / "descriptor.json"
-    file.write_text(json.dumps(_example("directml", "ONE_HOT")), encoding="utf-8")
-    command = [sys.executable, "-m", "specgate", "check", str(file), "--target", "directml:4.1"]
-    return Group(
-        "a cold start, whole process",
-        [
-            Contender("specgate check FILE", lambda: _run(command), own=True),
-            Contender(
-                "python -c 'import numpy, pydantic'", lambda: _run([sys.executable, "-c", "import numpy, pydantic"])
-            ),
-            Contender("python -c 'pass'", lambda: _run([sys.executable, "-c", "pass"])),
-        ],
-        0.0,
-    )
+    with tempfile.TemporaryDirectory(prefix="specgate-bench-") as folder:
+        file = Path(folder, "descriptor.json")
+        file.write_text(json.dumps(_example("directml", "ONE_HOT")), encoding="utf-8")
+        command = [sys.executable, "-m", "specgate", "check", str(file), "--target", "directml:4.1"]
+        yield Group(
+            "a cold start, whole process",
+            [
+                Contender("specgate check FILE", lambda: run(command), own=True),
+                Contender(
+                    "python -c 'import numpy, pydantic'", lambda: run([sys.executable, "-c", "import numpy, pydantic"])
+                ),
+                Contender("python -c 'pass'", lambda: run([sys.executable, "-c", "pass"])),
+            ],
+            0.0,
+        )
 
 
-GROUPS = {"check": check_group, "execute": execute_group, "cold": cold_group}
-
-
-def _run(command: list[str]) -> None:
-    # Both sides may keep their bytecode, whatever the caller's environment says: that is how they are installed.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run(command, check=True, capture_output=True, env=environment)
+#: Each yields its groups one after the other, and each of them is measured before the next is made.
+GROUPS: dict[str, Callable[[], Iterable[Group]]] = {
+    "check": check_group,
+    "execute": execute_group,
+    "cold": cold_group,
+    "directml": directml_groups,
+    "lint": lint_groups,
+}
 
 
 def _example(name: str, operator: str) -> dict[str, Any]:
     example: dict[str, Any] = next(iter(dialect(name).operator(operator).raw["examples"].values()))["descriptor"]
     return example
-
-
-def _peer(name: str, prepare: Callable[[], Callable[[], object]]) -> Contender:
-    """Prepare a peer, or say that it is not installed."""
-    try:
-        return Contender(name, prepare())
-    except ImportError as error:
-        return Contender(name, None, missing=f"not installed ({error.name})")
-
-
-def _openvino_construct() -> Callable[[], object]:
-    from openvino import opset1
-
-    def construct() -> object:
-        indices = opset1.parameter([3], np.int64)
-        return opset1.one_hot(indices, opset1.constant(np.int64(4)), opset1.constant(1.0), opset1.constant(0.0), -1)
-
-    return construct
-
-
-def _onnx_check() -> Callable[[], object]:
-    import onnx
-
-    node = onnx.helper.make_node("OneHot", ["indices", "depth", "values"], ["output"], axis=-1)
-    return lambda: onnx.checker.check_node(node)
 
 
 def _onnx_model(arrays: dict[str, Any]) -> Any:

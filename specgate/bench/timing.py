@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,12 +15,16 @@ __all__ = ["Contender", "Group", "measure"]
 
 @dataclass
 class Contender:
-    """One thing to time. call: run once; None when its peer is not installed (missing says what)."""
+    """One thing to time. call: run once; None when its peer is not installed (missing says what).
+
+    reports: the call gives the seconds itself, because only a part of what it does counts.
+    """
 
     name: str
     call: Callable[[], object] | None
     own: bool = False
     missing: str = ""
+    reports: bool = False
     seconds: list[float] = field(default_factory=list)
 
     @property
@@ -31,11 +35,18 @@ class Contender:
 
 @dataclass
 class Group:
-    """Contenders that do the same work, and what the ratios are against."""
+    """Contenders that do the same work, and what the ratios are against.
+
+    work: how many of `unit` (nodes, say) one call does, for a rate. remarks: asked once all is measured, for what is no
+    time: lines of a name and a value.
+    """
 
     title: str
     contenders: list[Contender]
     least_seconds: float = 0.05
+    work: int = 0
+    unit: str = ""
+    remarks: Callable[[], list[tuple[str, str]]] = list
 
 
 def measure(group: Group, repeat: int) -> None:
@@ -49,6 +60,8 @@ def measure(group: Group, repeat: int) -> None:
 
 def _loops(contender: Contender, least: float) -> int:
     """How many calls fill `least` seconds; the first calls also warm everything up."""
+    if contender.reports:
+        return 1
     count = 1
     while True:
         spent = _timed(contender, count) * count
@@ -60,6 +73,8 @@ def _loops(contender: Contender, least: float) -> int:
 def _timed(contender: Contender, count: int) -> float:
     call = contender.call
     assert call is not None  # `measure` asks only those that can run  # noqa: S101
+    if contender.reports:
+        return median(cast("float", call()) for _ in range(count))
     start = perf_counter()
     for _ in range(count):
         call()

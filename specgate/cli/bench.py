@@ -21,27 +21,31 @@ def bench(arguments: argparse.Namespace) -> int:
     """Measure the groups that were asked for; ratios are the peer's time over ours, so above 1 we are faster."""
     results = []
     for name in arguments.what or list(GROUPS):
-        group = GROUPS[name]()
-        measure(group, max(1, arguments.repeat))
-        results.append(group)
-        if arguments.format == "text":
-            sys.stdout.write(_text(group))
-            sys.stdout.flush()
+        for group in GROUPS[name]():
+            measure(group, max(1, arguments.repeat))
+            remarks = group.remarks()
+            results.append(_json(group, remarks))
+            if arguments.format == "text":
+                sys.stdout.write(_text(group, remarks))
+                sys.stdout.flush()
     if arguments.format == "json":
-        sys.stdout.write(as_json({"schema": "specgate-bench/1", "groups": [_json(group) for group in results]}))
+        sys.stdout.write(as_json({"schema": "specgate-bench/1", "groups": results}))
     return 0
 
 
-def _text(group: Group) -> str:
+def _text(group: Group, remarks: list[tuple[str, str]]) -> str:
     own = [c for c in group.contenders if c.own]
-    rows = [["", "median", "fastest", *[f"vs {_short(c)}" for c in own]]]
+    rate = [f"{group.unit}/s"] if group.work else []
+    rows = [["", "median", "fastest", *rate, *[f"vs {_short(c)}" for c in own]]]
     for contender in group.contenders:
         if contender.typical is None:
             rows.append([contender.name, contender.missing])
             continue
         ratios = [f"{contender.typical / c.typical:.2f}x" for c in own if c.typical]
-        rows.append([contender.name, _time(contender.typical), _time(min(contender.seconds)), *ratios])
-    return f"{group.title}\n{text_table(rows, indent='  ')}\n"
+        rate = [f"{group.work / contender.typical:,.0f}"] if group.work else []
+        rows.append([contender.name, _time(contender.typical), _time(min(contender.seconds)), *rate, *ratios])
+    said = "".join(f"  {name}: {value}\n" for name, value in remarks)
+    return f"{group.title}\n{text_table(rows, indent='  ')}{said}\n"
 
 
 def _short(contender: Contender) -> str:
@@ -55,9 +59,12 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _json(group: Group) -> dict[str, object]:
+def _json(group: Group, remarks: list[tuple[str, str]]) -> dict[str, object]:
     return {
         "title": group.title,
+        "work": group.work or None,
+        "unit": group.unit or None,
+        "remarks": dict(remarks),
         "contenders": [
             {
                 "name": c.name,

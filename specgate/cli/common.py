@@ -48,6 +48,7 @@ def options(arguments: argparse.Namespace, *, root: str = ".") -> RenderOptions:
         verbose=getattr(arguments, "verbose", False),
         max_per_rule=getattr(arguments, "max_per_rule", 20),
         root=root,
+        checkout=os.environ.get("GITHUB_WORKSPACE") or None,
     )
 
 

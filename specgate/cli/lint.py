@@ -4,46 +4,94 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, options
-from specgate.errors import Error, InputError
+from specgate.cli.common import emit, options, width, write_text
+from specgate.errors import InputError
 from specgate.linting.config import Config, load_config
-from specgate.linting.files import discover
+from specgate.linting.files import SUFFIXES, discover, looks_like_model
+from specgate.linting.jobs import Job, lint_job, load_specs
+from specgate.linting.settings import LintSettings, read_pins
 from specgate.targets import parse_target, parse_targets
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
+
+    from specgate.linting.spread import Workers
+    from specgate.verdict import Basis
 
 __all__ = ["lint"]
-
-Job = tuple[str, tuple[str, ...], str, frozenset[str] | None]
 
 
 def lint(arguments: argparse.Namespace) -> int:
     """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
-    files = discover(arguments.path, exclude=config.excluded)
+    reports = [_report(text) for text in arguments.report]
+    paths = [path for path in arguments.path if not arguments.only_models or _may_be_model(path, config)]
+    files = discover(paths, exclude=config.excluded) if paths or not arguments.only_models else []
     jobs = [_job(file, arguments, config) for file in files]
-    report, problems = Report(), []
-    for file, answer in _progress(zip(files, _answers(jobs, arguments.jobs), strict=True), len(jobs)):
-        if isinstance(answer, str):
-            problems.append(answer)
-        else:
-            report.extend(answer)
-        del file
+    report = _gathered(jobs, arguments)
     _settle(report, config, arguments)
+    _write(report, reports, config, arguments)
+    _complain(report.unusable)
+    return 2 if report.unusable else 0 if report.clean else 1
+
+
+def _may_be_model(path: str, config: Config) -> bool:
+    """Treat a named file as if it had been found in a directory; what is missing or special is complained about."""
+    if not Path(path).is_file():
+        return True
+    return path.lower().endswith(SUFFIXES) and not config.excluded(path) and looks_like_model(path)
+
+
+def _report(text: str) -> tuple[str, str]:
+    """Return the format and the file of ``--report FORMAT=FILE``, before anything is linted in vain."""
+    from specgate.report import FORMATS
+
+    chosen, _, file = text.partition("=")
+    if chosen not in FORMATS or not file:
+        raise InputError(f"expected --report FORMAT=FILE with one of {', '.join(FORMATS)}, found {text!r:.100}")
+    return chosen, file
+
+
+def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, arguments: argparse.Namespace) -> None:
     from specgate.report import render
 
+    shown = options(arguments, root=str(config.root))
     chosen = arguments.format or config.format or "text"
-    emit(render(report, chosen, options=options(arguments, root=str(config.root))), arguments.output)
-    _complain(problems)
-    return 2 if problems else 0 if report.clean else 1
+    text = render(report, chosen, options=shown)
+    for other, file in reports:
+        write_text(file, render(report, other, options=replace(shown, color=False, width=width(file))))
+    emit(text, arguments.output)
+
+
+def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> Report:
+    """One report of all files; those that are unusable are named in it."""
+    from specgate.linting.spread import Ended
+
+    report, answered = Report(), 0
+    named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
+    try:
+        with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
+            for answer in _progress(answers, len(jobs)):
+                answered += 1
+                if isinstance(answer, str):
+                    report.unusable.append(answer)
+                else:
+                    named |= dict.fromkeys(answer.files)
+                    answer.files = []
+                    report.extend(answer)
+    except Ended as error:
+        report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not judged")
+    report.files = list(named)
+    return report
 
 
 def _complain(problems: Sequence[str]) -> None:
@@ -54,55 +102,60 @@ def _complain(problems: Sequence[str]) -> None:
 
 
 def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
+    basis: Basis = arguments.basis or config.basis  # type: ignore[assignment]  # one of the three: both were checked
     texts = arguments.target or config.targets_for(file)
     if not texts:
         raise InputError("no target: give --target (for instance onnx:17) or set targets in specgate.toml", file=file)
-    targets = parse_targets(texts)
-    return (
+    return Job(
         file,
-        tuple((t.alias and f"{t.dialect}:{t.alias}") or str(t) for t in targets),
-        arguments.basis or config.basis,
+        _full_names(tuple(texts)),
+        basis,
         device_of(arguments.device),
+        LintSettings(not arguments.no_infer, read_pins(arguments.pin), tuple(config.custom_domains)),
+        os.path.abspath(file) if arguments.dask else None,  # noqa: PTH100  # links stay as they are
     )
 
 
-def lint_job(job: Job) -> Report | str:
-    """Lint one file in this or another process; a string says why the file is unusable."""
-    from specgate.linting.model import lint_model
-
-    file, targets, basis, device = job
-    try:
-        return lint_model(file, parse_targets(targets), basis, device)  # type: ignore[arg-type]
-    except Error as error:
-        text = str(error)
-        return text if file in text else f"{file}: {text}"
-    except (RecursionError, MemoryError) as error:
-        return f"{file}: too deeply nested or too large ({type(error).__name__})"
+@lru_cache
+def _full_names(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple((t.alias and f"{t.dialect}:{t.alias}") or str(t) for t in parse_targets(texts))
 
 
-def _answers(jobs: Sequence[Job], processes: int) -> Iterator[Report | str]:
-    """Lint the files in order, in this process or in several."""
-    count = os.cpu_count() or 1 if processes == 0 else processes
+def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Report | str]:
+    """Lint the files in order, in this process, in several or on a cluster."""
+    from specgate.linting.spread import Lost
+
+    with ExitStack() as stack:
+        workers = _workers(len(jobs), arguments)
+        answers = map(lint_job, jobs) if workers is None else stack.enter_context(workers).answers(jobs)
+        for job, answer in zip(jobs, answers, strict=True):
+            yield f"{job.file}: {answer.reason}" if isinstance(answer, Lost) else answer
+
+
+def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | str] | None:
+    specs = tuple(os.path.abspath(folder) for folder in arguments.specs or ())  # noqa: PTH100
+    if arguments.dask:
+        from specgate.linting.cluster import Cluster
+
+        return Cluster(lint_job, arguments.dask, specs)
+    count = os.cpu_count() or 1 if arguments.jobs == 0 else arguments.jobs
     if count < 1:
-        raise InputError(f"expected --jobs 0 or more, found {processes}")
-    if count == 1 or len(jobs) < 2:
-        yield from map(lint_job, jobs)
-        return
-    from concurrent.futures import ProcessPoolExecutor
+        raise InputError(f"expected --jobs 0 or more, found {count}")
+    if count == 1 or jobs < 2:
+        return None
+    from specgate.linting.spread import Processes
 
-    with ProcessPoolExecutor(min(count, len(jobs))) as pool:
-        yield from pool.map(lint_job, jobs, chunksize=max(1, len(jobs) // (count * 8)))
+    return Processes(lint_job, min(count, jobs), partial(load_specs, specs))
 
 
-def _progress(answers: Iterable[tuple[str, Report | str]], total: int) -> Iterator[tuple[str, Report | str]]:
+def _progress(answers: Iterable[Report | str], total: int) -> Iterable[Report | str]:
     """Show a progress bar on a terminal, where there is something to wait for."""
     if not sys.stderr.isatty() or total < 4:
-        yield from answers
-        return
+        return answers
     from rich.console import Console
     from rich.progress import track
 
-    yield from track(answers, "linting", total=total, console=Console(stderr=True), transient=True)
+    return track(answers, "linting", total=total, console=Console(stderr=True), transient=True)
 
 
 def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> None:
@@ -124,5 +177,6 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
     if not arguments.update_baseline and not Path(path).exists():
         raise InputError("the baseline file does not exist; --update-baseline writes it", file=path)
     if arguments.update_baseline:
-        write_baseline(report, Path(path), config.root)
+        before = load_baseline(Path(path)) if Path(path).exists() else None
+        write_baseline(report, Path(path), config.root, before)
     apply_baseline(report, load_baseline(Path(path)), config.root)

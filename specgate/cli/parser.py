@@ -7,8 +7,9 @@ from typing import Any
 
 __all__ = ["make_parser"]
 
-FORMATS = ("text", "json", "sarif", "junit", "github")
+FORMATS = ("text", "json", "sarif", "junit", "github", "html")
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes")
+OUTPUT_KINDS = ("report", "baseline")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
@@ -63,12 +64,28 @@ def _judged(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
     )
-    parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit or github")
+    parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit, github or html")
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
     parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
+
+
+def _inferring(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="give a symbolic dimension of ONNX models a size: batch=1, or x[0]=1 for a nameless one of the input x; "
+        "repeat for several",
+    )
+    parser.add_argument(
+        "--no-infer",
+        action="store_true",
+        help="do not ask the onnx package for types and shapes that ONNX models leave out",
+    )
 
 
 def _judging(commands: Any) -> None:
@@ -93,8 +110,15 @@ def _judging(commands: Any) -> None:
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern")
     _judged(lint)
-    lint.add_argument(
+    where = lint.add_mutually_exclusive_group()
+    where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
+    )
+    where.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="judge files on the Dask cluster whose scheduler is at ADDRESS (tcp://host:8786); its workers need "
+        "specgate and the same files",
     )
     lint.add_argument(
         "-v", "--verbose", action="store_true", help="also list the undecided nodes, with the sizes to pin"
@@ -102,8 +126,25 @@ def _judging(commands: Any) -> None:
     lint.add_argument(
         "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
     )
+    _inferring(lint)
+    lint.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FORMAT=FILE",
+        help="also write the report in another format, for instance sarif=specgate.sarif; repeat for several",
+    )
+    lint.add_argument(
+        "--only-models",
+        action="store_true",
+        help="skip named files that do not look like a model, as files in directories are skipped",
+    )
     lint.add_argument("--baseline", metavar="FILE", help="do not report the findings in FILE")
-    lint.add_argument("--update-baseline", action="store_true", help="write today's findings to the baseline file")
+    lint.add_argument(
+        "--update-baseline",
+        action="store_true",
+        help="write today's findings to the baseline file; what it says of files and targets not linted now is kept",
+    )
 
     run = _command(
         commands,
@@ -129,9 +170,13 @@ def _judging(commands: Any) -> None:
     run.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
 
     minimum = _command(
-        commands, "minimum", "tables", "the lowest level that accepts a descriptor, and what blocks each level below"
+        commands,
+        "minimum",
+        "tables",
+        "the lowest level that accepts a descriptor or an ONNX model, and what blocks each level below",
     )
-    minimum.add_argument("descriptor", help="descriptor file, or a JSON text")
+    minimum.add_argument("descriptor", help="descriptor file, a JSON text, or an .onnx model")
+    _inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -171,12 +216,25 @@ def _specs(commands: Any) -> None:
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
-    schema = _command(kinds, "schema", "specs", "print the JSON Schema of a spec file, for editors")
+    schema = _command(kinds, "schema", "specs", "print the JSON Schema of a spec file, a report or a baseline")
     schema.add_argument(
         "kind",
         nargs="?",
         default="operator",
-        choices=SPEC_KINDS,
+        choices=(*SPEC_KINDS, *OUTPUT_KINDS),
+    )
+    brought = _command(
+        kinds,
+        "import",
+        "importing",
+        "write what a vendor's package states into the tables; what people wrote there stays",
+        epilog="Exit codes: 0 done or no difference, 1 differences (--check), 2 unusable input.",
+    )
+    brought.set_defaults(function="import_tables")
+    brought.add_argument("dialect", choices=("onnx",))
+    brought.add_argument("--check", action="store_true", help="write nothing; list where tables and package differ")
+    brought.add_argument(
+        "--to", metavar="DIR", help="the dialect's own folder, such as specs/onnx (default: the one that specgate uses)"
     )
     oracle = commands.add_parser(
         "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts and values."
@@ -201,7 +259,10 @@ def _specs(commands: Any) -> None:
     _conform(commands)
     bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
     bench.add_argument(
-        "what", nargs="*", choices=("check", "execute", "cold", []), help="check, execute, cold (default: all)"
+        "what",
+        nargs="*",
+        choices=("check", "execute", "cold", "directml", "lint", []),
+        help="check, execute, cold, directml (its tables), lint (models of up to 50,000 nodes); default: all",
     )
     bench.add_argument("--format", choices=("text", "json"), default="text")
     bench.add_argument("--repeat", type=int, default=7, metavar="N", help="timed rounds of each side (default 7)")

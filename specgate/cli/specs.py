@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import as_json
 from specgate.errors import InputError
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 __all__ = ["check", "schema"]
+
+_SHIPPED: Final = {
+    "report": ("specgate.report", "report.schema.json"),
+    "baseline": ("specgate.linting", "baseline.schema.json"),
+}
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -41,7 +47,11 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def schema(arguments: argparse.Namespace) -> int:
-    """Print the JSON Schema of one kind of spec file."""
+    """Print the JSON Schema of one kind of spec file, of reports or of baselines."""
+    if arguments.kind in _SHIPPED:
+        package, name = _SHIPPED[arguments.kind]
+        sys.stdout.write(files(package).joinpath(name).read_text(encoding="utf-8"))
+        return 0
     from specgate.spec import dialect_model, model
 
     kinds: dict[str, type[BaseModel]] = {

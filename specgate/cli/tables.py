@@ -107,11 +107,13 @@ def diff(arguments: argparse.Namespace) -> int:
 
 
 def minimum(arguments: argparse.Namespace) -> int:
-    """Print the lowest level that accepts a descriptor; 1 when no level does."""
+    """Print the lowest level that accepts a descriptor, or the lowest opsets of an ONNX model; 1 when no level does."""
     import specgate
     from specgate.descriptors.read import load_document
 
     source = arguments.descriptor
+    if source.lower().endswith(".onnx"):
+        return _model_minimum(source, arguments)
     data = load_document(source, "<argument>") if source.lstrip().startswith("{") else source
     made = specgate.descriptor(data)
     found = specgate.minimum(made, basis=arguments.basis)
@@ -139,18 +141,37 @@ def minimum(arguments: argparse.Namespace) -> int:
     return 0 if found else 1
 
 
+def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
+    from specgate.linting.minimum_text import model_minimum_json, model_minimum_text
+    from specgate.linting.model_minimum import model_minimum
+    from specgate.linting.settings import LintSettings, read_pins
+
+    settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin))
+    found = model_minimum(source, settings, arguments.basis)
+    if arguments.format == "json":
+        sys.stdout.write(as_json(model_minimum_json(found, source)))
+    else:
+        sys.stdout.write(model_minimum_text(found, source, width(None)))
+    return 0 if found else 1
+
+
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
+    from specgate.linting.model_rules import model_rule_reference
+    from specgate.linting.rulebook import file_rule
     from specgate.spec.rulebook import rule_reference
 
-    reference = rule_reference(arguments.id)
+    said = file_rule(arguments.id)
+    own = None if said is None else {"id": arguments.id, "says": said, "holds": [], "fix": None, "source": []}
+    reference = model_rule_reference(arguments.id) or own or rule_reference(arguments.id)
     if arguments.format == "json":
         sys.stdout.write(as_json(reference))
         return 0
     _out(reference["id"])
     if reference.get("says"):
         _out(f"  says     {reference['says']}")
-    _out(text_table([[str(entry["levels"]), entry["text"]] for entry in reference["holds"]], indent="  "))
+    if reference["holds"]:
+        _out(text_table([[str(entry["levels"]), entry["text"]] for entry in reference["holds"]], indent="  "))
     if reference.get("fix"):
         _out(f"  fix      {reference['fix']}")
     for source in reference["source"]:

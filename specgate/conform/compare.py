@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.rules.compile import compile_resolved
-from specgate.rules.evaluate import Context, evaluate
 from specgate.validate.cases import compile_cases
 from specgate.validate.explain import explain_at
 from specgate.validate.message import rule_id
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken", "values_kind"]
+__all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken"]
 
 
 class Ours(NamedTuple):
@@ -99,17 +98,6 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
     return "unexplained"
 
 
-def values_kind(spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor) -> tuple[Kind, str]:
-    """Return the kind of a difference in values, and what an observed entry says of such descriptors if one does."""
-    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
-    context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
-    for overlay in spec.overlays:
-        for what, when in overlay.values if overlay.holds(level, implementation) else ():
-            if when is None or (not any(map(context.absent, when.needs)) and evaluate(when, context) is True):
-                return "bug", what
-    return "unexplained", ""
-
-
 def _overlooked(spec: OperatorSpec, implementation: str, ours: Verdicts) -> bool:
     """Whether an implementation looks at nothing of what we object to, as the dialect's file says of it."""
     entry = spec.dialect.raw["dialect"].get("implementations", {}).get(implementation, {})
@@ -124,6 +112,8 @@ def _aspect(finding: str) -> str:
         return "structure"
     if not dot or not field:
         return "rule"
+    if what == "same-type":
+        return "type"
     return what if what in {"type", "rank", "value"} else "structure"
 
 

@@ -165,6 +165,8 @@ class Mover:
             return value._replace(**{self._pick(["Scale", "Bias"]): self._pick([0.0, 1.0, -1.0, 0.5, 2.0])})
         if isinstance(value, float):
             return self._pick([0.0, 1.0, -1.0, 0.5, 2.0, value])
+        if isinstance(value, TensorDesc):
+            return value._replace(sizes=self._pick([(), (1,), (2,)]), value=None)
         if isinstance(value, list | tuple) and value:
             items = list(value)
             index = self.random.randrange(len(items))

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["RECORDS", "Descriptor", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown", "tensor"]
+__all__ = [
+    "RECORDS", "UNKNOWN", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown",
+    "tensor",
+]  # fmt: skip
 
 
 def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
@@ -42,6 +45,19 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+class _Unknown:
+    """The third truth value, and the value of an unknown size or attribute."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+    def __bool__(self) -> bool:
+        raise TypeError("an unknown value is neither true nor false")
+
+
+UNKNOWN: Final = _Unknown()
+
+
 class Symbol(str):
     """A symbolic size such as ``N``: equal to itself, undecided against everything else."""
 
@@ -69,7 +85,8 @@ RECORDS: Final[Mapping[str, type[Size2D | ScaleBias]]] = {"size-2d": Size2D, "sc
 class TensorDesc(NamedTuple):
     """One tensor of a descriptor; build it with `tensor`.
 
-    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown.
+    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown; what is no tensor in ONNX has its
+    type as schemas spell it (``seq(tensor(float))``), and no sizes.
     sizes: per dimension an int, a Symbol or None (unknown); the whole is None where the rank is unknown.
     strides: in elements, None when packed. size_in_bytes, alignment, flags: DirectML's TotalTensorSizeInBytes,
     GuaranteedBaseOffsetAlignment and Flags, None where not given. value: the elements of a constant, flat, or None.
@@ -113,6 +130,14 @@ def tensor(
 
 
 @dataclass(frozen=True, slots=True)
+class GraphDesc:
+    """A graph that an attribute holds (the body of a loop): its inputs and outputs, in order."""
+
+    inputs: tuple[TensorDesc, ...]
+    outputs: tuple[TensorDesc, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Oddity:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
@@ -130,10 +155,11 @@ class Descriptor:
     """One concrete use of an operator. Treat as immutable: checks are compiled against what it held when it was made.
 
     dialect, operator: as in the tables (``directml``, ``ONE_HOT``). fields: by the table's field names; what the
-    descriptor leaves out is absent; an operator inside an operator (a fused activation) is a Descriptor of its own, of
-    the same dialect and without tensors. version: the level it was written for (an OpenVINO layer's ``opset1``, a
-    model's opset import), None to be judged as written for the target. plain: True when nothing is unknown or odd, so
-    that the compiled checker may answer.
+    descriptor leaves out is absent, an attribute that is given but not known is UNKNOWN; an operator inside an operator
+    (a fused activation) is a Descriptor of its own, of the same dialect and without tensors. version: the level it was
+    written for (an OpenVINO layer's ``opset1``, a model's opset import), None to be judged as written for the target.
+    layout: the level by whose order inputs and outputs were read, None where they stand alike at all. plain: True when
+    nothing is unknown or odd, so that the compiled checker may answer.
     """
 
     dialect: str
@@ -144,6 +170,7 @@ class Descriptor:
     name: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: bool = False
+    layout: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.plain:
@@ -165,4 +192,4 @@ def _plain(value: Any) -> bool:
         return value.plain
     if isinstance(value, list | tuple):
         return all(_plain(item) for item in value)
-    return value is not None
+    return value is not None and value is not UNKNOWN

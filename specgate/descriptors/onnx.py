@@ -8,8 +8,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc, shown
-from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
+from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -18,9 +18,16 @@ if TYPE_CHECKING:
 
     from specgate.spec.forms import FieldInfo
 
-__all__ = ["attribute_value", "is_descriptor", "operator_name", "read", "write"]
+__all__ = ["ATTRIBUTE_TYPES", "attribute_value", "container", "is_descriptor", "operator_name", "read", "write"]
 
 NAME: Final = "onnx"
+#: AttributeProto's word for an attribute's type -> the type of a field that holds it.
+ATTRIBUTE_TYPES: Final = {
+    "FLOAT": "float", "INT": "int", "STRING": "string", "TENSOR": "tensor-proto", "GRAPH": "graph",
+    "SPARSE_TENSOR": "sparse-tensor-proto", "TYPE_PROTO": "type-proto", "FLOATS": "float[]", "INTS": "int[]",
+    "STRINGS": "string[]", "TENSORS": "tensor-proto[]", "GRAPHS": "graph[]", "SPARSE_TENSORS": "sparse-tensor-proto[]",
+    "TYPE_PROTOS": "type-proto[]",
+}  # fmt: skip
 _KEYS: Final = ("op_type", "domain", "name", "inputs", "outputs", "attributes", "opset")
 _TENSOR_KEYS: Final = ("elem_type", "shape", "value", "name")
 
@@ -105,6 +112,8 @@ def _elem_type(raw: Any, place: str) -> str | None:
     for name, info in types.items():
         if raw == name or raw == info.get("tensor") or (raw == info.get("value") and not isinstance(raw, bool)):
             return name
+    if isinstance(raw, str) and dialect(NAME).knows_type(raw):
+        return raw
     near = difflib.get_close_matches(raw.upper(), types, 1) if isinstance(raw, str) else []
     hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
     raise InputError(f"{shown(raw)} is not a TensorProto.DataType; {hint}", place=f"{place}.elem_type")
@@ -119,7 +128,21 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
     return _scalar(info.type, raw)
 
 
+def container(kind: str, inner: str, key: str | None = None) -> str:
+    """Return a type made of another as operator schemas spell it: ``seq(tensor(float))``, ``map(int64, float)``.
+
+    kind: TypeProto's word: sequence, optional or map. key: the type of a map's keys. A map's values go by their element
+    type alone, be they scalars or not.
+    """
+    if kind != "map":
+        return f"{'seq' if kind == 'sequence' else kind}({inner})"
+    spelt = [str(dialect(NAME).types[key or ""]["tensor"]), inner]
+    return f"map({', '.join(text.removeprefix('tensor(').removesuffix(')') for text in spelt)})"
+
+
 def _scalar(kind: str, raw: Any) -> Any:
+    if kind in _OBJECTS:
+        return _object(kind, raw)
     if kind == "int":
         if isinstance(raw, bool) or not isinstance(raw, int) or not INT64[0] <= raw <= INT64[1]:
             raise ValueError("a 64-bit integer is expected")
@@ -135,24 +158,56 @@ def _scalar(kind: str, raw: Any) -> Any:
     return raw
 
 
+_OBJECTS: Final = {
+    "tensor-proto": "a tensor", "sparse-tensor-proto": "a sparse tensor", "type-proto": "a type", "graph": "a graph",
+}  # fmt: skip
+
+
+def _object(kind: str, raw: Any) -> Any:
+    """Return a tensor, a type or a graph: as it is, or from a dict such as `read` describes for inputs."""
+    wanted = GraphDesc if kind == "graph" else TensorDesc
+    if isinstance(raw, wanted):
+        return raw
+    if not isinstance(raw, dict):
+        raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # a value of another kind, as for the others
+    try:
+        if wanted is TensorDesc:
+            return _tensor(raw, "")
+        if not raw.keys() <= {"inputs", "outputs"}:
+            raise ValueError("a graph is expected as inputs and outputs")
+        ends = [[t or TensorDesc(None, None) for t in _tensors(raw.get(key), key)] for key in ("inputs", "outputs")]
+        return GraphDesc(tuple(ends[0]), tuple(ends[1]))
+    except InputError as error:
+        raise ValueError(f"{_OBJECTS[kind]} is expected: {error}") from None
+
+
 def write(descriptor: Descriptor) -> dict[str, Any]:
     """Return the node dict of a descriptor."""
     spec = dialect(NAME).operator(descriptor.operator)
     domain, _, op_type = descriptor.operator.rpartition(".")
-    attributes = {i.name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
-    attributes.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    layout = spec.layout(descriptor.layout or descriptor.version)
+    attributes = attributes_of(descriptor, spec)
     node: dict[str, Any] = {
         "op_type": op_type,
         "domain": domain,
-        "inputs": [_written(t) for t in positional(descriptor.fields, spec.inputs)],
-        "outputs": [_written(t) for t in positional(descriptor.fields, spec.outputs)],
-        "attributes": attributes,
+        "inputs": [_written(t) for t in positional(descriptor.fields, layout.inputs)],
+        "outputs": [_written(t) for t in positional(descriptor.fields, layout.outputs)],
+        "attributes": {key: _attribute(value) for key, value in attributes.items() if value is not UNKNOWN},
     }
     if descriptor.version is not None:
         node["opset"] = int(descriptor.version)
     if descriptor.name is not None:
         node["name"] = descriptor.name
     return node
+
+
+def _attribute(value: Any) -> Any:
+    """An attribute's value as a dict holds it: tensors, types and graphs as objects of their own."""
+    if isinstance(value, TensorDesc):
+        return _written(value)
+    if isinstance(value, GraphDesc):
+        return {"inputs": [_written(t) for t in value.inputs], "outputs": [_written(t) for t in value.outputs]}
+    return [_attribute(item) for item in value] if isinstance(value, list) else value
 
 
 def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, Descriptor, Oddity, Symbol, TensorDesc, shown
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["build", "flat", "positional", "shape_of"]
+__all__ = ["attributes_of", "build", "flat", "positional", "relaid", "shape_of"]
 
 INT64: Final = (-(2**63), 2**63 - 1)
 MAX_DIMENSIONS: Final = 256
@@ -29,47 +30,93 @@ def build(
     version: str | None = None,
     name: str | None = None,
     convert: Callable[[FieldInfo, Any], Any],
+    kinds: Mapping[str, str] | None = None,
 ) -> Descriptor:
     """Return the Descriptor of a node: tensors by position, attributes converted or noted as oddities.
 
     convert: (field, raw) -> value; raises ValueError with what was expected when the raw value is of another kind.
+    An attribute that is UNKNOWN (a function's parameter) is kept so. kinds: the field type that each attribute says it
+    is of, where it says so. Without a version tensors stand as at the newest level; see `relaid`.
     """
+    layout = spec.layout(version)
     fields: dict[str, Any] = {}
     oddities: list[Oddity] = []
-    for kind, infos, tensors in (("inputs", spec.inputs, inputs), ("outputs", spec.outputs, outputs)):
-        fields.update(_placed(kind, infos, tensors, oddities))
-    known = {info.name: info for info in spec.attributes}
+    extra: dict[str, Any] = {}
+    for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
+        placed, left = _placed(infos, tensors)
+        fields.update(placed)
+        if left:
+            message = f"{len(tensors)} {kind} are given, at most {len(infos)} are defined"
+            oddities.append(Oddity(f"too-many-{kind}", kind, message))
+            extra[f"too-many-{kind}"] = left
     for key, raw in attributes.items():
         if not isinstance(key, str):
             raise InputError(f"expected attributes by name, found the key {shown(key)}")
-        info = known.get(key)
+        info = layout.attributes.get(key)
         if info is None:
-            words = ", ".join(known) or "none"
+            words = ", ".join(layout.attributes) or "none"
             message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
             oddities.append(Oddity("unknown-attribute", key, message, raw))
             continue
+        stated = kinds.get(key) if kinds else None
         try:
-            fields[key] = convert(info, raw)
+            if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
+                raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
+            fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except ValueError as error:
-            oddities.append(Oddity("wrong-kind", key, f"{key} is {shown(raw)}, but {error}", raw))
-    return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name)
+            oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw))
+    read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
+    return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
 
 
 def _placed(
-    kind: str, infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None], oddities: list[Oddity]
-) -> dict[str, Any]:
+    infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None]
+) -> tuple[dict[str, Any], tuple[TensorDesc | None, ...]]:
+    """Return the tensors by field, and those that no field is left for."""
     placed: dict[str, Any] = {}
-    for info, tensor in zip(infos, tensors, strict=False):
+    for index, (info, tensor) in enumerate(zip(infos, tensors, strict=False)):
         if info.type == "tensor[]":
-            placed[info.name] = [t for t in tensors[len(placed) :] if t is not None]
-            return placed
+            given = [t for t in tensors[index:] if t is not None]
+            return (placed | {info.name: given} if given else placed), ()
         if tensor is not None:
             placed[info.name] = tensor
-    if len(tensors) > len(infos):
-        oddities.append(
-            Oddity(f"too-many-{kind}", kind, f"{len(tensors)} {kind} are given, at most {len(infos)} are defined")
-        )
-    return placed
+    return placed, tuple(tensors[len(infos) :])
+
+
+def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor:
+    """Return a descriptor as it would have been read at `level`, where inputs may stand in another order."""
+    from specgate.descriptors.read import reader
+
+    before = spec.layout(descriptor.layout)
+    made = build(
+        spec,
+        _with_extra(descriptor, before.inputs, "inputs"),
+        _with_extra(descriptor, before.outputs, "outputs"),
+        attributes_of(descriptor, spec),
+        version=level,
+        name=descriptor.name,
+        convert=reader(spec.dialect.name).attribute_value,
+    )
+    return replace(made, version=descriptor.version)
+
+
+def _with_extra(descriptor: Descriptor, infos: Sequence[FieldInfo], kind: str) -> list[TensorDesc | None]:
+    """The tensors by position, and behind them those that there were too many of."""
+    found = positional(descriptor.fields, infos)
+    left = descriptor.extra.get(f"too-many-{kind}", ())
+    return [*found, *[None] * (len(infos) - len(found)), *left] if left else found
+
+
+def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
+    """Return the attributes as they were given, odd ones included, by the vendor's names for them."""
+    named = spec.fields
+    fields = {i.vendor_name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
+    odd = {
+        named[o.where].vendor_name if o.where in named else o.where: o.value
+        for o in descriptor.oddities
+        if o.code in {"unknown-attribute", "wrong-kind"}
+    }
+    return fields | odd
 
 
 def positional(fields: Mapping[str, Any], infos: Sequence[FieldInfo]) -> list[TensorDesc | None]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Symbol, TensorDesc
-from specgate.descriptors.onnx import attribute_value, operator_name
-from specgate.descriptors.positional import build, positional
+from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, Symbol, TensorDesc
+from specgate.descriptors.onnx import attribute_value, container, operator_name
+from specgate.descriptors.positional import attributes_of, build, positional
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
+
+    from specgate.spec.forms import FieldInfo
 
 __all__ = ["constant_protos", "from_node_proto", "node_attributes", "to_node_proto"]
 
@@ -33,7 +35,13 @@ _FIELDS: Final = {
     13: "tp",
     14: "type_protos",
 }
-_KINDS: Final = {"float": 1, "int": 2, "string": 3, "float[]": 6, "int[]": 7, "string[]": 8}
+_WORDS: Final = {
+    1: "float", 2: "int", 3: "string", 4: "tensor-proto", 5: "graph", 6: "float[]", 7: "int[]", 8: "string[]",
+    9: "tensor-proto[]", 10: "graph[]", 11: "sparse-tensor-proto", 12: "sparse-tensor-proto[]", 13: "type-proto",
+    14: "type-proto[]",
+}  # fmt: skip
+_KINDS: Final = {word: number for number, word in _WORDS.items()}
+MAX_DEPTH: Final = 8
 
 
 def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
@@ -55,10 +63,11 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
         spec,
         [_tensor(name, known.get(name)) if name else None for name in node.input],
         [_tensor(name, known[name]) if name in known else None for name in node.output],
-        node_attributes(node),
+        {attribute.name: _attribute(attribute) for attribute in node.attribute},
         version=None if opset is None else str(opset),
         name=node.name or None,
         convert=attribute_value,
+        kinds={a.name: _WORDS[a.type] for a in node.attribute if a.type in _WORDS},
     )
 
 
@@ -68,11 +77,27 @@ def node_attributes(node: Any) -> dict[str, Any]:
 
 
 def _attribute(attribute: Any) -> Any:
+    """Return what an AttributeProto holds, UNKNOWN for a parameter of a function."""
+    if attribute.ref_attr_name:
+        return UNKNOWN
     field = _FIELDS.get(attribute.type)
     if field is None:
         raise InputError(f"the attribute {attribute.name!r:.60} has no type")
     value = getattr(attribute, field)
-    return list(value) if field.endswith("s") and field != "s" else value
+    many = field.endswith("s") and field != "s"
+    return [_made(item, attribute.name) for item in value] if many else _made(value, attribute.name)
+
+
+def _made(value: Any, name: str) -> Any:
+    """Return a tensor, type or graph as a description of it, anything else as it is."""
+    if hasattr(value, "data_type"):
+        return TensorDesc(_type(value.data_type, name), tuple(value.dims), value=_values(value))
+    if hasattr(value, "indices"):  # a SparseTensorProto
+        return TensorDesc(_type(value.values.data_type, name), tuple(value.dims))
+    if hasattr(value, "initializer"):  # a GraphProto
+        ends = [tuple(_tensor(info.name, info) for info in part) for part in (value.input, value.output)]
+        return GraphDesc(ends[0], ends[1])
+    return _tensor(name, value) if hasattr(value, "WhichOneof") else value
 
 
 def _tensor(name: str, info: Any) -> TensorDesc:
@@ -87,10 +112,30 @@ def _tensor(name: str, info: Any) -> TensorDesc:
     if case is None:
         return TensorDesc(None, None)
     if case != "tensor_type":
-        raise InputError(f"is a {case.removesuffix('_type')}, expected a tensor", place=name[:60])
+        return TensorDesc(_spelt(kind, name), None)
     held = kind.tensor_type
     sizes = tuple(_size(dim) for dim in held.shape.dim) if held.HasField("shape") else None
     return TensorDesc(_type(held.elem_type, name), sizes)
+
+
+def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
+    """Return a TypeProto as operator schemas spell it, None where a part of it is not known."""
+    case = kind.WhichOneof("value")
+    if case is None or depth > MAX_DEPTH:
+        return None
+    held = getattr(kind, case)
+    types = dialect("onnx").types
+    if case in {"tensor_type", "sparse_tensor_type"}:
+        element = _type(held.elem_type, name)
+        spelling = None if element is None else str(types[element]["tensor"])
+        return f"sparse_{spelling}" if spelling and case == "sparse_tensor_type" else spelling
+    if case not in {"sequence_type", "optional_type", "map_type"}:
+        raise InputError(f"is an {case.removesuffix('_type')} type, which no operator takes", place=name[:60])
+    inner = _spelt(held.value_type if case == "map_type" else held.elem_type, name, depth + 1)
+    key = _type(held.key_type, name) if case == "map_type" else None
+    if inner is None or (case == "map_type" and key is None):
+        return None
+    return container(case.removesuffix("_type"), inner, key)
 
 
 def _size(dim: Any) -> int | Symbol | None:
@@ -129,22 +174,44 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
     onnx = _onnx(descriptor)
     spec = dialect("onnx").operator(descriptor.operator)
     domain, _, op_type = descriptor.operator.rpartition(".")
-    attributes = {i.name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
-    attributes.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    layout = spec.layout(descriptor.layout or descriptor.version)
+    attributes = {name: value for name, value in attributes_of(descriptor, spec).items() if value is not UNKNOWN}
     inputs, outputs = _named(descriptor, "input"), _named(descriptor, "output")
-    outputs = outputs or [(info.name, None) for info in spec.outputs[:1]]  # its type is left to inference
-    kinds = {info.name: _KINDS.get(info.type) for info in spec.attributes}
+    outputs = outputs or [(info.name, None) for info in layout.outputs[:1]]  # its type is left to inference
+    kinds = {name: _KINDS.get(info.type) for name, info in layout.attributes.items()}
+    odd = {oddity.where for oddity in descriptor.oddities}
     try:
         node = onnx.helper.make_node(
             op_type, [name for name, _ in inputs], [name for name, _ in outputs], name=descriptor.name, domain=domain
         )
         for name, value in attributes.items():
-            fitting = None if any(o.where == name for o in descriptor.oddities) else kinds.get(name)
-            node.attribute.append(onnx.helper.make_attribute(name, value, attr_type=fitting))
+            info = layout.attributes.get(name)
+            fitting = None if info is None or info.name in odd else kinds.get(name)
+            node.attribute.append(onnx.helper.make_attribute(name, _proto(onnx, info, value), attr_type=fitting))
         tensors = {name: tensor for name, tensor in [*inputs, *outputs] if tensor is not None}
         return node, {name: _value_info(onnx, name, tensor) for name, tensor in tensors.items()}
     except (ValueError, TypeError) as error:
         raise InputError(f"no NodeProto can hold this descriptor: {error!s:.120}") from None
+
+
+def _proto(onnx: ModuleType, info: FieldInfo | None, value: Any) -> Any:
+    """Return a tensor, type or graph as the proto that an attribute holds, anything else as it is."""
+    if isinstance(value, list) and any(isinstance(item, TensorDesc | GraphDesc) for item in value):
+        return [_proto(onnx, info, item) for item in value]
+    if isinstance(value, GraphDesc):
+        ends = [
+            [_value_info(onnx, f"{word}_{i}", tensor) for i, tensor in enumerate(part)]
+            for word, part in (("input", value.inputs), ("output", value.outputs))
+        ]
+        return onnx.helper.make_graph([], "graph", *ends)
+    if not isinstance(value, TensorDesc):
+        return value
+    kind = info.type.removesuffix("[]") if info is not None else "tensor-proto"
+    if kind == "type-proto":
+        return _value_info(onnx, "", value).type
+    if kind != "tensor-proto" or value.value is None or value.type is None or value.sizes is None:
+        raise InputError("the values of a tensor in an attribute must be known", place=info.name if info else None)
+    return onnx.helper.make_tensor("", dialect("onnx").types[value.type]["value"], value.sizes, list(value.value))
 
 
 def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
@@ -179,8 +246,8 @@ def _onnx(descriptor: Descriptor) -> ModuleType:
 
 def _named(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDesc | None]]:
     """The tensors of one kind in order, each with a name that is empty where it is left out."""
-    spec = dialect("onnx").operator(descriptor.operator)
-    infos = spec.inputs if kind == "input" else spec.outputs
+    layout = dialect("onnx").operator(descriptor.operator).layout(descriptor.layout or descriptor.version)
+    infos = layout.inputs if kind == "input" else layout.outputs
     names = []
     for info in infos:
         value = descriptor.fields.get(info.name)
@@ -195,6 +262,8 @@ def _named(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDesc | No
 def _value_info(onnx: ModuleType, name: str, tensor: TensorDesc) -> Any:
     if tensor.type is None and tensor.sizes is None:
         return onnx.ValueInfoProto(name=name)
+    if tensor.type is not None and tensor.type not in dialect("onnx").types:
+        raise InputError(f"no ValueInfoProto is made of {tensor.type!r:.60}", place=name)
     number = 0 if tensor.type is None else dialect("onnx").types[tensor.type]["value"]
     shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
     return onnx.helper.make_tensor_value_info(name, number, shape)

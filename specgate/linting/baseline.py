@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -89,21 +89,30 @@ def apply_baseline(report: Report, baseline: Baseline, root: Path) -> None:
         key = _key(finding, root)
         known = left[key] > 0
         left[key] -= known
-        (report.ignored if known else kept).append(finding)
-    linted = {relative_name(file, root) for file in report.files}
-    targets = {"", *report.targets}
+        if known:
+            report.ignored.append(replace(finding, ignored=f"known in the baseline {baseline.source or ''}".rstrip()))
+        else:
+            kept.append(finding)
+    covered = _covered(report, root)
     for entry, count in baseline.counts.items():
-        if entry.file in linted and entry.target in targets and occurring[entry] < count:
+        if (entry.file, entry.target) in covered and occurring[entry] < count:
             kept.append(_stale(entry, count, occurring[entry], baseline.source))
     report.findings = kept
 
 
-def write_baseline(report: Report, path: Path, root: Path) -> None:
+def write_baseline(report: Report, path: Path, root: Path, before: Baseline | None = None) -> None:
     """Write the findings of `report` (not those ignored) as a baseline file: whole or, with an InputError, not at all.
 
     Equal findings give equal bytes, in whatever order they come. Call it instead of `apply_baseline`.
+    before: the baseline so far; its entries stay for files and targets that this report does not cover, unless the
+    file is gone.
     """
     counts = Counter(_key(finding, root) for finding in report.findings if finding.id not in _OWN_RULES)
+    if before is not None:
+        covered = _covered(report, root)
+        for entry, count in before.counts.items():
+            if (entry.file, entry.target) not in covered and _exists(root, entry.file):
+                counts[entry] = count
     files: dict[str, list[dict[str, Any]]] = {}
     for entry in sorted(counts):
         files.setdefault(entry.file, []).append(dict(zip(_KEYS, (*entry[1:], counts[entry]), strict=True)))
@@ -115,6 +124,19 @@ def write_baseline(report: Report, path: Path, root: Path) -> None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot be written: {reason}", file=str(path)) from error
+
+
+def _covered(report: Report, root: Path) -> set[tuple[str, str]]:
+    """Return the pairs of a file and a target of which the report speaks; "" is for findings of no target."""
+    names = [(relative_name(file, root), report.targets_of(file)) for file in report.files]
+    return {(name, target) for name, targets in names for target in ("", *targets)}
+
+
+def _exists(root: Path, file: str) -> bool:
+    try:
+        return (root / file).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -56,8 +56,9 @@ class Ignore:
 class Config:
     """What the configuration says; without any, all that it can say is empty.
 
-    targets: as written, not parsed. baseline: as written, relative to `root`. source: the file that was read. root:
-    its directory, to which every pattern is relative (without a file the repository's, else where the search began).
+    targets: as written, not parsed. baseline: as written, relative to `root`. custom_domains: of ONNX operators, which
+    the targets are known to have. source: the file that was read. root: its directory, to which every pattern is
+    relative (without a file the repository's, else where the search began).
     """
 
     targets: list[str] = field(default_factory=list)
@@ -66,6 +67,7 @@ class Config:
     ignores: list[Ignore] = field(default_factory=list)
     baseline: str | None = None
     format: str | None = None
+    custom_domains: list[str] = field(default_factory=list)
     source: str | None = None
     root: Path = field(default_factory=Path)
 
@@ -262,7 +264,7 @@ class _Table:
 
 
 def _config(table: _Table, source: str, root: Path) -> Config:
-    table.expect_only("targets", "basis", "baseline", "format", "paths", "ignore")
+    table.expect_only("targets", "basis", "baseline", "format", "custom_domains", "paths", "ignore")
     basis = table.text("basis") or "both"
     if basis not in _BASES:
         table.note("basis", f"expected one of {', '.join(_BASES)}, found {shown(basis)}")
@@ -273,6 +275,7 @@ def _config(table: _Table, source: str, root: Path) -> Config:
         ignores=[_ignore(entry, source) for entry in table.tables("ignore")],
         baseline=table.text("baseline"),
         format=table.text("format"),
+        custom_domains=table.texts("custom_domains") or [],
         source=source,
         root=root,
     )

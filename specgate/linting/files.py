@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 __all__ = [
+    "SUFFIXES",
     "compile_pattern",
     "discover",
     "looks_like_model",
@@ -26,6 +27,9 @@ __all__ = [
     "relative_name",
     "shown",
 ]
+
+SUFFIXES = (".onnx", ".xml", ".json", ".yaml", ".yml")
+"""Of the files that are read as models where a directory is given."""
 
 # Of a pattern with more stars in a segment, or more ** segments, pathspec makes an expression that can take minutes.
 _STARS_LIMIT = 4
@@ -44,7 +48,7 @@ _is_junction: Callable[[str], bool] = getattr(os.path, "isjunction", lambda _pat
 def discover(
     paths: Sequence[str],
     *,
-    suffixes: Sequence[str] = (".onnx", ".xml", ".json", ".yaml", ".yml"),
+    suffixes: Sequence[str] = SUFFIXES,
     exclude: Callable[[str], bool],
 ) -> list[str]:
     """Return the files that `paths` (files, directories, glob patterns) stand for, each real file once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
@@ -33,9 +34,12 @@ def apply_ignores(report: Report, ignores: Sequence[Ignore], *, today: date, roo
     for finding in report.findings:
         name = named(finding.location.file) if finding.location and finding.location.file else None
         # Every ignore that matches is in use, not only the first one.
-        matching = {id(ignore) for ignore in holding if _matches(ignore, finding, name)}
-        used |= matching
-        (report.ignored if matching else kept).append(finding)
+        matching = [ignore for ignore in holding if _matches(ignore, finding, name)]
+        used.update(map(id, matching))
+        if matching:
+            report.ignored.append(replace(finding, ignored=matching[0].reason))
+        else:
+            kept.append(finding)
     names = [named(file) for file in report.files]
     for ignore in ignores:
         if _is_expired(ignore, today):

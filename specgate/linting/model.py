@@ -7,33 +7,38 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
+from specgate.linting.context import context_of
+from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
-from specgate.spec.tables import dialect
-from specgate.validate.check import check_at
-from specgate.verdict import Finding, Location, NodeRef, Report
+from specgate.linting.settings import LintSettings
+from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from specgate.descriptors.core import Descriptor
     from specgate.targets import Target
-    from specgate.verdict import Basis, Verdict
+    from specgate.verdict import Basis
 
-__all__ = ["add_lines", "graph_of", "judge", "lint_model"]
+__all__ = ["add_lines", "graph_of", "lint_model"]
 
+_STATED: Final = ("onnx/model/stated-type", "onnx/model/stated-shape")
 _TEXT: Final = (".json", ".yaml", ".yml")
 
 
 def lint_model(
-    model: Any, targets: Sequence[Target], basis: Basis = "both", device: frozenset[str] | None = None
+    model: Any,
+    targets: Sequence[Target],
+    basis: Basis = "both",
+    device: frozenset[str] | None = None,
+    settings: LintSettings | None = None,
 ) -> Report:
     """Return the report on `model`: a path, or an ``onnx.ModelProto``. Raises InputError for an unusable file.
 
-    device: the capabilities that a device reports (see `check_at`).
+    device: the capabilities that a device reports (see `check_at`). settings: what is pinned, known and inferred.
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
-    graph = graph_of(model)
+    graph = graph_of(model, settings or LintSettings())
     report = Report(files=[os.fspath(model)] if isinstance(model, str | os.PathLike) else [])
     report.findings.extend(graph.findings)
     for name in graph.dialects():
@@ -42,12 +47,41 @@ def lint_model(
             report.findings.append(_no_target(name, targets, report.files))
         for target in own:
             report.targets.append(str(target))
-            report.findings.extend(_file_findings(graph, target, report.files))
+            if graph.dialect == "onnx":
+                from specgate.linting.onnx_versions import target_findings
+
+                report.findings.extend(target_findings(graph, target, report.files))
+            judging = Judging(graph, target, basis, device)
             for unit in graph.units:
                 if unit.descriptor is None or unit.descriptor.dialect == name:
-                    judge(unit, graph, target, basis, report, device)
+                    judging.unit(unit, report)
+    report.findings = list(_without_echoes(report.findings))
+    if graph.not_inferred and report.undecided:
+        report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
     add_lines(report)
+    report.judged = dict.fromkeys(report.files, tuple(report.targets))
+    report.context = context_of(graph.units, report)
     return report
+
+
+def _without_echoes(findings: list[Finding]) -> Iterator[Finding]:
+    """A type that contradicts its node is told once: by the rule that it breaks, where the tables have one."""
+    wrong = {found.location.node for found in findings if found.severity == "error" and found.location is not None}
+    for found in findings:
+        if found.id not in _STATED or found.location is None or found.location.node not in wrong:
+            yield found
+
+
+def _not_inferred(package: str, count: int, files: list[str]) -> Finding:
+    verdicts = "1 verdict stays" if count == 1 else f"{count} verdicts stay"
+    return Finding(
+        id="onnx/model/not-inferred",
+        severity="note",
+        message=f"{verdicts} undecided; types and shapes that the file leaves out are found by the {package} package, "
+        "which is not installed",
+        fix="pip install 'specgate-ml[onnx]'",
+        location=Location(files[0] if files else None, None, "model"),
+    )
 
 
 def add_lines(report: Report) -> None:
@@ -78,13 +112,17 @@ def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str) -> 
     return None
 
 
-def graph_of(model: Any) -> Graph:
-    """Read a model by its format: ``.onnx``, OpenVINO IR (``.xml``), a JSON or YAML file, or a ModelProto."""
+def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
+    """Read a model by its format: ``.onnx``, OpenVINO IR (``.xml``), a JSON or YAML file, or a ModelProto.
+
+    settings: for ONNX models; without, nothing is inferred.
+    """
+    settings = settings or LintSettings(infer=False)
     if hasattr(model, "SerializeToString"):
         from specgate.linting.onnx_graph import onnx_units
         from specgate.models.onnx_model import read_model_bytes
 
-        return onnx_units(read_model_bytes(model.SerializeToString(), "<ModelProto>"))
+        return onnx_units(read_model_bytes(model.SerializeToString(), "<ModelProto>"), settings)
     if not isinstance(model, str | os.PathLike):
         raise InputError(f"expected a path or an onnx.ModelProto, found {type(model).__name__}")
     path = os.fspath(model)
@@ -98,7 +136,7 @@ def graph_of(model: Any) -> Graph:
     from specgate.linting.onnx_graph import onnx_units
     from specgate.models.onnx_model import read_model
 
-    return onnx_units(read_model(path))
+    return onnx_units(read_model(path), settings)
 
 
 def _descriptor_file(path: str) -> Graph:
@@ -113,96 +151,6 @@ def _descriptor_file(path: str) -> Graph:
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
     return Graph("directml", units)
-
-
-def judge(
-    unit: Unit, graph: Graph, target: Target, basis: Basis, report: Report, device: frozenset[str] | None = None
-) -> Verdict | None:
-    """Judge one unit for one target into `report`; return its verdict, None where it has no table."""
-    if unit.descriptor is None:
-        report.no_table.append(NodeRef(unit.location, str(target), unit.reason))
-        return None
-    report.nodes += 1
-    verdict = check_at(*_as_written(unit.descriptor, graph, target), basis, device=device)
-    for found in verdict.findings:
-        report.findings.append(_placed(found, unit.location, target))
-    if verdict.accepted is None:
-        reason = "; ".join(found.message for found in verdict.undecided)
-        report.undecided.append(NodeRef(unit.location, str(target), reason))
-    report.findings.extend(_changes(unit, target))
-    return verdict
-
-
-def _as_written(descriptor: Descriptor, graph: Graph, target: Target) -> tuple[Descriptor, str]:
-    """An import above the target is one finding of the file; its nodes are then judged at that import, not again."""
-    position = dialect(descriptor.dialect).position
-    own = descriptor.version
-    if graph.imports and own is not None and position[own] > position[target.level]:
-        return descriptor, own
-    return descriptor, target.level
-
-
-def _placed(found: Finding, location: Location, target: Target) -> Finding:
-    return replace(found, location=location, target=str(target))
-
-
-def _changes(unit: Unit, target: Target) -> Iterator[Finding]:
-    """Say of a model's node whether its operator is another version at the target."""
-    descriptor = unit.descriptor
-    if descriptor is None or descriptor.version is None or descriptor.dialect != "onnx":
-        return
-    table = dialect(descriptor.dialect)
-    spec = table.operator(descriptor.operator)
-    before, after = spec.row_at(descriptor.version), spec.row_at(target.level)
-    if before is None or after is None or table.position[after] <= table.position[before]:
-        return
-    yield Finding(
-        id=f"{table.name}/{spec.name}/changed",
-        severity="note",
-        message=f"{spec.name} is version {before} in this model; the target has version {after} too",
-        values={"version": before, "at target": after},
-        target=str(target),
-        location=unit.location,
-    )
-
-
-def _file_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
-    """What the file itself asks of a target: its opset imports and its IR version."""
-    location = Location(files[0] if files else None, None, "model", None)
-    table = dialect(graph.dialect)
-    opset = graph.imports.get("")
-    newest = int(table.levels[-1]) if graph.imports else 0
-    if opset is not None and opset > (position_number(target)):
-        yield Finding(
-            id=f"{graph.dialect}/model/opset-import",
-            severity="error",
-            message=f"imports opset {opset}, but the target implements opsets up to {target.level}"
-            + (f"; the tables end at {newest}" if opset > newest else ""),
-            where="opset_import",
-            values={"opset_import": opset, "target": target.level},
-            first_level=str(opset) if str(opset) in table.position else None,
-            levels=tuple(table.levels[table.position[str(opset)] :]) if str(opset) in table.position else (),
-            fix=f"export for opset {target.level} or lower",
-            target=str(target),
-            location=location,
-        )
-    readable = target.ir_version if target.alias is not None else None  # only a release reads files
-    if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
-        yield Finding(
-            id=f"{graph.dialect}/model/ir-version",
-            severity="error",
-            message=f"has IR version {graph.ir_version}, but {target.environment} reads those up to {readable}",
-            where="ir_version",
-            values={"ir_version": graph.ir_version, "target": readable},
-            fix=f"save it with IR version {readable}",
-            target=str(target),
-            location=location,
-        )
-
-
-def position_number(target: Target) -> int:
-    """The target's opset as a number."""
-    return int(target.level.removeprefix("opset"))
 
 
 def _no_target(name: str, targets: Sequence[Target], files: list[str]) -> Finding:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding, Location
 
@@ -14,12 +16,17 @@ __all__ = ["Graph", "Unit"]
 
 @dataclass(slots=True)
 class Unit:
-    """One node to judge. descriptor is None where the operator has no table (reason says so)."""
+    """One node to judge. descriptor is None where the operator has no table (reason says so).
+
+    reads, writes: the names of its values by position, unique in the file, "" where one is left out.
+    """
 
     location: Location
     operator: str
     descriptor: Descriptor | None = None
     reason: str = ""
+    reads: Sequence[str] = ()
+    writes: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -27,7 +34,8 @@ class Graph:
     """All units of one file, subgraphs and functions included.
 
     dialect: whose words the file speaks. imports: ONNX's opset imports of the ai.onnx domain and others.
-    ir_version: of the file. findings: what is wrong with the file itself.
+    ir_version: of the file. findings: what is wrong with the file itself. not_inferred: the package without which types
+    that the file leaves out stay unknown, "" where it was not missed.
     """
 
     dialect: str
@@ -35,6 +43,7 @@ class Graph:
     imports: dict[str, int] = field(default_factory=dict)
     ir_version: int | None = None
     findings: list[Finding] = field(default_factory=list)
+    not_inferred: str = ""
 
     def dialects(self) -> list[str]:
         """Every dialect that its units speak; the file's own where none has a table."""

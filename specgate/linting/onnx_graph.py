@@ -3,125 +3,231 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import Symbol, TensorDesc
-from specgate.descriptors.onnx import attribute_value, operator_name
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
-from specgate.errors import InputError, NoTable
+from specgate.errors import NoTable
+from specgate.linting import inference
 from specgate.linting.nodes import Graph, Unit
-from specgate.models.onnx_structure import OnnxGraph, OnnxTensor
+from specgate.linting.onnx_external import external_findings
+from specgate.linting.onnx_functions import function_findings
+from specgate.linting.onnx_names import name_findings
+from specgate.linting.onnx_types import (
+    attribute_of,
+    constant,
+    contradictions,
+    held_constant,
+    known_type,
+    merged,
+    pin_sizes,
+)
+from specgate.linting.onnx_versions import complete_imports, import_findings
+from specgate.linting.onnx_walk import (
+    STANDARD_DOMAINS,
+    domain_name,
+    finding,
+    function_key,
+    function_place,
+    label,
+    subgraphs,
+)
+from specgate.linting.settings import LintSettings
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, MutableMapping
+    from collections.abc import Iterator, Mapping, MutableMapping
 
-    from specgate.models.onnx_structure import OnnxFunction, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.descriptors.core import Descriptor
+    from specgate.models.onnx_structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
+    from specgate.spec.tables import OperatorSpec
+    from specgate.verdict import Finding
+
+    Types = MutableMapping[str, TensorDesc]
 
 __all__ = ["onnx_units"]
 
-Types = "MutableMapping[str, TensorDesc]"
+_BLANK = TensorDesc(None, None)
+_QUIET = LintSettings(infer=False)
 
 
-def onnx_units(model: OnnxModel) -> Graph:
-    """Return the units of an ONNX model; its nodes are judged at the opsets that it imports."""
+def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
+    """Return the units of an ONNX model, which are judged at the opsets that it imports, and what is wrong with it.
+
+    The sizes of `model` are pinned and its imports completed. Without settings nothing is inferred.
+    """
+    complete_imports(model)
     graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
-    functions = {(f.domain, f.name) for f in model.functions}
-    walker = _Walker(model.file, functions)
-    graph.units.extend(walker.graph(model.graph, "graph", model.opset_imports, {}))
+    graph.findings.extend(import_findings(model, settings.custom_domains))
+    graph.findings.extend(pin_sizes(model, settings.pins))
+    graph.findings.extend(function_findings(model))
+    graph.findings.extend(name_findings(model))
+    graph.findings.extend(external_findings(model))
+    inferred = inference.Inferred()
+    if settings.infer and model.graph.nodes:
+        if inference.installed():
+            inferred = inference.infer(model)
+        else:
+            graph.not_inferred = "onnx"
+    graph.findings.extend(inferred.findings)
+    walker = _Walker(model, inferred.types, graph.findings)
+    graph.units.extend(walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})))
     for function in model.functions:
         graph.units.extend(walker.function(function))
     return graph
 
 
-class _Walker:
-    def __init__(self, file: str | None, functions: set[tuple[str, str]]) -> None:
-        self.file = file
-        self.functions = functions
+@dataclass(slots=True)
+class _Body:
+    """Where nodes stand: a path, the imports, what is known of values by name, and their names in the whole file.
 
-    def graph(
-        self, graph: OnnxGraph, place: str, imports: dict[str, int], outer: MutableMapping[str, TensorDesc]
-    ) -> Iterator[Unit]:
-        types: MutableMapping[str, TensorDesc] = ChainMap({}, outer)
-        types.update(_declared([*graph.inputs, *graph.value_infos, *graph.outputs]))
-        types.update((tensor.name, _constant(tensor)) for tensor in graph.initializers)
-        yield from self.nodes(graph.nodes, place, imports, types)
+    names: those of the main graph's values are their own. stated: the values whose types the file itself states.
+    """
+
+    place: str
+    imports: Mapping[str, int]
+    types: Types
+    names: MutableMapping[str, str]
+    stated: set[str] = field(default_factory=set)
+
+
+class _Walker:
+    def __init__(
+        self, model: OnnxModel, inferred: Mapping[int, Mapping[str, OnnxType]], findings: list[Finding]
+    ) -> None:
+        self.file = model.file
+        self.functions = {function_key(function) for function in model.functions}
+        self.inferred = inferred
+        self.findings = findings
+        self.reasons: dict[str, str] = {}
+        self.made: dict[tuple[Any, ...], Descriptor] = {}
+        self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
+        self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
+
+    def graph(self, graph: OnnxGraph, outer: _Body) -> Iterator[Unit]:
+        """Yield the nodes of a graph. outer: where it stands, with what is known outside of it."""
+        place = outer.place
+        types: Types = ChainMap({}, outer.types) if outer.types else {}
+        stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
+        found = self.inferred.get(id(graph), {})
+        makers: dict[str, tuple[str, str | None]] | None = None
+        for name in dict.fromkeys(chain(stated, found)):
+            declared, computed = stated.get(name), found.get(name)
+            known = self.types.get((id(declared), id(computed)))
+            if known is None:
+                known = self.types[id(declared), id(computed)] = _settled(declared, computed)
+            tensor_desc, contradictory = known
+            if contradictory and declared is not None and computed is not None:
+                makers = makers or _makers(graph.nodes, place)
+                node, operator = makers.get(name, (place, None))
+                self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+            if tensor_desc is not None:
+                types[name] = tensor_desc
+        inputs = {info.name for info in graph.inputs} if self.overridable else set()
+        for tensor in graph.initializers:
+            held = constant(tensor)
+            types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
+        types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
+        names = ChainMap(_own_names(graph, place), outer.names) if place != "graph" else outer.names
+        own = {name for name, kind in stated.items() if kind}
+        yield from self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
 
     def function(self, function: OnnxFunction) -> Iterator[Unit]:
-        place = f"function {function.domain}.{function.name}"
-        types = _declared(function.value_infos)
-        yield from self.nodes(function.nodes, place, function.opset_imports, types)
+        stated = {info.name: info.type for info in function.value_infos if info.type is not None}
+        types = {name: known_type(kind) for name, kind in stated.items() if kind.kind != "unknown"}
+        place = function_place(function)
+        used = {name for node in function.nodes for name in (*node.inputs, *node.outputs) if name}
+        names = {name: f"{place}:{name}" for name in used}
+        yield from self.nodes(function.nodes, _Body(place, function.opset_imports, types, names, set(types)))
 
-    def nodes(
-        self, nodes: Iterable[OnnxNode], place: str, imports: dict[str, int], types: MutableMapping[str, TensorDesc]
-    ) -> Iterator[Unit]:
-        nodes = list(nodes)
+    def nodes(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
         for node in nodes:
-            _learn_constants(node, types)
+            held = held_constant(node)
+            if held is not None:
+                body.types[node.outputs[0]] = held
+        names = body.names
         for index, node in enumerate(nodes):
-            here = f"{place}/{_label(node, index)}"
-            if (node.domain, node.op_type) not in self.functions:
-                yield self.unit(node, here, imports, types)
-            for name, attribute in node.attributes.items():
-                bodies = attribute.value if isinstance(attribute.value, list) else [attribute.value]
-                for number, body in enumerate(bodies):
-                    if isinstance(body, OnnxGraph):
-                        inside = name if len(bodies) == 1 else f"{name}[{number}]"
-                        yield from self.graph(body, f"{here}/{inside}", imports, types)
+            here = f"{body.place}/{label(node, index)}"
+            if function_key(node) not in self.functions:
+                unit = self.unit(node, here, body)
+                unit.reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
+                unit.writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
+                yield unit
+            for inside, graph in subgraphs(node):
+                yield from self.graph(graph, replace(body, place=f"{here}/{inside}"))
 
-    def unit(self, node: OnnxNode, place: str, imports: dict[str, int], types: MutableMapping[str, TensorDesc]) -> Unit:
+    def unit(self, node: OnnxNode, place: str, body: _Body) -> Unit:
         operator = operator_name(node.op_type, node.domain)
         location = Location(self.file, None, place, operator)
-        try:
-            spec = dialect("onnx").operator(operator)
-        except NoTable as error:
-            return Unit(location, operator, reason=str(error))
-        opset = imports.get(node.domain)
+        table = dialect("onnx")
+        if operator not in table.raw["operators"]:
+            if node.domain in STANDARD_DOMAINS and table.raw["dialect"].get("complete"):
+                message = f"ONNX has no operator {operator!r:.60}"
+                self.findings.append(finding("operator-unknown", "error", message, (self.file, place, operator)))
+            if operator not in self.reasons:  # the nearest name is worth looking for once
+                try:
+                    table.operator(operator)
+                except NoTable as error:
+                    self.reasons[operator] = str(error)
+            return Unit(location, operator, reason=self.reasons[operator])
+        spec = table.operator(operator)
+        positions = spec.dialect.position
+        opset = body.imports.get(node.domain)
         if opset is None:
-            raise InputError(
-                f"imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}", file=self.file, place=place
+            name = domain_name(node.domain)
+            return Unit(location, operator, reason=f"no opset of the domain {name!r:.60} is imported")
+        if str(opset) not in positions:
+            newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
+            return Unit(location, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
+        return Unit(location, operator, self.descriptor(spec, node, str(opset), body))
+
+    def descriptor(self, spec: OperatorSpec, node: OnnxNode, opset: str, body: _Body) -> Descriptor:
+        """Return the descriptor of a node: one for all nodes that differ in nothing but their names."""
+        known = body.types
+        inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
+        # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
+        outputs = [known.get(name) if name in body.stated else None for name in node.outputs]
+        attributes = node.attributes
+        # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
+        key = (spec.name, opset, *map(id, inputs), None, *map(id, outputs), None, *map(id, attributes.values()))
+        made = self.made.get(key)
+        if made is None:
+            made = self.made[key] = build(
+                spec,
+                inputs,
+                outputs,
+                {name: attribute_of(attribute) for name, attribute in attributes.items()},
+                version=opset,
+                convert=attribute_value,
+                kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in attributes.items() if a.kind in ATTRIBUTE_TYPES},
             )
-        if str(opset) not in dialect("onnx").position:
-            newest = dialect("onnx").levels[-1]
-            return Unit(location, operator, reason=f"opset {opset} is not in the tables, which end at {newest}")
-        inputs = [None if not name else types.get(name, TensorDesc(None, None)) for name in node.inputs]
-        outputs = [None if not name else types.get(name) for name in node.outputs]
-        attributes = {name: attribute.value for name, attribute in node.attributes.items()}
-        descriptor = build(
-            spec, inputs, outputs, attributes, version=str(opset), name=node.name or None, convert=attribute_value
-        )
-        return Unit(location, operator, descriptor)
+        return made
 
 
-def _label(node: OnnxNode, index: int) -> str:
-    """A name that stays when other nodes come and go: the node's own, else its first output's, else its number."""
-    output = next((name for name in node.outputs if name), None)
-    return node.name or (f"{node.op_type}->{output}" if output else f"node[{index}]")
+def _settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
+    """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
+    best = merged(stated, inferred)
+    known = None if best is None or best.kind == "unknown" else known_type(best)
+    if stated is None or inferred is None:
+        return known, False
+    return known, any(contradictions("", stated, inferred, (None, "", None)))
 
 
-def _declared(infos: Iterable[OnnxValueInfo]) -> dict[str, TensorDesc]:
-    return {info.name: _tensor(info.type) for info in infos if info.type is not None and info.type.kind == "tensor"}
+def _own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+    """Name the values of a subgraph by their place: another branch may use the same names."""
+    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    own += [name for node in graph.nodes for name in node.outputs if name]
+    return {name: f"{place}:{name}" for name in own}
 
 
-def _tensor(kind: OnnxType) -> TensorDesc:
-    shape = kind.shape
-    sizes = None if shape is None else tuple(Symbol(s) if isinstance(s, str) else s for s in shape)
-    known = kind.elem_type if kind.elem_type in dialect("onnx").types else None
-    return TensorDesc(known, sizes)
-
-
-def _constant(tensor: OnnxTensor) -> TensorDesc:
-    values = tensor.values()
-    known = tensor.elem_type if tensor.elem_type in dialect("onnx").types else None
-    return TensorDesc(known, tuple(tensor.dims), value=None if values is None else tuple(values))
-
-
-def _learn_constants(node: OnnxNode, types: MutableMapping[str, TensorDesc]) -> None:
-    """Constants reach a graph through nodes as well as initializers: take the tensor that such a node holds."""
-    if node.inputs or len(node.outputs) != 1 or node.domain or len(node.attributes) != 1:
-        return
-    held = next(iter(node.attributes.values()))
-    name = node.outputs[0]
-    if isinstance(held.value, OnnxTensor) and held.name == "value" and node.op_type == "Constant":
-        types[name] = _constant(held.value)
+def _makers(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
+    """The path and operator of the node that computes each value."""
+    return {
+        name: (f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
+        for index, node in enumerate(nodes)
+        for name in node.outputs
+    }

@@ -31,9 +31,14 @@ def openvino_units(model: IrModel) -> Graph:
 def _net(model: IrModel, net: IrNet, place: str) -> Iterator[Unit]:
     layers = {layer.id: layer for layer in net.layers}
     feeds = {(edge.to_layer, edge.to_port): layers.get(edge.from_layer) for edge in net.edges}
+    sources = {(edge.to_layer, edge.to_port): (edge.from_layer, edge.from_port) for edge in net.edges}
     for layer in net.layers:
         here = f"{place}/{layer.name or layer.id}"
-        yield _unit(model, layer, here, feeds)
+        unit = _unit(model, layer, here, feeds)
+        read = [sources.get((layer.id, port.id)) for port in layer.inputs]
+        unit.reads = tuple("" if source is None else f"{place}:{source[0]}:{source[1]}" for source in read)
+        unit.writes = tuple(f"{place}:{layer.id}:{port.id}" for port in layer.outputs)
+        yield unit
         for name, body in layer.bodies.items():
             yield from _net(model, body, f"{here}/{name}")
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["annotation", "constructor", "field_is_required", "operators"]
+__all__ = ["annotation", "constructor", "field_is_required", "operators", "ordered"]
 
 _PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
+_PYTHON |= dict.fromkeys(("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto"), "TensorDesc")
+_PYTHON |= {"graph": "GraphDesc"}
 
 
 def operators(name: str) -> list[str]:
@@ -29,7 +31,7 @@ def operators(name: str) -> list[str]:
 def annotation(info: FieldInfo) -> str:
     """Return the Python type of a field, as text."""
     base = info.type.removesuffix("[]")
-    kind = "TensorDesc" if base == "tensor" else _PYTHON.get(base, "str")
+    kind = _PYTHON.get(base, "str")
     return f"list[{kind}]" if info.type.endswith("[]") else kind
 
 
@@ -56,14 +58,17 @@ def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
         # Through the dialect's own dict, so that a constructor accepts exactly what a reader accepts.
         return read_dict(write_dict(Descriptor(name, operator, given)), name)
 
-    signature = inspect.Signature([_parameter(spec, info) for info in _ordered(spec)], return_annotation="Descriptor")
+    signature = inspect.Signature([_parameter(spec, info) for info in ordered(spec)], return_annotation="Descriptor")
     make.__name__ = make.__qualname__ = operator
-    make.__doc__ = spec.raw["summary"]
+    make.__doc__ = spec.raw.get("summary", "")
     make.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and completion read
     return make
 
 
-def _ordered(spec: OperatorSpec) -> list[FieldInfo]:
+def ordered(spec: OperatorSpec) -> list[FieldInfo]:
+    """Return the fields that a constructor takes: where fields change from version to version the newest one's."""
+    if spec.dialect.raw["dialect"].get("rows_are_versions"):
+        return list(spec.fields_at(spec.dialect.levels[-1]).values())
     return list(spec.fields.values())
 
 

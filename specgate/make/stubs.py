@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from specgate.make.factory import annotation, field_is_required, operators
+from specgate.make.factory import annotation, field_is_required, operators, ordered
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 
@@ -15,14 +15,14 @@ def stub_text(name: str) -> str:
     """Return the stub file of one dialect's constructors."""
     lines = [
         "# Written by `python -m specgate.make.stubs` from the tables; a test holds it against them.",
-        "from specgate.descriptors.core import Descriptor, TensorDesc",
+        f"from specgate.descriptors.core import {', '.join(_classes(name))}",
         "",
     ]
     for operator in operators(name):
         spec = dialect(name).operator(operator)
         lines.append(f"def {operator}(")
         lines.append("    *,")
-        for info in spec.fields.values():
+        for info in ordered(spec):
             kind = annotation(info)
             lines.append(
                 f"    {info.name}: {kind},"
@@ -31,6 +31,11 @@ def stub_text(name: str) -> str:
             )
         lines.append(") -> Descriptor: ...")
     return "\n".join(lines) + "\n"
+
+
+def _classes(name: str) -> list[str]:
+    kinds = {annotation(info) for operator in operators(name) for info in ordered(dialect(name).operator(operator))}
+    return ["Descriptor", *(word for word in ("GraphDesc", "TensorDesc") if any(word in kind for kind in kinds))]
 
 
 if __name__ == "__main__":

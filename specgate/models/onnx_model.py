@@ -12,23 +12,25 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from specgate.collecting import without_collecting
 from specgate.errors import InputError
-from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, ITEM_BYTES, KINDS, PROTO, STORED
+from specgate.models.onnx_formats import SNIFFED_BYTES, recognised
+from specgate.models.onnx_plain import Source, plain_info, plain_node
+from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.models.onnx_structure import (
     OnnxAttribute,
     OnnxFunction,
     OnnxGraph,
     OnnxModel,
     OnnxNode,
-    OnnxTensor,
     OnnxType,
     OnnxValueInfo,
 )
+from specgate.models.onnx_tensors import MAX_CONSTANT_BYTES, elem_type, numbers, read_sparse_tensor, read_tensor
 from specgate.models.wire import Reader, Span, WireError, locate
 
 __all__ = ["MAX_CONSTANT_BYTES", "read_model", "read_model_bytes"]
 
-MAX_CONSTANT_BYTES = 4096  # a tensor's payload, as encoded; larger ones are skipped
 MAX_ATTRIBUTE_BYTES = 1 << 20  # of the strings of one attribute; larger ones are skipped
 MAX_ATTRIBUTE_VALUES = 1 << 16  # of an attribute that is a list of numbers or strings; longer ones are skipped
 MAX_DEPTH = 64  # of graphs in attributes, and of types in types
@@ -64,26 +66,38 @@ def _open(path: str, flags: int) -> int:
 
 
 def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
+    reader = Source(file, size)
     try:
-        return _model(Reader(file, size), [(0, size)])
+        with without_collecting():
+            model = _model(reader, [(0, size)])
     except WireError as error:
-        within = locate(Reader(file, size), PROTO["ModelProto"], PROTO, error.offset)
-        if len(within) > 200:
-            within = f"{within[:150]} ... {within[-45:]}"
-        place = f"byte {error.offset}" + (f", {within}" if within else "")
-        raise InputError(error.message, file=name, place=place) from None
+        file.seek(0)
+        if other := recognised(file.read(SNIFFED_BYTES)):
+            raise InputError(f"expected a binary ONNX model, found {other}", file=name, place="byte 0") from None
+        raise InputError(error.message, file=name, place=_place(file, size, error.offset)) from None
+    model.oddities = [f"{_place(file, size, at)}: {odd}" for at, odd in sorted(reader.oddities.items())]
+    return model
 
 
-def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
+def _place(file: BinaryIO, size: int, offset: int) -> str:
+    within = locate(Reader(file, size), PROTO["ModelProto"], PROTO, offset)
+    if len(within) > 200:
+        within = f"{within[:150]} ... {within[-45:]}"
+    return f"byte {offset}" + (f", {within}" if within else "")
+
+
+def _model(reader: Source, spans: list[Span]) -> OnnxModel:
     model = OnnxModel()
     graph: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["ModelProto"]):
         if name == "graph":
             graph.append((value, end))
         elif name == "opset_import":
-            _opset(reader, [(value, end)], model.opset_imports)
+            _opset(reader, [(value, end)], model)
         elif name == "functions":
             model.functions.append(_function(reader, [(value, end)]))
+        elif name == "training_info":
+            model.training.append(_training(reader, [(value, end)]))
         else:
             setattr(model, name, value)
     if not graph:
@@ -92,26 +106,36 @@ def _model(reader: Reader, spans: list[Span]) -> OnnxModel:
     return model
 
 
-def _opset(reader: Reader, spans: list[Span], opsets: dict[str, int]) -> None:
+def _training(reader: Source, spans: list[Span]) -> tuple[OnnxGraph, OnnxGraph]:
+    graphs: dict[str, list[Span]] = {"initialization": [], "algorithm": []}
+    for name, value, end in reader.fields(spans, PROTO["TrainingInfoProto"]):
+        graphs[name].append((value, end))
+    return _graph(reader, graphs["initialization"], 1), _graph(reader, graphs["algorithm"], 1)
+
+
+def _opset(reader: Reader, spans: list[Span], importer: OnnxModel | OnnxFunction) -> None:
     entry = {name: value for name, value, _ in reader.fields(spans, PROTO["OperatorSetIdProto"])}
-    opsets[_domain(entry.get("domain", ""))] = entry.get("version", 0)
+    domain = _domain(entry.get("domain", ""))
+    if domain in importer.opset_imports:
+        importer.repeated_imports.setdefault(domain, []).append(importer.opset_imports[domain])
+    importer.opset_imports[domain] = entry.get("version", 0)
 
 
 def _domain(name: str) -> str:
     return "" if name == "ai.onnx" else name
 
 
-def _function(reader: Reader, spans: list[Span]) -> OnnxFunction:
+def _function(reader: Source, spans: list[Span]) -> OnnxFunction:
     function = OnnxFunction()
     for name, value, end in reader.fields(spans, PROTO["FunctionProto"]):
         if name == "node":
-            function.nodes.append(_node(reader, [(value, end)], 1))
+            function.nodes.append(_node(reader, value, end, 1))
         elif name == "attribute_proto":
             function.attribute_protos.append(_attribute(reader, [(value, end)], 1))
         elif name == "value_info":
-            function.value_infos.append(_value_info(reader, [(value, end)]))
+            function.value_infos.append(_value_info(reader, value, end))
         elif name == "opset_import":
-            _opset(reader, [(value, end)], function.opset_imports)
+            _opset(reader, [(value, end)], function)
         elif name == "domain":
             function.domain = _domain(value)
         elif name in {"name", "overload"}:
@@ -121,37 +145,69 @@ def _function(reader: Reader, spans: list[Span]) -> OnnxFunction:
     return function
 
 
-def _graph(reader: Reader, spans: list[Span], depth: int) -> OnnxGraph:
+def _graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
     if depth > MAX_DEPTH:
         raise WireError(f"graphs are nested more than {MAX_DEPTH} deep", spans[0][0])
     graph = OnnxGraph()
     for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
         if name == "node":
-            graph.nodes.append(_node(reader, [(value, end)], depth))
+            graph.nodes.append(_node(reader, value, end, depth))
         elif name == "value_info":
-            graph.value_infos.append(_value_info(reader, [(value, end)]))
+            graph.value_infos.append(_value_info(reader, value, end))
         elif name == "initializer":
-            graph.initializers.append(_tensor(reader, [(value, end)]))
+            graph.initializers.append(read_tensor(reader, [(value, end)]))
         elif name == "input":
-            graph.inputs.append(_value_info(reader, [(value, end)]))
+            graph.inputs.append(_value_info(reader, value, end))
         elif name == "output":
-            graph.outputs.append(_value_info(reader, [(value, end)]))
+            graph.outputs.append(_value_info(reader, value, end))
         elif name == "sparse_initializer":
-            graph.sparse_initializers.append(_sparse_tensor(reader, [(value, end)]))
+            graph.sparse_initializers.append(read_sparse_tensor(reader, [(value, end)]))
+        elif name == "quantization_annotation":
+            _quantization(reader, [(value, end)], graph.quantization)
         else:
             graph.name = value
     return graph
 
 
-def _node(reader: Reader, spans: list[Span], depth: int) -> OnnxNode:
+def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, str]]) -> None:
+    tensor = ""
+    names: dict[str, str] = {}
+    for name, value, end in reader.fields(spans, PROTO["TensorAnnotation"]):
+        if name == "tensor_name":
+            tensor = value
+        else:
+            pair = {key: text for key, text, _ in reader.fields([(value, end)], PROTO["StringStringEntryProto"])}
+            names[pair.get("key", "")] = pair.get("value", "")
+    known.setdefault(tensor, {}).update(names)
+
+
+def _node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
+    plain = plain_node(reader, begin, end)
+    if plain is None:
+        return _any_node(reader, begin, end, depth)
+    node, held = plain
+    known = node.attributes
+    for data, at in held:
+        attribute = reader.attributes.get(data)
+        if attribute is None:
+            attribute = _attribute(reader, [(at, at + len(data))], depth)
+            reader.share(data, attribute)
+        if attribute.name in known:
+            node.duplicates.append(attribute.name)
+        else:
+            known[attribute.name] = attribute
+    return node
+
+
+def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
     node = OnnxNode()
-    for name, value, end in reader.fields(spans, PROTO["NodeProto"]):
+    for name, value, stop in reader.fields([(begin, end)], PROTO["NodeProto"]):
         if name == "input":
             node.inputs.append(value)
         elif name == "output":
             node.outputs.append(value)
         elif name == "attribute":
-            attribute = _attribute(reader, [(value, end)], depth)
+            attribute = _attribute(reader, [(value, stop)], depth)
             if node.attributes.setdefault(attribute.name, attribute) is not attribute:
                 node.duplicates.append(attribute.name)
         elif name == "domain":
@@ -161,36 +217,40 @@ def _node(reader: Reader, spans: list[Span], depth: int) -> OnnxNode:
     return node
 
 
-def _attribute(reader: Reader, spans: list[Span], depth: int) -> OnnxAttribute:
-    attribute = OnnxAttribute()
+def _attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribute:
+    named, kind, reference = "", "UNDEFINED", ""
     found: dict[str, list[Any]] = {}  # numbers and spans by field; which of them is the value is known at the end
     for name, value, end in reader.fields(spans, PROTO["AttributeProto"]):
         if name == "name":
-            attribute.name = value
+            named = value
         elif name == "ref_attr_name":
-            attribute.ref_attr_name = value or None
+            reference = value
         elif name == "type":
             if 0 <= value < len(ATTRIBUTE_TYPES):  # a closed enum: other numbers count as unknown fields
-                attribute.kind = ATTRIBUTE_TYPES[value]
+                kind = ATTRIBUTE_TYPES[value]
         elif name not in found or name in {"f", "i", "s"}:
             if not end or end > value or name not in {"floats", "ints"}:  # packed, but none: as if it were not there
                 found[name] = [(value, end) if end else value]
         elif len(found[name]) <= MAX_ATTRIBUTE_VALUES:
             found[name].append((value, end) if end else value)
-    if attribute.kind == "UNDEFINED":
-        attribute.kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
-    if attribute.kind != "UNDEFINED" and attribute.ref_attr_name is None:
-        attribute.value = _value(reader, attribute.kind, found.get(ATTRIBUTE_FIELDS[attribute.kind], []), depth)
-    return attribute
+    if kind == "UNDEFINED":
+        kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
+    content = None
+    if kind != "UNDEFINED" and not reference:
+        content = _value(reader, kind, found.get(ATTRIBUTE_FIELDS[kind], []), depth)
+    return OnnxAttribute(named, kind, content, reference or None)
 
 
-def _value(reader: Reader, kind: str, items: list[Any], depth: int) -> Any:
+def _value(reader: Source, kind: str, items: list[Any], depth: int) -> Any:
     if len(items) > MAX_ATTRIBUTE_VALUES:
         return None
     if kind in {"FLOAT", "INT"}:
         return items[-1] if items else 0.0 if kind == "FLOAT" else 0
     if kind in {"FLOATS", "INTS"}:
-        return _numbers(reader, items, "float" if kind == "FLOATS" else "int64")
+        if sum(item[1] - item[0] for item in items if isinstance(item, tuple)) > MAX_ATTRIBUTE_BYTES:
+            return None
+        found = numbers(reader, items, "float" if kind == "FLOATS" else "int64")
+        return found if len(found) <= MAX_ATTRIBUTE_VALUES else None
     if kind in {"STRING", "STRINGS"}:
         if sum(end - begin for begin, end in items) > MAX_ATTRIBUTE_BYTES:
             return None
@@ -201,36 +261,32 @@ def _value(reader: Reader, kind: str, items: list[Any], depth: int) -> Any:
     return [_element(reader, kind.removesuffix("S"), [span], depth) for span in items]
 
 
-def _numbers(reader: Reader, items: list[Any], kind: str) -> list[Any] | None:
-    if sum(item[1] - item[0] for item in items if isinstance(item, tuple)) > MAX_ATTRIBUTE_BYTES:
-        return None
-    numbers: list[Any] = []
-    for item in items:
-        if isinstance(item, tuple):
-            numbers += reader.packed(item[0], item[1], kind)
-        else:
-            numbers.append(item)
-    return numbers if len(numbers) <= MAX_ATTRIBUTE_VALUES else None
-
-
-def _element(reader: Reader, kind: str, spans: list[Span], depth: int) -> Any:
+def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
     if kind == "TENSOR":
-        return _tensor(reader, spans)
+        return read_tensor(reader, spans)
     if kind == "GRAPH":
         return _graph(reader, spans, depth + 1)
     if kind == "SPARSE_TENSOR":
-        return _sparse_tensor(reader, spans)
+        return read_sparse_tensor(reader, spans)
     return _type(reader, spans, 1)
 
 
-def _value_info(reader: Reader, spans: list[Span]) -> OnnxValueInfo:
+def _value_info(reader: Source, begin: int, end: int) -> OnnxValueInfo:
+    plain = plain_info(reader, begin, end)
+    if plain is not None:
+        named, data, at = plain
+        kind = reader.types.get(data)
+        if kind is None:
+            kind = _type(reader, [(at, at + len(data))], 1)
+            reader.share_type(data, kind)
+        return OnnxValueInfo(named, kind)
     info = OnnxValueInfo()
     types: list[Span] = []
-    for name, value, end in reader.fields(spans, PROTO["ValueInfoProto"]):
+    for name, value, stop in reader.fields([(begin, end)], PROTO["ValueInfoProto"]):
         if name == "name":
             info.name = value
         else:
-            types.append((value, end))
+            types.append((value, stop))
     info.type = _type(reader, types, 1) if types else None
     return info
 
@@ -238,7 +294,6 @@ def _value_info(reader: Reader, spans: list[Span]) -> OnnxValueInfo:
 def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
     if depth > MAX_DEPTH:
         raise WireError(f"types are nested more than {MAX_DEPTH} deep", spans[0][0])
-    of = OnnxType()
     case = ""
     content: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["TypeProto"]):
@@ -247,23 +302,18 @@ def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
             content = []
         content.append((value, end))
     if not case:
-        return of
-    of.kind = case.removesuffix("_type")
+        return OnnxType()
+    kind = case.removesuffix("_type")
+    element: str | None = None
     inner: list[Span] = []
     for _, value, end in reader.fields(content, PROTO[KINDS["TypeProto"][case]]):
         if end:
             inner.append((value, end))
         else:
-            of.elem_type = _elem_type(value)
-    if inner and of.kind in {"tensor", "sparse_tensor"}:
-        of.shape = _shape(reader, inner)
-    elif inner:
-        of.inner = _type(reader, inner, depth + 1)
-    return of
-
-
-def _elem_type(number: int) -> str:
-    return ELEM_TYPES[number] if 0 <= number < len(ELEM_TYPES) else f"DataType({number})"
+            element = elem_type(value)
+    if inner and kind in {"tensor", "sparse_tensor"}:
+        return OnnxType(kind, element, _shape(reader, inner))
+    return OnnxType(kind, element, None, _type(reader, inner, depth + 1) if inner else None)
 
 
 def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
@@ -275,63 +325,3 @@ def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
             size = None if value == "" else value
         shape.append(size)
     return tuple(shape)
-
-
-def _sparse_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
-    dims: list[int] = []
-    values: list[Span] = []
-    for name, value, end in reader.fields(spans, PROTO["SparseTensorProto"]):
-        if name == "values":
-            values.append((value, end))
-        else:
-            dims += reader.packed(value, end, "int64") if end else [value]
-    tensor = _tensor(reader, values)
-    tensor.dims = tuple(dims)
-    tensor.data = None
-    return tensor
-
-
-def _tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
-    tensor = OnnxTensor()
-    dims: list[int] = []
-    raw: Span | None = None
-    typed: dict[str, list[Any]] = {}
-    segment = False
-    for name, value, end in reader.fields(spans, PROTO["TensorProto"]):
-        if name == "dims":
-            dims += reader.packed(value, end, "int64") if end else [value]
-        elif name == "data_type":
-            tensor.elem_type = _elem_type(value)
-        elif name == "name":
-            tensor.name = value
-        elif name == "raw_data":
-            raw = (value, end)
-        elif name == "data_location":
-            if value in {0, 1}:  # a closed enum, as above
-                tensor.location = "external" if value else "inline"
-        elif name == "external_data":
-            entry = {key: text for key, text, _ in reader.fields([(value, end)], PROTO["StringStringEntryProto"])}
-            tensor.external[entry.get("key", "")] = entry.get("value", "")
-        elif name == "segment":
-            segment = True
-        else:
-            items = typed.setdefault(name, [])
-            if len(items) <= MAX_CONSTANT_BYTES:  # each item is a byte at least
-                items.append((value, end) if end else value)
-    tensor.dims = tuple(dims)
-    if raw and not segment and tensor.location == "inline":
-        tensor.data = reader.keep(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
-    elif not segment and tensor.location == "inline" and (stored := STORED.get(tensor.elem_type)):
-        tensor.data = _typed_data(reader, stored, typed.get(stored, []))
-    return tensor
-
-
-def _typed_data(reader: Reader, name: str, items: list[Any]) -> list[Any] | None:
-    if len(items) > MAX_CONSTANT_BYTES:
-        return None
-    size = sum(item[1] - item[0] if isinstance(item, tuple) else ITEM_BYTES[name] for item in items)
-    if name == "string_data":
-        size += len(items)  # a length each
-        return [reader.keep(*item) for item in items] if size <= MAX_CONSTANT_BYTES else None
-    kind = KINDS["TensorProto"][name].removeprefix("repeated ")
-    return _numbers(reader, items, kind) if size <= MAX_CONSTANT_BYTES else None

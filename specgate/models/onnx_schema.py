@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from specgate.models.wire import enum, messages
 
-__all__ = ["ATTRIBUTE_FIELDS", "ATTRIBUTE_TYPES", "ELEM_TYPES", "ITEM_BYTES", "KINDS", "PROTO", "STORED"]
+__all__ = ["ATTRIBUTE_FIELDS", "ATTRIBUTE_TYPES", "ELEM_TYPES", "ITEM_BYTES", "KINDS", "PROTO", "SKIPPED", "STORED"]
 
 ELEM_TYPES = enum(
     "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 COMPLEX128 "
@@ -42,14 +42,16 @@ ATTRIBUTE_FIELDS = {
 PROTO = messages("""
 ModelProto 700: 1 int64 ir_version; 2 string producer_name; 3 string producer_version; 4 string domain;
     5 int64 model_version; 7 GraphProto graph; 8 repeated OperatorSetIdProto opset_import;
-    25 repeated FunctionProto functions
+    20 repeated TrainingInfoProto training_info; 25 repeated FunctionProto functions
+TrainingInfoProto 200: 1 GraphProto initialization; 2 GraphProto algorithm
 OperatorSetIdProto 100: 1 string domain; 2 int64 version
 FunctionProto 700: 1 string name; 4 repeated string input; 5 repeated string output; 6 repeated string attribute;
     7 repeated NodeProto node; 9 repeated OperatorSetIdProto opset_import; 10 string domain;
     11 repeated AttributeProto attribute_proto; 12 repeated ValueInfoProto value_info; 13 string overload
 GraphProto 500: 1 repeated NodeProto node; 2 string name; 5 repeated TensorProto initializer;
     11 repeated ValueInfoProto input; 12 repeated ValueInfoProto output; 13 repeated ValueInfoProto value_info;
-    15 repeated SparseTensorProto sparse_initializer
+    14 repeated TensorAnnotation quantization_annotation; 15 repeated SparseTensorProto sparse_initializer
+TensorAnnotation 250: 1 string tensor_name; 2 repeated StringStringEntryProto quant_parameter_tensor_names
 NodeProto 400: 1 repeated string input; 2 repeated string output; 3 string name; 4 string op_type;
     5 repeated AttributeProto attribute; 7 string domain; 8 string overload
 AttributeProto 250: 1 string name; 2 float f; 3 int64 i; 4 bytes s; 5 TensorProto t; 6 GraphProto g;
@@ -71,9 +73,26 @@ TensorProto 250: 1 repeated int64 dims; 2 int32 data_type; 3 TensorProto.Segment
     5 repeated int32 int32_data; 6 repeated bytes string_data; 7 repeated int64 int64_data; 8 string name;
     9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data;
     13 repeated StringStringEntryProto external_data; 14 enum data_location
-SparseTensorProto 0: 1 TensorProto values; 3 repeated int64 dims
+TensorProto.Segment 0:
+SparseTensorProto 250: 1 TensorProto values; 2 TensorProto indices; 3 repeated int64 dims
 StringStringEntryProto 0: 1 string key; 2 string value
 """)
+# What is skipped, whatever is in it: documentation, metadata, what a dimension or a type is for, on which devices a
+# node runs, and where training writes its results. No verdict depends on any of it.
+SKIPPED = {
+    "ModelProto": "doc_string metadata_props configuration",
+    "TrainingInfoProto": "initialization_binding update_binding",
+    "FunctionProto": "doc_string metadata_props",
+    "GraphProto": "doc_string metadata_props",
+    "NodeProto": "doc_string metadata_props device_configurations",
+    "AttributeProto": "doc_string",
+    "ValueInfoProto": "doc_string metadata_props",
+    "TypeProto": "denotation",
+    "TypeProto.Opaque": "domain name",
+    "TensorShapeProto.Dimension": "denotation",
+    "TensorProto": "doc_string metadata_props",
+    "TensorProto.Segment": "begin end",
+}
 KINDS = {name: dict(message.fields.values()) for name, message in PROTO.items()}
 
 # The field that holds the elements of a type where raw_data does not.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
 from typing import Any
+
+from specgate.models.onnx_values import decode, padding
 
 __all__ = [
     "OnnxAttribute",
@@ -17,30 +18,6 @@ __all__ = [
     "OnnxValueInfo",
 ]
 
-# How the elements of a type lie in raw_data: struct's codes; packed types by the byte.
-CODES = {
-    "FLOAT": "f",
-    "UINT8": "B",
-    "INT8": "b",
-    "UINT16": "H",
-    "INT16": "h",
-    "INT32": "i",
-    "INT64": "q",
-    "BOOL": "?",
-    "FLOAT16": "e",
-    "DOUBLE": "d",
-    "UINT32": "I",
-    "UINT64": "Q",
-    "COMPLEX64": "f",
-    "COMPLEX128": "d",
-    "BFLOAT16": "H",
-    "UINT4": "B",
-    "INT4": "B",
-    "UINT2": "B",
-    "INT2": "B",
-}
-PER_BYTE = {"UINT4": 2, "INT4": 2, "UINT2": 4, "INT2": 4}
-
 
 @dataclass(slots=True)
 class OnnxTensor:
@@ -48,6 +25,7 @@ class OnnxTensor:
 
     `data` is raw_data as bytes or the typed field's list as it stands, and None where it is external, sparse, in
     segments or more than MAX_CONSTANT_BYTES. `external` has external_data's entries (location, offset, length ...).
+    `sparse` has a SparseTensorProto's values and indices.
     """
 
     name: str = ""
@@ -56,31 +34,30 @@ class OnnxTensor:
     location: str = "inline"
     external: dict[str, str] = field(default_factory=dict)
     data: bytes | list[Any] | None = None
+    sparse: tuple[OnnxTensor, OnnxTensor] | None = None
 
     def values(self) -> list[Any] | None:
         """The elements in row-major order as int, float, bool, complex or bytes (STRING).
 
-        None where `data` is None, does not match `dims`, or is of a type without a Python counterpart (8, 6 and 4-bit
-        floats).
+        None where `data` is None or does not match `dims`.
         """
         if self.data is None or min(self.dims, default=0) < 0:
             return None
         if self.elem_type == "STRING":
             values = self.data if isinstance(self.data, list) else None
         else:
-            values = _decode(self.elem_type, self.data)
+            values = decode(self.elem_type, self.data)
         count = 1
         for dim in sorted(self.dims):  # a size of 0 first, so that no product grows beyond any payload
             count = min(count * dim, 1 << 32)
-        per_byte = PER_BYTE.get(self.elem_type, 1)
-        if values is None or not count <= len(values) < count + per_byte:
+        if values is None or not count <= len(values) <= count + padding(self.elem_type, self.data):
             return None
         return values[:count]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class OnnxType:
-    """A TypeProto.
+    """A TypeProto; equal ones of a model may be one object.
 
     `kind` is tensor, sparse_tensor, sequence, map, optional, opaque or unknown (none is set). `elem_type` is the
     TensorProto name of a tensor's elements or a map's keys, `inner` the type inside a sequence, map or optional.
@@ -101,9 +78,11 @@ class OnnxValueInfo:
     type: OnnxType | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, frozen=True)
 class OnnxAttribute:
-    """An AttributeProto; `kind` is its AttributeType's name, UNDEFINED where neither a type nor a value is there.
+    """An AttributeProto, which equal nodes may share.
+
+    `kind` is its AttributeType's name, UNDEFINED where neither a type nor a value is there.
 
     `value` by kind: int, float, bytes (STRING), OnnxTensor, OnnxGraph, OnnxType, or a list of these. It is None for a
     reference (`ref_attr_name`), for a message that is missing, and for strings of more than MAX_ATTRIBUTE_BYTES or
@@ -132,7 +111,7 @@ class OnnxNode:
 
 @dataclass(slots=True)
 class OnnxGraph:
-    """A GraphProto."""
+    """A GraphProto; `quantization` has by tensor the names that quantization_annotation gives its parameters."""
 
     name: str = ""
     nodes: list[OnnxNode] = field(default_factory=list)
@@ -141,11 +120,15 @@ class OnnxGraph:
     value_infos: list[OnnxValueInfo] = field(default_factory=list)
     initializers: list[OnnxTensor] = field(default_factory=list)
     sparse_initializers: list[OnnxTensor] = field(default_factory=list)
+    quantization: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class OnnxFunction:
-    """A FunctionProto: `attributes` names those without a default, `attribute_protos` has those with one."""
+    """A FunctionProto: `attributes` names those without a default, `attribute_protos` has those with one.
+
+    `repeated_imports` has the versions of a domain that a later import of it replaces.
+    """
 
     name: str = ""
     domain: str = ""
@@ -156,46 +139,28 @@ class OnnxFunction:
     attribute_protos: list[OnnxAttribute] = field(default_factory=list)
     nodes: list[OnnxNode] = field(default_factory=list)
     opset_imports: dict[str, int] = field(default_factory=dict)
+    repeated_imports: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
     value_infos: list[OnnxValueInfo] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class OnnxModel:
-    """A ModelProto. The domain of ai.onnx is "" in opset_imports, nodes and functions; `file` is None for bytes."""
+    """A ModelProto. The domain of ai.onnx is "" in opset_imports, nodes and functions; `file` is None for bytes.
+
+    `repeated_imports` has the versions of a domain that a later import of it replaces.
+    `training` has the graphs (initialization, algorithm) of each TrainingInfoProto that it has. `oddities` are bytes
+    that protobuf takes and nobody can have meant, each with its place: names that are no UTF-8, fields of a wrong type.
+    """
 
     ir_version: int | None = None
     opset_imports: dict[str, int] = field(default_factory=dict)
+    repeated_imports: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
     producer_name: str = ""
     producer_version: str = ""
     domain: str = ""
     model_version: int = 0
     graph: OnnxGraph = field(default_factory=OnnxGraph)
     functions: list[OnnxFunction] = field(default_factory=list)
+    training: list[tuple[OnnxGraph, OnnxGraph]] = field(default_factory=list)
     file: str | None = None
-
-
-def _decode(elem_type: str, data: bytes | list[Any]) -> list[Any] | None:
-    code = CODES.get(elem_type)
-    if code is None:
-        return None
-    width = struct.calcsize(code)
-    if isinstance(data, bytes):
-        raw = data
-    elif code in "fd":
-        raw = struct.pack(f"<{len(data)}{code}", *data)
-    else:  # integers and bit patterns, of which int32_data may hold more bits than the type has
-        raw = b"".join((item & (1 << 8 * width) - 1).to_bytes(width, "little") for item in data)
-    if len(raw) % width:
-        return None
-    values = list(struct.unpack(f"<{len(raw) // width}{code}", raw))
-    if elem_type == "BFLOAT16":
-        return list(struct.unpack(f"<{len(values)}f", struct.pack(f"<{len(values)}I", *(v << 16 for v in values))))
-    if elem_type in {"COMPLEX64", "COMPLEX128"}:
-        return (
-            [complex(*pair) for pair in zip(values[::2], values[1::2], strict=True)] if len(values) % 2 == 0 else None
-        )
-    if elem_type in PER_BYTE:
-        bits = 8 // PER_BYTE[elem_type]
-        sign = 1 << bits - 1 if elem_type.startswith("INT") else 0
-        return [((v >> shift & (1 << bits) - 1) ^ sign) - sign for v in values for shift in range(0, 8, bits)]
-    return values
+    oddities: list[str] = field(default_factory=list, compare=False, repr=False)

@@ -20,6 +20,7 @@ BLOCK_BYTES = 1 << 14
 MAX_TEXT_BYTES = 1 << 20
 MAX_PACKED_BYTES = 1 << 20
 MAX_GROUP_DEPTH = 100  # protobuf's own default
+MAX_ODDITIES = 10
 MAX_MEMORY_BYTES = 1 << 30  # by the estimates FIELD_COST and Message.cost
 FIELD_COST = 64  # bytes: a small object and its place in a list
 
@@ -87,15 +88,15 @@ class Message:
             if wire != LEN and kind != label_and_type:  # repeated numbers come one by one or packed
                 self.by_key[number << 3 | LEN] = (field, _number, False)
 
-    def unlisted(self, key: int, at: int) -> _Codec:
-        """How to skip a field; WireError where `key`, at byte `at`, is none or a listed field's of a wrong wire."""
+    def unlisted(self, key: int, at: int) -> str | None:
+        """What is odd about a field to skip: a listed field's number with a wrong wire. WireError where it is none."""
         number = key >> 3
         if not 0 < number < 1 << 29:
             raise WireError(f"expected a field number from 1 to 536870911, found {number}", at)
         if number in self.fields and key & 7 < len(_WIRES):
             name, kind = self.fields[number]
-            raise WireError(f"expected {kind} in {self.name}.{name}, found {_WIRES[key & 7]}", at)
-        return _SKIPPED
+            return f"expected {kind} in {self.name}.{name}, found {_WIRES[key & 7]}; skipped, as protobuf does"
+        return None
 
 
 def enum(text: str) -> tuple[str, ...]:
@@ -121,9 +122,12 @@ def messages(text: str) -> dict[str, Message]:
 
 
 class Reader:
-    """Reads the fields of messages from a seekable binary file of `size` bytes, of which it holds one block."""
+    """Reads the fields of messages from a seekable binary file of `size` bytes, of which it holds one block.
 
-    __slots__ = ("_base", "_buffer", "_file", "_left", "_safe", "size")
+    `oddities` has by byte what was read as protobuf reads it and is hardly what was meant, the first MAX_ODDITIES.
+    """
+
+    __slots__ = ("_base", "_buffer", "_file", "_left", "_safe", "oddities", "size")
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.size = size
@@ -131,13 +135,14 @@ class Reader:
         self._buffer = b""
         self._base = self._safe = 0
         self._left = MAX_MEMORY_BYTES
+        self.oddities: dict[int, str] = {}
 
     def fields(self, spans: Sequence[Span], message: Message) -> Iterable[Field]:
         """(name, value, 0) per number or string, (name, begin, end) per sub-message, bytes or packed numbers.
 
         Fields that the message does not list are skipped. WireError at the first that is wrong, here or in iterating.
         """
-        self._spend(message.cost, spans[0][0] if spans else 0)
+        self.spend(message.cost, spans[0][0] if spans else 0)
         if len(spans) != 1:
             return self._batches([], spans, message)
         at, stop = spans[0]
@@ -171,7 +176,7 @@ class Reader:
                 if key > 127:
                     key, i = _varint(buffer, i - 1, at)
                 value: Any = buffer[i]
-                field = by_key[key] if key in by_key else message.unlisted(key, at)
+                field = by_key[key] if key in by_key else self._unlisted(message, key, at)
                 end = 0
                 if key & 7 == LEN:
                     i += 1
@@ -192,22 +197,33 @@ class Reader:
                 if field[2]:
                     data = buffer[i:after] if after <= held else self._long_text(value, end, field[0])
                     self._left -= end - value
-                    batch.append((field[0], data.decode(), 0))
+                    try:
+                        text = data.decode()
+                    except UnicodeDecodeError as error:
+                        text = self._escaped(error, message, at)
+                    batch.append((field[0], text, 0))
                 elif field[0]:
                     batch.append((field[0], value, end))
                 i = after
-        except (IndexError, struct.error, UnicodeDecodeError, WireError) as error:
+        except (IndexError, struct.error, WireError) as error:
             if not batch:
-                raise _explained(error, message.name, at) from None
+                raise _explained(error, at) from None
             return batch, at
-        self._spend(FIELD_COST * len(batch), at)
+        self.spend(FIELD_COST * len(batch), at)
         return batch, base + i
 
-    def read(self, begin: int, end: int) -> bytes:
-        """The bytes of a span."""
+    def held(self, begin: int, end: int) -> bytes | None:
+        """The bytes of a span if they lie in the block at hand."""
         i = begin - self._base
         if i >= 0 and end - self._base <= len(self._buffer):
             return self._buffer[i : end - self._base]
+        return None
+
+    def read(self, begin: int, end: int) -> bytes:
+        """The bytes of a span."""
+        held = self.held(begin, end)
+        if held is not None:
+            return held
         data = self._fetch(begin, end - begin)
         if len(data) != end - begin:
             raise WireError(f"expected {end - begin} bytes, the file has only {len(data)} left", begin)
@@ -215,8 +231,14 @@ class Reader:
 
     def keep(self, begin: int, end: int) -> bytes:
         """The bytes of a span that stay in memory, which is counted."""
-        self._spend(end - begin, begin)
+        self.spend(end - begin, begin)
         return self.read(begin, end)
+
+    def spend(self, cost: int, at: int) -> None:
+        """Count memory; WireError, for byte `at`, where it becomes more than MAX_MEMORY_BYTES."""
+        self._left -= cost
+        if self._left < 0:
+            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
 
     def packed(self, begin: int, end: int, kind: str) -> list[Any]:
         """The numbers of a span of packed numbers of the .proto type `kind`."""
@@ -238,13 +260,21 @@ class Reader:
                     values.append(convert(value))
             except IndexError:
                 raise WireError("a packed number is cut off", begin) from None
-        self._spend(FIELD_COST * len(values), begin)
+        self.spend(FIELD_COST * len(values), begin)
         return values
 
-    def _spend(self, cost: int, at: int) -> None:
-        self._left -= cost
-        if self._left < 0:
-            raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
+    def _unlisted(self, message: Message, key: int, at: int) -> _Codec:
+        if (odd := message.unlisted(key, at)) and len(self.oddities) < MAX_ODDITIES:
+            self.oddities[at] = odd
+        return _SKIPPED
+
+    def _escaped(self, error: UnicodeDecodeError, message: Message, at: int) -> str:
+        # A proto2 parser takes any bytes for a string. Escaped, what differs stays different and can be printed.
+        if len(self.oddities) < MAX_ODDITIES:
+            bad = error.object[max(0, error.start - 20) : error.start + 20]
+            self.oddities[at] = f"expected UTF-8 in a string of {message.name}, found {bad!r}"
+        self._left -= 3 * len(error.object)  # four characters a byte
+        return error.object.decode(errors="backslashreplace")
 
     def _long_text(self, begin: int, end: int, name: str) -> bytes:
         if end - begin > MAX_TEXT_BYTES:
@@ -338,12 +368,9 @@ def locate(reader: Reader, message: Message, messages: Mapping[str, Message], of
     return ".".join(path)
 
 
-def _explained(error: Exception, message: str, at: int) -> WireError:
+def _explained(error: Exception, at: int) -> WireError:
     if isinstance(error, WireError):
         return error
-    if isinstance(error, UnicodeDecodeError):
-        bad = error.object[max(0, error.start - 20) : error.start + 20]
-        return WireError(f"expected UTF-8 in a string of {message}, found {bad!r}", at)
     return WireError("a field is cut off at the end of the file", at)
 
 

@@ -28,6 +28,8 @@ __all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features",
 #: For each case that is wanted, so many descriptors are drawn to choose from.
 _POOL: Final = 10
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("nan"), float("inf"), float("-inf"), 1e30)
+#: Their sums and products are exact in 32 bits, in any order: no partial one is lost beside a larger one, or overflows.
+_SUMMANDS: Final = (*(n / 64 for n in range(-128, 129)), *3 * (-0.0, float("nan"), float("inf"), float("-inf")))
 _EDGES: Final = tuple(n + d for n in (0, 2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64) for d in (-1, 0, 1))
 #: Of a float's bits: sign, exponent and fraction as strings of their first and last digit repeated.
 _SHAPES: Final = (
@@ -81,16 +83,17 @@ def drawn_arrays(descriptor: Descriptor, level: str, seed: int) -> dict[str, Any
     return found[-1]  # the first ones are simple
 
 
-def boundary_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
+def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = False) -> dict[str, Any]:
     """Return arrays of values at which something may change.
 
     Integers are sizes and their neighbours, positive and negative, and the ends of types; floats are infinite,
-    denormal, negative zero and various nan among others.
+    denormal, negative zero and various nan among others. summed: where the order of sums is left open, so that no
+    finite float may be large or tiny; few are infinite or nan, so that few sums are.
     """
     near = {s * sign + d for s in _sizes(descriptor) for sign in (1, -1) for d in (-1, 0, 1)}
 
     def filled(tensor: TensorDesc) -> NDArray[Any]:
-        palette = _palette(dialect(descriptor.dialect), tensor, near)
+        palette = _palette(dialect(descriptor.dialect), tensor, near, summed=summed)
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         chosen = [random.randrange(len(palette)) for _ in range(prod(shape))]
         made: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
@@ -181,9 +184,11 @@ def _mapped(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
     return one(value) if isinstance(value, TensorDesc) else [one(each) for each in value]
 
 
-def _palette(tables: Dialect, tensor: TensorDesc, near: set[int]) -> NDArray[Any]:
+def _palette(tables: Dialect, tensor: TensorDesc, near: set[int], *, summed: bool) -> NDArray[Any]:
     kind = str(tensor.type)
     dtype = numpy_type(tables, kind)
+    if dtype.kind in "fcV" and summed:
+        return np.array(_SUMMANDS).astype(dtype)
     if dtype.kind in "fcV":
         special = _special_floats(dtype) if dtype.kind == "f" else np.array(_FLOATS)
         sizes = np.array(sorted(near | {0, 1, 2, 3}))

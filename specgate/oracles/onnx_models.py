@@ -17,7 +17,8 @@ __all__ = ["NotExpressible", "checker_model", "constant_array", "inference_model
 _FREE_INITIALIZERS: Final = 4
 #: Gives what the checker wants no type for: a value that another node made.
 _MAKER: Final = "specgate.unknown"
-_MESSAGES: Final = {4: "TensorProto", 5: "GraphProto", 11: "SparseTensorProto", 13: "TypeProto"}
+_TENSOR: Final = 4
+_MESSAGES: Final = {_TENSOR: "TensorProto", 5: "GraphProto", 11: "SparseTensorProto", 13: "TypeProto"}
 
 
 class NotExpressible(Exception):
@@ -147,11 +148,13 @@ def _text(item: Any) -> str | bytes:
 
 def _attribute(attribute: Attribute) -> Any:
     import onnx
-    from onnx import helper
+    from onnx import helper, numpy_helper
 
     name, value, kind = attribute
     try:
-        if kind in _MESSAGES:
+        if kind == _TENSOR and not isinstance(value, bytes):
+            value = numpy_helper.from_array(constant_array(value))
+        elif kind in _MESSAGES:
             value = getattr(onnx, _MESSAGES[kind]).FromString(value)
         return helper.make_attribute(name, value, attr_type=kind or None)
     except (ValueError, TypeError, OverflowError) as error:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.positional import relaid
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 
@@ -12,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from specgate.descriptors.core import Descriptor, Oddity
-    from specgate.spec.forms import FieldInfo
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.forms import FieldInfo, Layout
 
 __all__ = ["Attribute", "Question", "Tensor", "make_question"]
 
@@ -23,6 +25,7 @@ _KINDS: Final = {
     "float": _FLOAT, "int": _INT, "string": _STRING, "float[]": _FLOATS, "int[]": _INTS, "string[]": _STRINGS,
 }  # fmt: skip
 _MESSAGES: Final = {"TensorProto": 4, "GraphProto": 5, "SparseTensorProto": 11, "TypeProto": 13}
+_MOST_FILLED: Final = 4096
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -40,7 +43,10 @@ class Tensor(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """An attribute; kind: AttributeProto.AttributeType, 0 for the one that fits; a message's value is its bytes."""
+    """An attribute; kind: AttributeProto.AttributeType, 0 for the one that fits.
+
+    A message's value is its bytes, or a Tensor.
+    """
 
     name: str
     value: Any
@@ -74,13 +80,18 @@ def make_question(descriptor: Descriptor, level: str) -> Question | str:
     try:
         tables.check_level(opset)
         spec = tables.operator(descriptor.operator)
+        if spec.varies and descriptor.layout != opset:
+            descriptor = relaid(descriptor, spec, opset)
+        layout = spec.layout(opset)
         return Question(
             op_type,
             int(opset),
             tables.raw["levels"]["levels"][opset]["ir_version"],
-            _with_extras(_placed(descriptor, spec.inputs, opset, optional=True), spec.inputs, descriptor, "inputs"),
-            _with_extras(_placed(descriptor, spec.outputs, opset, optional=False), spec.outputs, descriptor, "outputs"),
-            tuple(_attributes(descriptor, spec)),
+            _with_extras(_placed(descriptor, layout.inputs, opset, optional=True), layout.inputs, descriptor, "inputs"),
+            _with_extras(
+                _placed(descriptor, layout.outputs, opset, optional=False), layout.outputs, descriptor, "outputs"
+            ),
+            tuple(_attributes(descriptor, layout)),
         )
     except (InputError, NoTable, _Unaskable) as error:
         return str(error)
@@ -97,7 +108,9 @@ def _placed(
             found.append(_tensor(info.name, value))
         elif isinstance(value, list | tuple) and value:
             found += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
-        elif optional or info.optional or not dialect("onnx").holds(opset, info.since, info.until):
+        elif not dialect("onnx").holds(opset, info.since, info.until):
+            continue  # has no place among the inputs or outputs of this version
+        elif optional or info.optional:
             found.append(None)
         else:
             found.append(Tensor(f"{info.name}_0" if info.type == "tensor[]" else info.name, 0, None, stated=False))
@@ -130,16 +143,29 @@ def _with_extras(
     return (*tensors, *blanks, like._replace(name=f"extra_{kind}", value=None, stated=kind == "inputs"))
 
 
-def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> Iterator[Attribute]:
-    kinds = {info.name: _KINDS.get(info.type, 0) for info in spec.attributes}
-    for name, kind in kinds.items():
-        if descriptor.fields.get(name) is not None:
-            yield Attribute(name, descriptor.fields[name], kind)
+def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
+    named = {info.name: info for info in layout.attributes.values()}
+    for name, info in named.items():
+        value = descriptor.fields.get(name)
+        if isinstance(value, TensorDesc) and info.type == "tensor-proto":
+            made = _tensor(info.vendor_name, value)
+            yield Attribute(info.vendor_name, _filled(made) if made else None, _MESSAGES["TensorProto"])
+        elif value is not None:
+            yield Attribute(info.vendor_name, value, _KINDS.get(info.type, 0))
     for oddity in descriptor.oddities:
         if oddity.code in {"unknown-attribute", "wrong-kind"}:
-            yield _odd(oddity, kinds.get(oddity.where, 0))
+            known = named.get(oddity.where)
+            where = replace(oddity, where=known.vendor_name) if known else oddity
+            yield _odd(where, _KINDS.get(known.type, 0) if known else 0)
         elif not oddity.code.startswith("too-many-"):
             raise _Unaskable(oddity.message)
+
+
+def _filled(tensor: Tensor) -> Tensor:
+    """A tensor that stands in an attribute has elements, be they zeros."""
+    sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
+    few = prod(sizes) if prod(sizes) <= _MOST_FILLED else 0
+    return tensor if tensor.value is not None else tensor._replace(value=(0,) * few)
 
 
 def _odd(oddity: Oddity, expected: int) -> Attribute:

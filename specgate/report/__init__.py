@@ -18,6 +18,7 @@ __all__ = [
     "details",
     "in_order",
     "nodes_in_order",
+    "place_order",
     "plural",
     "render",
     "sentence",
@@ -30,6 +31,7 @@ FORMATS: dict[str, str] = {
     "sarif": "specgate.report.sarif:render",
     "junit": "specgate.report.junit:render",
     "github": "specgate.report.github:render",
+    "html": "specgate.report.lint.html:render",
 }
 """Each format's name and the ``module:function`` that takes a report and options and returns its text."""
 
@@ -84,15 +86,18 @@ def without_table(nodes: Iterable[NodeRef]) -> list[str]:
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings by file, node, field and id; nodes by their numbers, ``node[9]`` before ``node[10]``."""
-    return sorted(findings, key=lambda f: (_place(f.location), f.where, f.id, f.target or "", f.severity, f.message))
+    return sorted(
+        findings, key=lambda f: (place_order(f.location), f.where, f.id, f.target or "", f.severity, f.message)
+    )
 
 
 def nodes_in_order(nodes: Iterable[NodeRef]) -> list[NodeRef]:
     """Return the nodes by file, node and target."""
-    return sorted(nodes, key=lambda n: (_place(n.location), n.target or "", n.reason))
+    return sorted(nodes, key=lambda n: (place_order(n.location), n.target or "", n.reason))
 
 
-def _place(location: Location | None) -> tuple[object, ...]:
+def place_order(location: Location | None) -> tuple[object, ...]:
+    """Return what places are ordered by: the file, the node (by its numbers) and the line."""
     if location is None:
         return ("", (), 0, "")
     return (location.file or "", _natural(location.node or ""), location.line or 0, location.operator or "")

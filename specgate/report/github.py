@@ -25,12 +25,16 @@ _LINE_LIMIT = 4000
 def render(report: Report, options: RenderOptions) -> str:
     """Return one command per line, errors first; empty if there is nothing to say."""
     ordered = in_order(report.findings)
-    lines: list[str] = []
+    # A file that could not be read comes first: the report says nothing else of it.
+    lines = [f"::error title=unusable::{_data([line])}" for line in report.unusable[:_PER_LEVEL]]
     left_out: list[str] = []
+    if len(report.unusable) > _PER_LEVEL:
+        left_out.append(plural(len(report.unusable) - _PER_LEVEL, "more unusable file"))
     for severity, command in _COMMANDS.items():
         found = [finding for finding in ordered if finding.severity == severity]
         # The closing summary is a notice itself and must not be the one that GitHub drops.
-        room = _PER_LEVEL - 1 if severity == "note" else _PER_LEVEL
+        taken = {"error": min(len(report.unusable), _PER_LEVEL), "warning": 0, "note": 1}
+        room = _PER_LEVEL - taken[severity]
         lines.extend(_annotation(command, finding, options) for finding in found[:room])
         if len(found) > room:
             left_out.append(plural(len(found) - room, f"more {severity}"))

@@ -1,17 +1,7 @@
-"""The report as JSON, for programs: schema ``specgate-report/1``.
+"""The report as JSON, for programs: schema ``specgate-report/1``, which ``report.schema.json`` beside this describes.
 
-An object with these members:
-
-- ``schema``, this name; ``targets`` and ``files``, in the order in which they were given;
-- ``nodes``, the number of (node, target) pairs that were judged;
-- ``counts``: ``findings``, ``errors``, ``warnings``, ``notes``, ``undecided``, ``no_table``, ``ignored``;
-- ``findings`` and ``ignored``: objects with every field of `specgate.verdict.Finding`, by file, node, field and id;
-- ``undecided`` and ``no_table``: objects with ``location``, ``target`` and ``reason``, by file, node and target.
-
-A location is null or an object with ``file``, ``line``, ``node`` and ``operator``, each of them possibly null. In
-``values``, infinities and NaN are the strings ``"inf"``, ``"-inf"`` and ``"nan"``, integers of more than 14000 bits are
-hexadecimal strings, bytes are their Python literal, and what JSON has no word for is text. Fields may be added under
-the same schema; none is removed or changes its meaning.
+``specgate spec schema report`` prints that file. Fields may be added under the same schema; none is removed or changes
+its meaning.
 """
 
 from __future__ import annotations
@@ -19,14 +9,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from specgate.report import counts, in_order, nodes_in_order
+from specgate.report import counts, nodes_in_order
 from specgate.report.clean import clean, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.report.options import RenderOptions
-    from specgate.verdict import Finding, Location, NodeRef, Report
+    from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report
 
 __all__ = ["SCHEMA", "document", "dumps", "render", "safe_values"]
 
@@ -37,23 +27,34 @@ _MAX_ITEMS = 10_000
 _MAX_BITS = 14_000  # Python writes no decimal number of more than 4300 digits
 
 
-def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (every format takes both)
+def render(report: Report, options: RenderOptions) -> str:
     """Return the report as indented ASCII JSON."""
-    return dumps(document(report))
+    return dumps(document(report, options))
 
 
-def document(report: Report) -> dict[str, Any]:
+def document(report: Report, options: RenderOptions | None = None) -> dict[str, Any]:
     """Return the report as plain dicts, lists, strings and numbers."""
+    # Every command that prints JSON loads this module; only reports need hashes.
+    from specgate.report.identity import identified
+    from specgate.report.options import RenderOptions
+
+    found, ignored = identified(report, options or RenderOptions())
     return {
         "schema": SCHEMA,
         "targets": [well_formed(target) for target in report.targets],
         "files": [well_formed(file) for file in report.files],
+        "unusable": [well_formed(line) for line in report.unusable],
         "nodes": report.nodes,
         "counts": counts(report),
-        "findings": [_finding(finding) for finding in in_order(report.findings)],
+        "findings": [_finding(finding, fingerprint) for finding, fingerprint in found],
         "undecided": [_node(node) for node in nodes_in_order(report.undecided)],
         "no_table": [_node(node) for node in nodes_in_order(report.no_table)],
-        "ignored": [_finding(finding) for finding in in_order(report.ignored)],
+        "ignored": [
+            {**_finding(finding, fingerprint), "ignored": _text(finding.ignored)} for finding, fingerprint in ignored
+        ],
+        "context": [
+            _context(file, node, context) for (file, node), context in sorted(report.context.items(), key=_key_of)
+        ],
     }
 
 
@@ -64,8 +65,9 @@ def dumps(value: Any) -> str:
     return text.replace("##", "#\\u0023") + "\n"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
     return {
+        "fingerprint": fingerprint,
         "id": well_formed(finding.id),
         "severity": finding.severity,
         "message": well_formed(finding.message),
@@ -96,6 +98,31 @@ def _location(location: Location | None) -> dict[str, Any] | None:
         "line": location.line,
         "node": _text(location.node),
         "operator": _text(location.operator),
+    }
+
+
+def _key_of(item: tuple[tuple[str | None, str], NodeContext]) -> tuple[str, str]:
+    return (item[0][0] or "", item[0][1])
+
+
+def _context(file: str | None, node: str, context: NodeContext) -> dict[str, Any]:
+    return {
+        "file": _text(file),
+        "node": well_formed(node),
+        "inputs": [_port(port) for port in context.inputs],
+        "outputs": [_port(port) for port in context.outputs],
+    }
+
+
+def _port(port: Port) -> dict[str, Any]:
+    sizes = None if port.sizes is None else [well_formed(s) if isinstance(s, str) else s for s in port.sizes]
+    return {
+        "field": well_formed(port.field),
+        "name": _text(port.name),
+        "type": _text(port.type),
+        "sizes": sizes,
+        "nodes": [{"node": well_formed(node), "operator": well_formed(operator)} for node, operator in port.nodes],
+        "more": port.more,
     }
 
 

@@ -1,13 +1,18 @@
-"""The report as JUnit XML: one suite per file and target, one case per finding, undecided nodes as skipped cases."""
+"""The report as JUnit XML: one suite per file and target, one case per finding, undecided nodes as skipped cases.
+
+Elements and attributes are those of Jenkins' schema (junit-10.xsd of its xUnit plugin), which pytest's ``xunit2`` keeps
+to as well. GitLab tells cases apart by class and name alone: both together are unique here.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from specgate.report import details, in_order, nodes_in_order, without_table
 from specgate.report.clean import clean
+from specgate.report.ports import context_at, inputs_line
 
 if TYPE_CHECKING:
     from specgate.report.options import RenderOptions
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _LINE_LIMIT = 4000
+_UNUSABLE = "unusable files"
 
 # Every text goes through clean(): what XML 1.0 cannot hold is not printable and is shown as an escape.
 
@@ -23,16 +29,20 @@ _LINE_LIMIT = 4000
 def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (every format takes both)
     """Return the report as ASCII XML; a file that is clean for a target has one passing case there.
 
-    Errors and warnings are failures; a note is a passing case with its text as output. Operators without a table
-    are named in their suite's output.
+    Errors and warnings are failures; a note is a passing case with its text as output; a file that could not be read
+    is an error. Operators without a table are named in their suite's output.
     """
     root = ET.Element("testsuites", name="specgate")
-    totals = [0, 0, 0]
-    for (file, target), suite in sorted(_suites(report).items()):
+    totals = [0, 0, 0, 0]
+    suites = sorted(_suites(report).items())
+    if report.unusable:
+        suites.append(((_UNUSABLE, ""), _unusable(report.unusable)))
+    for (file, target), suite in suites:
         numbers = _finish(suite, file, target)
         root.append(suite)
         totals = [total + number for total, number in zip(totals, numbers, strict=True)]
-    _number(root, totals)
+    for name, number in zip(("tests", "failures", "errors"), totals, strict=False):
+        root.set(name, str(number))
     ET.indent(root)
     written: bytes = ET.tostring(root, encoding="us-ascii", xml_declaration=True)
     return written.decode("ascii") + "\n"
@@ -42,10 +52,10 @@ def _suites(report: Report) -> dict[tuple[str, str], ET.Element]:
     """Return the cases of each (file, target); "" stands for an unknown file and for no particular target."""
     suites: defaultdict[tuple[str, str], ET.Element] = defaultdict(lambda: ET.Element("testsuite"))
     suites.update(
-        {(file, target): ET.Element("testsuite") for file in report.files for target in report.targets or [""]}
+        {(file, target): ET.Element("testsuite") for file in report.files for target in report.targets_of(file) or [""]}
     )
     for finding in in_order(report.findings):
-        suites[_key(finding.location, finding.target)].append(_failed(finding))
+        suites[_key(finding.location, finding.target)].append(_failed(finding, report))
     for node in nodes_in_order(report.undecided):
         suites[_key(node.location, node.target)].append(_undecided(node))
     no_table: defaultdict[tuple[str, str], list[NodeRef]] = defaultdict(list)
@@ -57,41 +67,56 @@ def _suites(report: Report) -> dict[tuple[str, str], ET.Element]:
     return suites
 
 
+def _unusable(lines: list[str]) -> ET.Element:
+    suite = ET.Element("testsuite")
+    for line in lines:
+        shown = clean(line, _LINE_LIMIT)
+        case = ET.SubElement(suite, "testcase", name=clean(line))
+        ET.SubElement(case, "error", message=shown, type="unusable").text = shown
+    return suite
+
+
 def _key(location: Location | None, target: str | None) -> tuple[str, str]:
     return ((location.file or "") if location is not None else "", target or "")
 
 
 def _finish(suite: ET.Element, file: str, target: str) -> list[int]:
-    """Name and count a suite and its cases; return how many cases, failures and skipped cases it has."""
+    """Name and count a suite and its cases; return how many cases, failures, errors and skipped cases it has."""
     shown = clean(file, None)
     name = " ".join(part for part in (shown, clean(target)) if part) or "specgate"
-    suite.set("name", name)
     if suite.find("testcase") is None:
         suite.insert(0, ET.Element("testcase", name="no findings"))
     cases = suite.findall("testcase")
+    met: Counter[str] = Counter()
     for case in cases:
         case.set("classname", name)
-        if shown:
-            case.set("file", shown)
-    numbers = [len(cases), len(suite.findall("*/failure")), len(suite.findall("*/skipped"))]
-    _number(suite, numbers)
+        own = case.get("name", "")
+        met[own] += 1
+        if met[own] > 1:
+            case.set("name", f"{own} #{met[own]}")
+    numbers = [len(cases), *(len(suite.findall(f"*/{kind}")) for kind in ("failure", "error", "skipped"))]
+    suite.set("name", name)
+    for key, number in zip(("tests", "failures", "errors", "skipped"), numbers, strict=True):
+        suite.set(key, str(number))
+    if shown and file != _UNUSABLE:
+        suite.set("file", shown)
     return numbers
 
 
-def _number(element: ET.Element, numbers: list[int]) -> None:
-    tests, failures, skipped = (str(number) for number in numbers)
-    for name, value in {"tests": tests, "failures": failures, "errors": "0", "skipped": skipped}.items():
-        element.set(name, value)
-
-
-def _failed(finding: Finding) -> ET.Element:
-    case = _case(finding.location, finding.id, finding.where)
+def _failed(finding: Finding, report: Report) -> ET.Element:
+    place = finding.location
+    case = _case(place, finding.id, finding.where)
     message = clean(finding.message or finding.id, _LINE_LIMIT)
-    lines = "\n".join([message, *(clean(line, _LINE_LIMIT) for line in details(finding))])
+    lines = [message, *(clean(line, _LINE_LIMIT) for line in details(finding))]
+    if place is not None and place.line is not None and place.line > 0:
+        lines.append(f"at {clean(place.file or '', None)}:{place.line}")
+    if (context := context_at(report, place)) is not None and context.inputs:
+        lines.append("inputs: " + clean(inputs_line(context.inputs), _LINE_LIMIT))
+    text = "\n".join(lines)
     if finding.severity == "note":
-        ET.SubElement(case, "system-out").text = lines
+        ET.SubElement(case, "system-out").text = text
     else:
-        ET.SubElement(case, "failure", message=message, type=finding.severity).text = lines
+        ET.SubElement(case, "failure", message=message, type=finding.severity).text = text
     return case
 
 
@@ -103,7 +128,4 @@ def _undecided(node: NodeRef) -> ET.Element:
 
 def _case(location: Location | None, *words: str) -> ET.Element:
     node = location.node if location is not None else None
-    case = ET.Element("testcase", name=" ".join(clean(word) for word in (node, *words) if word))
-    if location is not None and location.line is not None and location.line > 0:
-        case.set("line", str(location.line))
-    return case
+    return ET.Element("testcase", name=" ".join(clean(word) for word in (node, *words) if word))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-__all__ = ["RenderOptions"]
+__all__ = ["RenderOptions", "below"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class RenderOptions:
     color: ANSI colours in text. width: terminal columns for text, at least 30 are used.
     verbose: text also lists the undecided nodes. max_per_rule: text shows three examples and a count of
     equal findings (same id, severity, target and shape of message) once there are more than this.
-    root: directory that relative URIs in SARIF and GitHub annotations start from.
+    root: directory that fingerprints start from, and the paths in SARIF and GitHub annotations unless a file is below
+    checkout, the directory into which a CI server has put the repository.
     """
 
     color: bool = False
@@ -23,12 +24,19 @@ class RenderOptions:
     verbose: bool = False
     max_per_rule: int = 20
     root: str | os.PathLike[str] = "."
+    checkout: str | os.PathLike[str] | None = None
 
     def inside(self, file: str) -> str | None:
-        """Return the path of `file` below root with forward slashes, None if it is not below root."""
-        try:
-            path = os.path.relpath(file, self.root)
-        except ValueError:  # another drive on Windows, or a path that no file can have
-            return None
-        outside = path == os.pardir or path.startswith(os.pardir + os.sep)
-        return None if outside else path.replace(os.sep, "/")
+        """Return the path of `file` below checkout or root with forward slashes, None if it is below neither."""
+        found = below(file, self.checkout) if self.checkout is not None else None
+        return below(file, self.root) if found is None else found
+
+
+def below(file: str, root: str | os.PathLike[str]) -> str | None:
+    """Return the path of `file` below root with forward slashes, None if it is not below root."""
+    try:
+        path = os.path.relpath(file, root)
+    except ValueError:  # another drive on Windows, or a path that no file can have
+        return None
+    outside = path == os.pardir or path.startswith(os.pardir + os.sep)
+    return None if outside else path.replace(os.sep, "/")

@@ -1,15 +1,19 @@
-"""The report as SARIF 2.1.0 (OASIS, errata 01), for code scanning and editors."""
+"""The report as SARIF 2.1.0 (OASIS, errata 01), for code scanning and editors.
+
+All targets of a report stand in one run, and each result names its target: code scanning keys alerts by tool and
+category, and runs for each target would leave the alerts of a target open that is no longer asked for.
+"""
 
 from __future__ import annotations
 
-import os
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from specgate.report import counts, in_order, sentence, without_table
+from specgate.report import counts, sentence, without_table
+from specgate.report.about import about
 from specgate.report.clean import clean, well_formed
+from specgate.report.identity import absolute_uri, identified, relative_uri
 from specgate.report.jsonreport import dumps, safe_values
+from specgate.report.ports import context_at, inputs_line
 
 if TYPE_CHECKING:
     from specgate.report.options import RenderOptions
@@ -21,6 +25,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _README = "https://github.com/specgate/specgate#readme"
 _ROOT = "%SRCROOT%"
 _MESSAGE_LIMIT = 4000
+_KINDS = {"error": "error", "warning": "warning", "note": "recommendation"}
 
 
 def render(report: Report, options: RenderOptions) -> str:
@@ -33,20 +38,28 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
 
     version: of specgate, for the tool's driver; looked up when it is None.
     """
-    placed = [(finding, False) for finding in in_order(report.findings)]
-    placed += [(finding, True) for finding in in_order(report.ignored)]
-    ids = sorted({finding.id for finding, _ in placed})
-    index = {rule: number for number, rule in enumerate(ids)}
+    found, ignored = identified(report, options)
+    levels: dict[str, str] = {}
+    for finding, _ in [*found, *ignored]:
+        worst = (levels.get(finding.id, "note"), finding.severity)
+        levels[finding.id] = next(level for level in _KINDS if level in worst)
+    index = {rule: number for number, rule in enumerate(sorted(levels))}
     driver = {
         "name": "specgate",
         "version": version if version is not None else _version(),
         "informationUri": _README,
-        "rules": [_rule(rule) for rule in ids],
+        "rules": [_rule(rule, levels[rule]) for rule in index],
     }
+    results = [_result(report, finding, index, options) | _known(print_, None) for finding, print_ in found]
+    results += [
+        _result(report, finding, index, options) | _known(print_, finding.ignored or "ignored")
+        for finding, print_ in ignored
+    ]
     run = {
         "tool": {"driver": driver},
+        "invocations": [_invocation(report)],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, index[finding.id], options, ignored=ignored) for finding, ignored in placed],
+        "results": results,
         "properties": {
             "targets": [well_formed(target) for target in report.targets],
             "nodes": report.nodes,
@@ -63,33 +76,56 @@ def _version() -> str:
     return str(getattr(specgate, "__version__", "0"))
 
 
-def _rule(rule: str) -> dict[str, Any]:
+def _invocation(report: Report) -> dict[str, Any]:
+    """Files that could not be read make the run a failed one, each with a notification."""
+    notes = [{"level": "error", "message": _message(clean(line, _MESSAGE_LIMIT))} for line in report.unusable]
+    return {"executionSuccessful": not notes, **({"toolExecutionNotifications": notes} if notes else {})}
+
+
+def _rule(rule: str, level: str) -> dict[str, Any]:
+    known = about(rule)
     shown = clean(rule)
-    text = _message(f"specgate check {shown}")
-    how = _message(f"`specgate rule {shown}` prints the rule, its levels and its source.")
-    return {"id": shown, "shortDescription": text, "fullDescription": text, "help": how}
+    lines = [clean(line, _MESSAGE_LIMIT) for line in known.lines]
+    help_lines = [clean(known.says, _MESSAGE_LIMIT), *lines]
+    entry: dict[str, Any] = {
+        "id": shown,
+        "shortDescription": _message(shown),
+        "fullDescription": _message(clean(known.says, 1000)),
+        "help": _message("\n".join(help_lines)),
+        "defaultConfiguration": {"level": level},
+        "properties": {"tags": [clean(part) for part in rule.split("/")[:2]], "problem.severity": _KINDS[level]},
+    }
+    if known.url is not None:
+        entry["helpUri"] = known.url
+    return entry
 
 
-def _result(finding: Finding, rule_index: int, options: RenderOptions, *, ignored: bool) -> dict[str, Any]:
-    uri = _uri(finding.location.file, options) if finding.location is not None and finding.location.file else None
-    location = _location(finding.location, uri)
+def _result(report: Report, finding: Finding, index: dict[str, int], options: RenderOptions) -> dict[str, Any]:
+    context = context_at(report, finding.location)
+    location = _location(finding.location, options)
+    properties = {
+        "target": well_formed(finding.target or ""),
+        "where": well_formed(finding.where),
+        "values": safe_values(finding.values),
+        "levels": [well_formed(level) for level in finding.levels],
+        "basis": finding.basis,
+    }
+    if context is not None and context.inputs:
+        properties["inputs"] = clean(inputs_line(context.inputs), _MESSAGE_LIMIT)
     return {
         "ruleId": clean(finding.id),
-        "ruleIndex": rule_index,
+        "ruleIndex": index[finding.id],
         "level": finding.severity,
         "message": _message(clean(sentence(finding), _MESSAGE_LIMIT)),
         "locations": [location] if location else [],
-        "partialFingerprints": {"specgate/v1": _fingerprint(finding, uri)},
-        # The standard wants this on all results of a run or on none; an empty list says "not suppressed".
-        "suppressions": [{"kind": "external"}] if ignored else [],
-        "properties": {
-            "target": well_formed(finding.target or ""),
-            "where": well_formed(finding.where),
-            "values": safe_values(finding.values),
-            "levels": [well_formed(level) for level in finding.levels],
-            "basis": finding.basis,
-        },
+        "properties": properties,
     }
+
+
+def _known(fingerprint: str, ignored: str | None) -> dict[str, Any]:
+    # The standard wants suppressions on all results of a run or on none; an empty list says "not suppressed".
+    why = {"kind": "external", "status": "accepted", "justification": clean(ignored or "", _MESSAGE_LIMIT)}
+    return {"partialFingerprints": {"specgate/v1": fingerprint}, "suppressions": [why] if ignored else []}
 
 
 def _message(text: str) -> dict[str, str]:
@@ -97,37 +133,20 @@ def _message(text: str) -> dict[str, str]:
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}
 
 
-def _location(location: Location | None, uri: str | None) -> dict[str, Any]:
+def _location(location: Location | None, options: RenderOptions) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if location is None:
         return result
-    if uri is not None:
-        artifact = {"uri": uri} if uri.startswith("file:") else {"uri": uri, "uriBaseId": _ROOT}
+    if location.file:
+        inside = options.inside(location.file)
+        artifact = (
+            {"uri": absolute_uri(location.file)}
+            if inside is None
+            else {"uri": relative_uri(inside), "uriBaseId": _ROOT}
+        )
         # Viewers want a line; a binary file has none, and its first stands for the whole.
         region = {"startLine": max(location.line or 1, 1)}
         result["physicalLocation"] = {"artifactLocation": artifact, "region": region}
     if location.node:
         result["logicalLocations"] = [{"fullyQualifiedName": clean(location.node, _MESSAGE_LIMIT)}]
     return result
-
-
-def _uri(file: str, options: RenderOptions) -> str:
-    """Return the file's URI relative to root, or an absolute one for a file outside of it."""
-    inside = options.inside(file)
-    if inside is not None:
-        return _quote(inside)
-    path = os.path.abspath(file).replace(os.sep, "/")  # noqa: PTH100 (purely lexical, links stay as they are)
-    return "file://" + (_quote(path) if path.startswith("/") else "/" + _quote(path))
-
-
-def _quote(path: str) -> str:
-    try:
-        return quote(os.fsencode(path))
-    except UnicodeEncodeError:  # a lone surrogate that stands for no byte: no file has such a name
-        return quote(well_formed(path))
-
-
-def _fingerprint(finding: Finding, uri: str | None) -> str:
-    node = finding.location.node if finding.location is not None else None
-    parts = (uri or "", node or "", finding.where, finding.id, finding.target or "")
-    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

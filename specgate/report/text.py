@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, in_order, nodes_in_order, plural, without_table
 from specgate.report.clean import clean, columns, wrap
+from specgate.report.ports import context_at, inputs_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +62,8 @@ class _Writer:
                 self.put(file, style="file")
             for place, in_node in groupby(in_file, lambda pair: pair[0].location):
                 self.node(place)
+                if (context := context_at(report, place)) is not None and context.inputs:
+                    self.put(inputs_line(context.inputs), first="      ", hang="        ")
                 for finding, alike in in_node:
                     self.finding(finding)
                     if alike:

@@ -145,6 +145,9 @@ class _Builder:
             if form.applies_to(info):
                 self._rule(form, {"tensor": item})
         body, self.out = self.out, outer
+        if info.least is not None:
+            many = ast.Compare(call("len", load(f"t_{name}")), [ast.GtE()], [ast.Constant(info.least)])
+            self._guarded([many], name if self._omissible(info) else None)
         if body:
             elements = ast.IfExp(_is_none(f"t_{name}"), ast.Tuple([], ast.Load()), load(f"t_{name}"))
             self.out.append(ast.For(ast.Name(f"t_{item}", ast.Store()), elements, body, []))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor
+from specgate.descriptors.core import UNKNOWN
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "FUNCTIONS",
@@ -35,6 +35,7 @@ Kind = str
 NUMBER, TRUTH, WORD, TENSOR = "number", "truth", "word", "tensor"
 NUMBERS, TRUTHS, WORDS, TENSORS = "numbers", "truths", "words", "tensors"
 OPERATOR, OPERATORS, SIZE_2D, SCALE_BIAS = "operator", "operators", "size-2d", "scale-bias"
+GRAPH = "graph"
 ANY_TENSOR_OR_FIELD: Final = "field"
 
 #: What may stand behind a dot, and its kind. Absent ones (no Strides given) make a rule not apply.
@@ -99,6 +100,8 @@ class Scope:
     fields: field name -> kind. optional: fields that a descriptor may leave out. numbers: limits by name (their
     values depend on the level). words: type names and enum values. defines: name -> parsed sub-expression. members:
     of a field that holds an operator, the attributes of that operator that rules may read, with their kinds.
+    stretch: gives the names that a rule may use which holds from one level on and before another, where fields change
+    their kind.
     """
 
     fields: Mapping[str, Kind]
@@ -107,6 +110,16 @@ class Scope:
     words: frozenset[str] = frozenset()
     defines: Mapping[str, Rule] = field(default_factory=dict)
     members: Mapping[str, Mapping[str, Kind]] = field(default_factory=dict)
+    stretch: Callable[[str | None, str | None], Scope] | None = None
+
+    def between(self, since: str | None, until: str | None) -> Scope:
+        """Return the names for a rule that holds from `since` on (None: always) and before `until`."""
+        return self if self.stretch is None else self.stretch(since, until)
+
+    def of_elements(self) -> Scope:
+        """The names for single elements: a tensor's name is one of its elements, `ours` and `theirs` are results."""
+        fields = {name: NUMBER if kind == TENSOR else kind for name, kind in self.fields.items()}
+        return Scope({**fields, "ours": NUMBER, "theirs": NUMBER}, self.optional, self.numbers, self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +147,6 @@ SLOTS: Final = {
     "GuaranteedBaseOffsetAlignment": "alignment",
     "Flags": "flags",
 }
-
-
-class _Unknown:
-    """The third truth value, and the value of an unknown size."""
-
-    def __repr__(self) -> str:
-        return "unknown"
-
-    def __bool__(self) -> bool:
-        raise TypeError("an unknown value is neither true nor false")
-
-
-UNKNOWN: Final = _Unknown()
 
 
 class Broken(Exception):
@@ -184,8 +184,9 @@ class Context:
 
 def member(owner: Any, name: str) -> Any:
     """Return what stands behind a dot: of a tensor, a record, or an operator that a field holds (None: left out)."""
-    if isinstance(owner, Descriptor):
-        return owner.fields.get(name)
+    held = getattr(owner, "fields", None)  # of a descriptor, which cannot be imported here
+    if held is not None:
+        return held.get(name)
     return getattr(owner, SLOTS.get(name, name))
 
 

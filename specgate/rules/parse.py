@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.rules.language import (
     FUNCTIONS,
+    GRAPH,
     NUMBER,
     NUMBERS,
     OPERATOR,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "GRAPH",
     "NUMBER",
     "NUMBERS",
     "OPERATOR",
@@ -57,7 +59,8 @@ MAX_LENGTH: Final = 2_000
 MAX_NODES: Final = 400
 MAX_DEPTH: Final = 40
 MAX_LITERAL: Final = 2**64
-MAX_LOOPS: Final = 2
+MAX_LOOPS: Final = 4
+MAX_NESTED: Final = 2
 
 _QUANTIFIERS = ("all", "any")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
@@ -97,6 +100,14 @@ def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
     )
 
 
+def _asked_for(test: ast.expr) -> str | None:
+    """Return the field that a condition asks the presence of, where it asks nothing else."""
+    match test:
+        case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=name)]):
+            return name
+    return None
+
+
 class _Checker:
     """One pass over the tree: whitelists nodes, resolves names, infers kinds, collects what the rule reads."""
 
@@ -106,6 +117,7 @@ class _Checker:
         self.needs: set[str] = set()
         self.fields: set[str] = set()
         self.loops = 0
+        self.inside = 0
         self.parts = 0
         self.depth = 0
 
@@ -127,6 +139,8 @@ class _Checker:
         self.loops += loops
         if self.loops > MAX_LOOPS:
             raise self.fail(f"expected at most {MAX_LOOPS} plain loops in a rule", node)
+        if self.inside and self.inside + loops > MAX_NESTED:  # how deep a define's loops lie is not known
+            raise self.fail(f"expected at most {MAX_NESTED} loops inside one another", node)
 
     def kind(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> Kind:
         self.reach(depth, node)
@@ -265,7 +279,10 @@ class _Checker:
 
     def on_IfExp(self, node: ast.IfExp, variables: Mapping[str, Kind], depth: int) -> Kind:
         self.want(node.test, TRUTH, variables, depth)
+        before = set(self.needs)
         kind = self.kind(node.body, variables, depth)
+        if (name := _asked_for(node.test)) is not None:  # `strides[0] if present(strides) else 1` applies without it
+            self.needs = {path for path in self.needs if path in before or path != name}
         self.want(node.orelse, kind, variables, depth)
         return kind
 
@@ -349,6 +366,8 @@ class _Checker:
             raise self.fail(f"expected something to loop over, found a {sequence}", loop.iter)
         self.one_field(loop.iter, sequence)
         inner = {**variables, loop.target.id: _ELEMENT[sequence]}
+        self.inside += 1
         for condition in loop.ifs:
             self.want(condition, TRUTH, inner, depth)
         self.want(node.elt, body, inner, depth)
+        self.inside -= 1

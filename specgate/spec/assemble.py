@@ -126,6 +126,9 @@ def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
 
 def normalise(content: dict[str, Any]) -> dict[str, Any]:
     """Resolve the short forms in an operator's or family's file: type sets, rank ranges, one-line rules."""
+    withdrawn = [path[-1] for path, row in support_rows(content.get("support", {})) if row.pop("deprecated", False)]
+    if withdrawn:
+        content["deprecated"] = withdrawn
     if isinstance(content.get("support"), list):
         content["support"] = [
             {"when": " ".join(case["when"].split()), **_rows({k: v for k, v in case.items() if k != "when"})}
@@ -153,6 +156,8 @@ def _cell(cell: dict[str, Any], type_sets: dict[str, list[str]]) -> dict[str, An
     types = result.get("types")
     if isinstance(types, str) and types != "any":
         result["types"] = type_sets.get(types, [types])
+        if types in type_sets:
+            result["variable"] = types
     if "ranks" in result:
         result["ranks"] = _bounds(result["ranks"])
     if "range" in result:

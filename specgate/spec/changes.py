@@ -56,14 +56,15 @@ def changes(table: Dialect, before: str, after: str) -> list[Change]:
     found: list[Change] = []
     for name in table.operators:
         spec = table.operator(name)
-        old, new = spec.resolve(before), spec.resolve(after)
+        one, other = spec.level_for(before), spec.level_for(after)
+        old, new = (spec.resolve(level) if level is not None else None for level in (one, other))
         if old is None and new is None:
             continue
         if old is None or new is None:
             found.append(Change(name, "added" if old is None else "removed"))
             continue
         details = (*_field_changes(old, new), *_case_changes(spec, old, new), *_rule_changes(old, new))
-        details += tuple(_behaviour_changes(spec, before, after))
+        details += tuple(_behaviour_changes(spec, old.level, new.level))
         if details:
             found.append(Change(name, "changed", details))
     return found

@@ -12,6 +12,7 @@ from specgate.spec.model import (  # noqa: TC001 (pydantic reads them when the c
     Implementation,
     Level,
     Name,
+    OtherValues,
     RuleEntry,
     RuleName,
     Source,
@@ -42,6 +43,18 @@ class DialectFile(_File):
     unstated_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
     sources: list[Source] = []
     implementations: dict[Implementation, ImplementationInfo] = {}
+    type_variables: bool = Field(
+        default=False,
+        description="fields whose cells name one type set of a row, and the elements of an array, have one type",
+    )
+    rows_are_versions: bool = Field(
+        default=False, description="a row stands for a version of the operator, be it equal to the one before"
+    )
+    domains: list[str] = Field(
+        default=[],
+        description="domains with versions of their own: operators of them are called DOMAIN.NAME, and each level says "
+        "which version of a domain belongs to it",
+    )
     complete: bool = Field(
         default=False, description="every operator has a table: a cell may name no others as fused ones"
     )
@@ -56,6 +69,7 @@ class LevelInfo(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
     limits: dict[Name, int] = {}
+    domains: dict[str, Level] = Field(default={}, description="the newest version of each further domain there")
     asked: bool = Field(default=True, description="a real implementation of this level was asked")
 
 
@@ -98,6 +112,9 @@ class TypesFile(_File):
     dialect: Name
     sources: list[Source]
     types: dict[str, TypeInfo]
+    containers: dict[Name, int] = Field(
+        default={}, description="what makes types of types, as seq in seq(tensor(float)), and of how many"
+    )
     flags: dict[str, int] = {}
 
 
@@ -145,6 +162,7 @@ class ObservedTensors(_File):
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     waives: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
+    values: dict[RuleName, OtherValues] = {}
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")
 

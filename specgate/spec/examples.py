@@ -33,10 +33,10 @@ def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def levels_of_example(spec: OperatorSpec, example: Mapping[str, Any]) -> list[str]:
-    """Return the levels at which an example must be accepted: from its `since` (or the first row) on."""
+    """Return the levels at which an example must be accepted: from `since` (or the first row) on, before `until`."""
     own = example["descriptor"].get("opset", example["descriptor"].get("version"))
     first = example.get("since") or (str(own) if own is not None else spec.rows[0])
-    return [level for level in spec.levels if spec.dialect.position[level] >= spec.dialect.position[first]]
+    return [level for level in spec.levels if spec.dialect.holds(level, first, example.get("until"))]
 
 
 def counterexample(spec: OperatorSpec, entry: Mapping[str, Any]) -> tuple[dict[str, Any], str]:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from specgate.rules.parse import NUMBER, OPERATOR, SCALE_BIAS, SIZE_2D, TENSOR, TRUTH, WORD, Rule, Scope, parse
+from specgate.rules.parse import (
+    GRAPH,
+    NUMBER,
+    OPERATOR,
+    SCALE_BIAS,
+    SIZE_2D,
+    TENSOR,
+    TRUTH,
+    WORD,
+    Rule,
+    Scope,
+    parse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,8 +27,8 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
 
 __all__ = [
-    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Overlay", "Resolved", "RuleForm", "Side", "make_forms",
-    "rule_forms",
+    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Layout", "Overlay", "Resolved", "RuleForm", "Side",
+    "make_forms", "rule_forms",
 ]  # fmt: skip
 
 #: What may be left out before a fused operator's name where the dialect says nothing of its own.
@@ -25,6 +37,7 @@ Side = Literal["documented", "observed"]
 _KINDS: Final = {
     "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
     "tensor": TENSOR, "scalar": NUMBER, "size-2d": SIZE_2D, "scale-bias": SCALE_BIAS, "operator": OPERATOR,
+    "tensor-proto": TENSOR, "sparse-tensor-proto": TENSOR, "type-proto": TENSOR, "graph": GRAPH,
 }  # fmt: skip
 
 
@@ -63,7 +76,7 @@ class Bounds:
 class Cell:
     """What a support row allows for one field; None means that the row does not limit it.
 
-    operators: full names of those that a field may hold, fused into its own.
+    operators: full names of those that a field may hold, fused into its own. variable: the row's name for `types`.
     """
 
     types: tuple[str, ...] | None = None
@@ -71,6 +84,7 @@ class Cell:
     values: tuple[Any, ...] | None = None
     range: Bounds | None = None
     operators: tuple[str, ...] | None = None
+    variable: str | None = None
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], every_type: Iterable[str]) -> Cell:
@@ -82,6 +96,7 @@ class Cell:
             values=tuple(raw["values"]) if "values" in raw else None,
             range=Bounds.make(raw.get("range")),
             operators=tuple(raw["operators"]) if "operators" in raw else None,
+            variable=raw.get("variable"),
         )
 
 
@@ -90,7 +105,9 @@ class FieldInfo:
     """One field: kind is input, output or attribute; optional ones may be left out and then have their default.
 
     of: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
-    attributes that rules read, with their types.
+    attributes that rules read, with their types. called: the vendor's name where `name` is another.
+    least: how many elements an array of tensors must have; heterogeneous: they may differ in type. forms: what the
+    field is over its stretches of levels, where it changes; the rest is then what it is in the newest one.
     """
 
     name: str
@@ -104,6 +121,23 @@ class FieldInfo:
     doc: str | None = None
     of: str | None = None
     members: Mapping[str, str] = field(default_factory=dict)
+    called: str | None = None
+    least: int | None = None
+    heterogeneous: bool = False
+    forms: tuple[FieldInfo, ...] = ()
+
+    @classmethod
+    def make(cls, name: str, raw: Mapping[str, Any] | list[Mapping[str, Any]]) -> FieldInfo:
+        """Read the compiled form: of one field, or of what it is over several stretches of levels."""
+        if isinstance(raw, list):
+            forms = tuple(cls.make(name, form) for form in raw)
+            return replace(forms[-1], since=forms[0].since, forms=forms)
+        return cls(name, **{**raw, "words": tuple(raw["words"]) if raw.get("words") else None})
+
+    @property
+    def vendor_name(self) -> str:
+        """What the vendor calls it."""
+        return self.called or self.name
 
     @property
     def tensor(self) -> bool:
@@ -132,8 +166,31 @@ def kind_of(type_: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """How descriptors of one level are read: tensors by position, attributes by the vendor's names for them.
+
+    attributes: those of the level, and behind them those that only other levels have.
+    """
+
+    inputs: tuple[FieldInfo, ...]
+    outputs: tuple[FieldInfo, ...]
+    attributes: Mapping[str, FieldInfo]
+
+    @classmethod
+    def make(cls, held: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
+        """Put the fields `held` at a level in order; `every` field is there to name attributes of other levels."""
+        attributes = {f.vendor_name: f for f in held.values() if f.kind == "attribute"}
+        others = {f.vendor_name: f for f in every.values() if f.kind == "attribute" and f.vendor_name not in attributes}
+        inputs = tuple(f for f in held.values() if f.kind == "input")
+        return cls(inputs, tuple(f for f in held.values() if f.kind == "output"), attributes | others)
+
+
+@dataclass(frozen=True, slots=True)
 class RuleForm:
-    """One rule over one stretch of levels, parsed. scope: "operator", or "tensor" for rules that every tensor obeys."""
+    """One rule over one stretch of levels, parsed.
+
+    scope: "operator", or "tensor" for rules that every tensor obeys. variable: the type variable that it follows from.
+    """
 
     name: str
     require: Rule
@@ -147,6 +204,7 @@ class RuleForm:
     structural: bool = True
     scope: str = "operator"
     on: str | None = None
+    variable: str | None = None
 
     def applies_to(self, info: FieldInfo) -> bool:
         """Whether a tensor rule speaks of this field's tensors."""
@@ -159,12 +217,31 @@ class RuleForm:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherValues:
+    """What is computed instead of what the page says; when: of which descriptors, elements: at which (None: any)."""
+
+    what: str
+    when: Rule | None = None
+    elements: Rule | None = None
+
+    @classmethod
+    def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
+        """Read the compiled form; RuleError (a ValueError) tells what is wrong with an expression."""
+        when, elements = raw.get("when"), raw.get("elements")
+        return cls(
+            raw["what"],
+            parse(when, scope) if when else None,
+            parse(elements, scope.of_elements()) if elements else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Overlay:
     """What builds of some levels do instead of the page.
 
     by: the only implementation (or build system) that does it; None where every one does. cells: field -> the parts of
     its cell that differ, as compiled. waives: names of rules that do not hold there. rules: those that hold instead.
-    values: where other values are computed: what, and which descriptors may be concerned (None: any).
+    values: where other values are computed. bug: whether the build contradicts its own page.
     """
 
     builds: LevelSet
@@ -172,7 +249,8 @@ class Overlay:
     cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     waives: frozenset[str] = frozenset()
     rules: tuple[RuleForm, ...] = ()
-    values: tuple[tuple[str, Rule | None], ...] = ()
+    values: tuple[OtherValues, ...] = ()
+    bug: bool = False
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
@@ -184,10 +262,8 @@ class Overlay:
             raw.get("support", {}),
             frozenset(raw.get("waives", ())),
             make_forms(forms, scope, kind=kind),
-            tuple(
-                (entry["what"], parse(entry["when"], scope) if entry.get("when") else None)
-                for entry in raw.get("values", {}).values()
-            ),
+            tuple(OtherValues.make(entry, scope) for entry in raw.get("values", {}).values()),
+            bool(raw.get("bug")),
         )
 
     def holds(self, level: str, by: str | None) -> bool:
@@ -249,8 +325,9 @@ def make_forms(
             extra: dict[str, Any] = {
                 k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
             }
-            when = parse(entry["when"], scope) if "when" in entry else None
-            forms.append(RuleForm(name=name, require=parse(entry["require"], scope), when=when, scope=kind, **extra))
+            names = scope.between(entry.get("since"), entry.get("until"))
+            when = parse(entry["when"], names) if "when" in entry else None
+            forms.append(RuleForm(name=name, require=parse(entry["require"], names), when=when, scope=kind, **extra))
     return tuple(forms)
 
 

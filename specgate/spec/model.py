@@ -23,6 +23,7 @@ __all__ = [
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
+VariableRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.same-type$", max_length=130)]
 Implementation = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$", max_length=60)]
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
@@ -66,12 +67,20 @@ class FieldSpec(_File):
     kind: Literal["input", "output", "attribute"]
     type: str = Field(
         default="tensor",
-        description="tensor, uint, int, uint64, float, bool, string, enum:NAME, scalar, size-2d, scale-bias or "
-        "operator (fused into this one); [] behind it makes it an array",
+        description="tensor, uint, int, uint64, float, bool, string, enum:NAME, scalar, size-2d, scale-bias, "
+        "operator (fused into this one), tensor-proto, sparse-tensor-proto, graph or type-proto; [] behind it makes it "
+        "an array",
     )
     members: dict[Name, str] = Field(
         default={}, description="of the operator that the field holds, the attributes that rules read, with their types"
     )
+    called: str | None = Field(
+        default=None, description="the vendor's name for it, where another field of the operator has that name"
+    )
+    least: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="how many elements an array of tensors has at least; 1 if absent, 0 if optional"
+    )
+    heterogeneous: bool = Field(default=False, description="the elements of an array of tensors may differ in type")
     of: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
     optional: bool = False
     default: Any = Field(default=None, description="the value an absent attribute has")
@@ -101,6 +110,7 @@ class SupportRow(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
     __pydantic_extra__: dict[str, Cell] = Field(init=False)
 
+    deprecated: bool = Field(default=False, description="the vendor withdrew this version: no level of the row has it")
     type_sets: dict[Name, list[str]] = Field(default={}, description="type variable -> types, as in ONNX's schemas")
 
 
@@ -116,6 +126,16 @@ class SupportCase(BaseModel):
 def _form_of_support(value: Any) -> str:
     return "cases" if isinstance(value, list) else "rows"
 
+
+def _form_of_field(value: Any) -> str:
+    return "forms" if isinstance(value, list) else "one"
+
+
+#: A field, or the forms that it has one after the other, each from its `since` on and before its `until`.
+FieldEntry = Annotated[
+    Annotated[FieldSpec, Tag("one")] | Annotated[list[FieldSpec], Field(min_length=2), Tag("forms")],
+    Discriminator(_form_of_field),
+]
 
 Support = Annotated[
     Annotated[dict[Level, SupportRow], Tag("rows")] | Annotated[list[SupportCase], Tag("cases")],
@@ -148,6 +168,7 @@ class Example(_File):
 
     source: str = Field(description="which example of which page, or `own`")
     since: Level | None = Field(default=None, description="first level that accepts it; the operator's first if absent")
+    until: Level | None = Field(default=None, description="the first level that no longer takes it as it stands")
     descriptor: dict[str, Any]
     inputs: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
@@ -167,6 +188,11 @@ class OtherValues(_File):
 
     what: str = Field(description="what is computed instead of what the page says, in our words")
     when: Expression | None = Field(default=None, description="only descriptors for which this holds may differ")
+    elements: Expression | None = Field(
+        default=None,
+        description="only elements for which this holds may differ: a tensor's name is the element of it at the same "
+        "place, and `ours` and `theirs` are the results there",
+    )
 
 
 class ObservedCell(Cell):
@@ -181,7 +207,7 @@ class Observed(_File):
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     support: dict[Name, ObservedCell] = {}
-    waives: list[RuleName] = []
+    waives: list[RuleName | VariableRule] = []
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
     unsteady: list[RuleName] = Field(
@@ -230,10 +256,13 @@ class OperatorFile(_File):
 
     operator: str
     family: RuleName | None = Field(default=None, description="whose fields, rules and so on hold here too")
-    summary: str = Field(description="what it computes, in our words")
+    summary: str = Field(
+        default="",
+        description="what it computes, in our words; a file that only says what a package states may leave it out",
+    )
     source: list[Source]
     unknowns: list[str] = Field(default=[], description="facts that could not be found")
-    fields: dict[Name, FieldSpec] | None = Field(default=None, description="all of them, or those the family lacks")
+    fields: dict[Name, FieldEntry] | None = Field(default=None, description="all of them, or those the family lacks")
     support: Support
     removed: Level | None = None
     define: dict[Name, Expression] = {}
@@ -249,7 +278,7 @@ class FamilyFile(_File):
     """What several operators of a dialect share; each may add to it, and replace what it names again."""
 
     family: RuleName
-    fields: dict[Name, FieldSpec] = {}
+    fields: dict[Name, FieldEntry] = {}
     define: dict[Name, Expression] = {}
     rules: dict[RuleName, RuleEntry] = {}
     execute: Execute | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
@@ -9,6 +10,7 @@ from specgate.rules.parse import TRUTH, RuleError, parse
 from specgate.spec.assemble import support_rows
 from specgate.spec.forms import rule_forms
 from specgate.spec.tables import Dialect, OperatorSpec
+from specgate.spec.variables import SAME_TYPE
 from specgate.spec.yamlio import placed
 
 if TYPE_CHECKING:
@@ -43,10 +45,11 @@ def check_references(
 
 def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> list[str]:
     """Return what the operators of `sources` refer to in vain; what stands in a family, for one of its operators."""
-    dialect = Dialect(tables["dialect"]["dialect"], tables)
+    root = Dialect(tables["dialect"]["dialect"], tables)
     told = []
     owners: dict[tuple[str, Keys], str] = {}
     for name, source in sources.items():
+        dialect = root.of_domain(name.rpartition(".")[0])
         for path, text in _operator_problems(tables["operators"][name], dialect):
             if owners.setdefault(source.stands(path), name) == name:
                 told.append(source.placed(path, text))
@@ -105,6 +108,8 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
     if "fields" not in raw:
         yield ("fields",), "expected this key"
         return
+    if "summary" not in raw and not dialect.raw["dialect"].get("rows_are_versions"):
+        yield ("summary",), "expected this key"
     for path, level in _levels_of(raw):
         yield from _level_problem(path, level, dialect)
     yield from _field_problems(raw, dialect)
@@ -134,11 +139,10 @@ def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
     yield from ((path, path[-1]) for path, _ in support_rows(raw["support"]))
     if raw.get("removed"):
         yield ("removed",), raw["removed"]
-    for name, info in raw["fields"].items():
-        yield from ((("fields", name, key), info[key]) for key in ("since", "until") if info.get(key))
+    for path, info in _forms(raw):
+        yield from (((*path, key), info[key]) for key in ("since", "until") if info.get(key))
     for name, example in raw.get("examples", {}).items():
-        if example.get("since"):
-            yield ("examples", name, "since"), example["since"]
+        yield from ((("examples", name, key), example[key]) for key in ("since", "until") if example.get(key))
     for name, entry in raw.get("counterexamples", {}).items():
         if entry.get("at"):
             yield ("counterexamples", name, "at"), entry["at"]
@@ -150,23 +154,47 @@ def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iter
     if info.get("members") and info.get("type") != "operator":
         yield path, "expected it of an operator only"
     elif dialect.raw["dialect"].get("complete"):
-        known = {(n, f.get("type")) for raw in dialect.raw["operators"].values() for n, f in raw["fields"].items()}
+        known = {(n, f.get("type")) for raw in dialect.raw["operators"].values() for (_, n, *_), f in _forms(raw)}
         for name, type_ in info.get("members", {}).items():
             if (name, type_) not in known:
                 yield (*path, name), f"no operator has an attribute {name} of type {type_!r:.80}"
 
 
-def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    """A scalar's type stands in an enum of the same operator; so do the members of fused operators in theirs."""
+def _forms(raw: dict[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    """Yield every form of every field with its path."""
     for name, info in raw["fields"].items():
-        yield from _member_problems(("fields", name, "members"), info, dialect)
+        if isinstance(info, list):
+            yield from ((("fields", name, index), form) for index, form in enumerate(info))
+        else:
+            yield ("fields", name), info
+
+
+def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
+    """A scalar's type stands in an enum of the same operator; the forms of a field follow each other."""
+    enums = {path[1] for path, info in _forms(raw) if str(info.get("type")).startswith("enum:")}
+    for path, info in _forms(raw):
+        yield from _member_problems((*path, "members"), info, dialect)
         scalar, named = info.get("type", "tensor") == "scalar", info.get("of")
         if scalar and named is None:
-            yield ("fields", name, "of"), "expected the attribute that says which type the scalar has"
+            yield (*path, "of"), "expected the attribute that says which type the scalar has"
         elif named is not None and not scalar:
-            yield ("fields", name, "of"), "expected it of a scalar only"
-        elif named is not None and not str(raw["fields"].get(named, {}).get("type")).startswith("enum:"):
-            yield ("fields", name, "of"), f"expected an attribute of an enum's type, found {named!r:.80}"
+            yield (*path, "of"), "expected it of a scalar only"
+        elif named is not None and named not in enums:
+            yield (*path, "of"), f"expected an attribute of an enum's type, found {named!r:.80}"
+        if ("least" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
+            yield path, "expected least and heterogeneous of an array of tensors only"
+    for name, forms in raw["fields"].items():
+        if isinstance(forms, list):
+            yield from _order_problems(("fields", name), forms, dialect)
+
+
+def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -> Iterator[Problem]:
+    if len({form["kind"] for form in forms}) > 1:
+        yield path, "expected one kind in all its forms; a field of another kind needs a name of its own, and `called`"
+    for index, (before, after) in enumerate(pairwise(forms), start=1):
+        end, start = (dialect.position.get(level or "") for level in (before.get("until"), after.get("since")))
+        if end is None or start is None or end > start:
+            yield (*path, index, "since"), "expected it no lower than the `until` of the form before"
 
 
 def _support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
@@ -194,10 +222,10 @@ def _cell_problems(
     if name not in raw["fields"]:
         yield path, f"unknown field {name!r}"
         return
-    kind = raw["fields"][name].get("type", "tensor").removesuffix("[]")
+    kinds = [f.get("type", "tensor").removesuffix("[]") for at, f in _forms(raw) if at[1] == name]
     for key in cell.keys() & _SPEAKS_OF.keys():
-        if kind not in _SPEAKS_OF[key]:
-            yield (*path, key), f"a field of type {kind} has no {key}"
+        if not set(kinds) & set(_SPEAKS_OF[key]):
+            yield (*path, key), f"a field of type {kinds[-1]} has no {key}"
     if dialect.raw["dialect"].get("complete"):
         unknown = [n for n in cell.get("operators", ()) if n not in dialect.raw["operators"]]
         yield from (((*path, "operators"), f"unknown operator {n!r:.80}") for n in unknown)
@@ -205,7 +233,7 @@ def _cell_problems(
         yield (*path, "when"), "expected the condition of one of the operator's cases, as it stands there"
     types = cell.get("types")
     if types != "any":
-        yield from (((*path, "types"), f"unknown type {t!r:.80}") for t in types or () if t not in dialect.types)
+        yield from (((*path, "types"), f"unknown type {t!r:.80}") for t in types or () if not dialect.knows_type(t))
 
 
 def _conditions(raw: dict[str, Any]) -> list[str]:
@@ -218,11 +246,15 @@ def _rule_problems(
     for name, forms in rules.items():
         for index, form in enumerate(forms):
             place = (*path, name) if len(forms) == 1 else (*path, name, index)
+            ends = [form.get(key) for key in ("since", "until")]
+            yield from (
+                ((*place, key), f"unknown level {form[key]!r:.40}")
+                for key in ("since", "until")
+                if form.get(key) and form[key] not in dialect.position
+            )
+            names_there = scope.between(*ends) if all(end is None or end in dialect.position for end in ends) else scope
             for key in ("require", "when"):
-                yield from _expression_problems((*place, key), form.get(key), scope, TRUTH)
-            for key in ("since", "until"):
-                if form.get(key):
-                    yield from _level_problem((*place, key), form[key], dialect)
+                yield from _expression_problems((*place, key), form.get(key), names_there, TRUTH)
             yield from (((*place, "after"), f"unknown rule {n!r:.80}") for n in form.get("after", ()) if n not in names)
 
 
@@ -238,6 +270,9 @@ def _expression_problems(path: Keys, text: str | None, scope: Scope, kind: str |
 def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], dialect: Dialect) -> Iterator[Problem]:
     """Check what builds do instead; an entry may waive the page's rules and those that an earlier one added."""
     known = set(names)
+    if dialect.raw["dialect"].get("type_variables") and "support" in raw:
+        cells = [cell for _, row in support_rows(raw["support"]) for cell in row.values()]
+        known |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
     for index, overlay in enumerate(raw.get("observed", [])):
         path = ("observed", index)
         try:
@@ -253,18 +288,20 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
         for name, entry in overlay.get("values", {}).items():
             yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
+            at = (*path, "values", name, "elements")
+            yield from _expression_problems(at, entry.get("elements"), scope.of_elements(), TRUTH)
 
 
 def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
     recipe = raw.get("execute", {})
     missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
     yield from ((("execute", key), "expected this key") for key in missing)
-    fields = {n for n, f in raw["fields"].items() if f.get("type", "tensor").startswith("tensor")}
+    fields = {at[1] for at, f in _forms(raw) if f.get("type", "tensor") in {"tensor", "tensor[]"}}
     for part in ("arrays", "output_type", "outputs"):
         named = recipe.get(part, [])
         names = named.values() if isinstance(named, dict) else named
         yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in fields)
-    whole = {n for n, f in raw["fields"].items() if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
+    whole = {at[1] for at, f in _forms(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
         if text not in whole:
             yield from _expression_problems(("execute", "arguments", name), text, scope, None)

@@ -9,6 +9,7 @@ from specgate.levels import LevelSet
 from specgate.spec.history import distinct
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
+from specgate.spec.variables import SAME_TYPE
 from specgate.spec.view import shown_cell
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
         return _reference(rule_id, table, stated, parts[2], table.raw["tensor"])
     spec = table.operator(parts[1])
     field, dot, aspect = parts[2].partition(".")
-    if dot and field in spec.fields:
+    if dot and aspect != SAME_TYPE and field in spec.fields:
         return _cell_reference(rule_id, spec, field, aspect)
     if parts[2] in _GENERAL:
         return {"id": rule_id, "says": _GENERAL[parts[2]], "holds": [], "source": spec.raw["source"]}

@@ -17,7 +17,7 @@ DIALECTS: Final = ("directml", "onnx", "openvino")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _SHIPPED: Final = _PACKAGE / "_specs"
 _CHECKOUT: Final = _PACKAGE.parent / "specs"
-_TOOL_VERSION: Final = 3  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 4  # raise it whenever build.py's output changes shape
 
 
 def spec_folders() -> list[Path]:
@@ -115,8 +115,8 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
     problems: list[str] = []
     parts = []
     for kind in PART_FOLDERS:
-        for path in sorted((folder / kind).glob("*.yaml")):
-            made, found = load_part(path, kind + path.name)
+        for path in sorted((folder / kind).rglob("*.yaml")):
+            made, found = load_part(path, path.relative_to(folder).as_posix())
             parts += [part._replace(relative=str(path)) for part in made]
             problems += found
     sources, found = assemble(tables, parts, broken=bool(problems))

@@ -1,193 +1,25 @@
-"""The tables at run time: dialects, operator specs, and an operator resolved for one level and side. No pydantic."""
+"""The tables at run time: dialects with their levels, types and operators. No pydantic."""
 
 from __future__ import annotations
 
 import difflib
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
-from specgate.rules.parse import TENSOR, Rule, RuleError, Scope, parse
-from specgate.spec.forms import Case, Cell, FieldInfo, Overlay, Resolved, RuleForm, Side, make_forms, rule_forms
+from specgate.rules.parse import TENSOR, Scope
+from specgate.spec.forms import Overlay, RuleForm, Side, make_forms, rule_forms
+from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["Dialect", "OperatorSpec", "dialect", "in_use", "use_specs"]
-
-
-def _support(raw: Any) -> tuple[tuple[str | None, dict[str, Any]], ...]:
-    if isinstance(raw, dict):
-        return ((None, raw),)
-    return tuple((case["when"], {level: row for level, row in case.items() if level != "when"}) for case in raw)
-
-
-class OperatorSpec:
-    """What the tables say of one operator over all levels."""
-
-    def __init__(self, dialect: Dialect, raw: dict[str, Any]) -> None:
-        self.dialect = dialect
-        self.raw = raw
-        self.name: str = raw["operator"]
-        #: The support rows: once, without a condition, or for each case that the descriptor may be.
-        self.support: tuple[tuple[str | None, dict[str, Any]], ...] = _support(raw["support"])
-        order = dialect.position
-        every = dict.fromkeys(level for _, rows in self.support for level in rows)
-        self.rows: tuple[str, ...] = tuple(
-            every if len(self.support) == 1 else sorted(every, key=lambda x: order.get(x, -1))
-        )
-        self.fields: dict[str, FieldInfo] = {
-            name: FieldInfo(name, **{**info, "words": tuple(info["words"]) if info.get("words") else None})
-            for name, info in raw["fields"].items()
-        }
-        self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
-
-    @cached_property
-    def levels(self) -> LevelSet:
-        """The levels at which the operator exists."""
-        order = self.dialect.levels
-        first = order.index(self.rows[0])
-        last = order.index(self.raw["removed"]) if self.raw.get("removed") else len(order)
-        return LevelSet(order, frozenset(range(first, last)))
-
-    @property
-    def inputs(self) -> list[FieldInfo]:
-        return [f for f in self.fields.values() if f.kind == "input"]
-
-    @property
-    def outputs(self) -> list[FieldInfo]:
-        return [f for f in self.fields.values() if f.kind == "output"]
-
-    @property
-    def attributes(self) -> list[FieldInfo]:
-        return [f for f in self.fields.values() if f.kind == "attribute"]
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The words that rules may use without quotes: types, values of the operator's enums, operators it fuses."""
-        enums = (info.words or () for info in self.fields.values() if info.type.startswith("enum:"))
-        rows = [row for _, rows in self.support for row in rows.values()]
-        rows += [entry.get("support", {}) for entry in self.raw.get("observed", ())]
-        fused = (
-            row.get(info.name, {}).get("operators", ()) for info in self.fields.values() if info.fuses for row in rows
-        )
-        return self.dialect.words.union(*enums, *fused)
-
-    @cached_property
-    def scope(self) -> Scope:
-        """The names that this operator's rules may use."""
-        defines: dict[str, Rule] = {}
-        for name, text in self.raw.get("define", {}).items():
-            defines[name] = self.parse_define(name, text, defines)
-        return self.scope_with(defines)
-
-    def scope_with(self, defines: Mapping[str, Rule]) -> Scope:
-        """Return the names of fields, limits and types, and `defines`."""
-        loose = self.dialect.unstated_outputs
-        optional = {
-            name
-            for name, f in self.fields.items()
-            if (f.optional and f.default is None) or (loose and f.kind == "output") or f.since or f.until
-        }
-        return Scope(
-            fields={name: info.rule_kind for name, info in self.fields.items()},
-            optional=frozenset(optional),
-            numbers=frozenset(self.dialect.limit_names),
-            words=self.words,
-            defines=dict(defines),
-            members={name: info.member_kinds for name, info in self.fields.items() if info.members},
-        )
-
-    def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
-        """Return a named sub-expression, which may use the earlier ones; raise RuleError."""
-        if name in self.fields or name in self.dialect.limit_names or name in self.words:
-            raise RuleError(text, f"the name {name!r:.80} is taken by a field, a limit, a type or an enum's value")
-        return parse(text, self.scope_with(earlier), expect=None)
-
-    @cached_property
-    def rule_forms(self) -> tuple[RuleForm, ...]:
-        """Every documented rule of the operator, all its forms."""
-        return make_forms(self.raw.get("rules", {}), self.scope)
-
-    @cached_property
-    def whens(self) -> tuple[Rule, ...]:
-        """The conditions of the cases, none for an operator whose rows hold for every descriptor."""
-        return tuple(parse(when, self.scope) for when, _ in self.support if when is not None)
-
-    def row_at(self, level: str, rows: Iterable[str] | None = None) -> str | None:
-        """Return the support row (of `rows`, a case's, if given) that holds at `level`, None where there is none."""
-        if level not in self.levels:
-            return None
-        position = self.dialect.position
-        held = (row for row in (self.rows if rows is None else rows) if position[row] <= position[level])
-        return max(held, key=position.__getitem__, default=None)
-
-    @cached_property
-    def overlays(self) -> list[Overlay]:
-        """What builds do instead of the page, in the order of the file."""
-        entries = self.raw.get("observed", [])
-        return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
-
-    def resolve(self, level: str, side: Side = "documented", by: str | None = None) -> Resolved | None:
-        """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level.
-
-        by: the implementation whose own observations hold on the observed side too (see `Overlay`).
-        """
-        key = (level, side, by if side == "observed" else None)
-        if key not in self._resolved:
-            self._resolved[key] = self._resolve(*key)
-        return self._resolved[key]
-
-    def _resolve(self, level: str, side: Side, by: str | None) -> Resolved | None:
-        self.dialect.check_level(level)
-        row = self.row_at(level)
-        if row is None:
-            return None
-        overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
-        resolved = Resolved(
-            spec=self,
-            level=level,
-            side=side,
-            row=row,
-            fields={n: f for n, f in self.fields.items() if self.dialect.holds(level, f.since, f.until)},
-            cells={} if self.whens else self._cells(self.raw["support"][row], None, overlays),
-            rules=self.dialect.rules_at(level, self.rule_forms, overlays),
-            tensor_rules=self.dialect.tensor_rules_at(level, side, by),
-            numbers=self.dialect.limits(level),
-        )
-        return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.whens else resolved
-
-    def _cases(self, whole: Resolved, overlays: Sequence[Overlay]) -> Iterator[Case]:
-        """Yield the cases that have a row at the level of `whole`."""
-        for rule, (when, rows) in zip(self.whens, self.support, strict=True):
-            row = self.row_at(whole.level, rows)
-            if row is not None:
-                yield Case(rule, replace(whole, row=row, cells=self._cells(rows[row], when, overlays)))
-
-    def _cells(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
-        """Return a row's cells, with what builds do instead in all cases or in the one of `when`."""
-        types = self.dialect.types
-        cells = {name: Cell.make(raw, types) for name, raw in row.items()}
-        for overlay in overlays:
-            for name, raw in overlay.cells.items():
-                if raw.get("when") in {None, when}:
-                    parts = {key: getattr(Cell.make(raw, types), key) for key in raw if key != "when"}
-                    cells[name] = replace(cells.get(name, Cell()), **parts)
-        return cells
-
-    def behaviour(self, level: str) -> dict[str, Any]:
-        """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
-        merged: dict[str, Any] = {}
-        position = self.dialect.position
-        for key, row in self.raw.get("execute", {}).items():
-            if key in position and position[key] <= position[level]:
-                merged.update(row)
-        return merged
 
 
 @dataclass
@@ -196,7 +28,12 @@ class Dialect:
 
     name: str
     raw: dict[str, Any]
+    #: "", or the domain whose versions are the levels here.
+    domain: str = ""
+    #: The dialect that a domain with versions of its own belongs to.
+    whole: Dialect | None = None
     _operators: dict[str, OperatorSpec] = field(default_factory=dict)
+    _domains: dict[str, Dialect] = field(default_factory=dict)
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
@@ -239,6 +76,47 @@ class Dialect:
     def limits(self, level: str) -> dict[str, int]:
         """Return the named limits at `level` (``max_dimensions``)."""
         return dict(self.raw["levels"]["levels"][level].get("limits", {}))
+
+    @property
+    def domains(self) -> list[str]:
+        """The domains with versions of their own."""
+        return list(self.raw["dialect"].get("domains", ()))
+
+    def of_domain(self, domain: str) -> Dialect:
+        """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
+        if domain not in self.domains:
+            return self
+        if domain not in self._domains:
+            newest = max(int(version) for version in map(partial(self.domain_level, domain), self.levels) if version)
+            raw = {
+                **self.raw,
+                "dialect": {**self.raw["dialect"], "level": f"{domain} version", "domains": []},
+                "levels": {"levels": {str(version): {} for version in range(1, newest + 1)}},
+                "environments": {},
+            }
+            self._domains[domain] = Dialect(self.name, raw, domain, self)
+        return self._domains[domain]
+
+    def domain_level(self, domain: str, level: str) -> str | None:
+        """Return the version of `domain` that belongs to `level`, None where none does; `level` for any other one."""
+        self.check_level(level)
+        if domain not in self.domains:
+            return level
+        version: str | None = self.raw["levels"]["levels"][level].get("domains", {}).get(domain)
+        return version
+
+    def knows_type(self, name: str, depth: int = 4) -> bool:
+        """Return whether `name` is an element type, or one made of them: ``seq(tensor(float))``."""
+        if name in self.types or not depth:
+            return name in self.types
+        word, _, inner = name.partition("(")
+        count = self.raw["types"].get("containers", {}).get(word)
+        if count is None or not inner.endswith(")"):
+            return False
+        spelt = {str(info.get("tensor")) for info in self.types.values()}
+        spelt |= {text.removeprefix("tensor(").removesuffix(")") for text in spelt}
+        parts = inner[:-1].split(", ", count - 1)
+        return len(parts) == count and all(part in spelt or self.knows_type(part, depth - 1) for part in parts)
 
     def neighbours(self, level: str) -> tuple[str, ...]:
         """Return the levels whose implementations speak for `level`: itself, or where it has none those next to it."""
@@ -318,7 +196,8 @@ class Dialect:
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )
-            self._operators[name] = OperatorSpec(self, self.raw["operators"][name])
+            home = self if self.domain else self.of_domain(name.rpartition(".")[0])
+            self._operators[name] = OperatorSpec(home, self.raw["operators"][name])
         return self._operators[name]
 
     @property

@@ -53,7 +53,7 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
     return {
         "dialect": spec.dialect.name,
         "operator": spec.name,
-        "summary": spec.raw["summary"],
+        "summary": spec.raw.get("summary", ""),
         "levels": list(spec.levels),
         "kernel": spec.raw.get("execute", {}).get("kernel"),
         "source": spec.raw["source"],
@@ -73,6 +73,7 @@ def _about(info: FieldInfo) -> dict[str, Any]:
         "of": info.of,
         "optional": info.optional or None,
         "default": info.default,
+        "called": info.called,
         "since": info.since,
         "until": info.until,
         "doc": info.doc,
@@ -152,11 +153,12 @@ def operators_at(table: Dialect, level: str) -> list[dict[str, Any]]:
     rows = []
     for name in table.operators:
         spec = table.operator(name)
-        more = more_from(spec, level)
+        at = spec.level_for(level)
+        more = more_from(spec, at) if at is not None else []
         rows.append(
             {
                 "operator": name,
-                "support": "no" if spec.resolve(level) is None else "limited" if more else "yes",
+                "support": "no" if at is None or spec.resolve(at) is None else "limited" if more else "yes",
                 "first_level": spec.levels.first,
                 "rows": list(spec.rows),
                 "changed": list(steps(spec))[1:],

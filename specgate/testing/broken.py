@@ -34,6 +34,8 @@ _PROBES: Final = 2
 #: Searches for one draw; and to find out whether there is any hope, a few, and then some more if there seems none.
 _SEARCHES: Final = 12
 _PROBED: Final = (1, 4)
+#: What no attribute can hold, not even one that holds a tensor or a graph.
+_OF_NO_KIND: Final = {"specgate": 0}
 _STRUCTURE: Final = ("required", "exists", "wrong-kind", "unknown-attribute")
 
 
@@ -249,7 +251,7 @@ class BrokenDescriptors:
             return _odd(valid, Oddity("unknown-attribute", f"unknown_{pick(0, 9)}", "", pick(0, 9)))
         rest = {name: value for name, value in valid.fields.items() if name != aim.name}
         without = replace(valid, fields=rest, plain=False)
-        return without if aim.kind == "required" else _odd(without, Oddity("wrong-kind", aim.name, "", {}))
+        return without if aim.kind == "required" else _odd(without, Oddity("wrong-kind", aim.name, "", _OF_NO_KIND))
 
 
 def _odd(descriptor: Descriptor, oddity: Oddity) -> Descriptor | None:

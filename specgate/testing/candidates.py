@@ -12,6 +12,7 @@ from specgate.testing.domains import (
     FEW,
     FLOATS,
     NUMBERS,
+    OBJECTS,
     SIZES,
     SMALL,
     WILD,
@@ -243,6 +244,8 @@ class _Chooser:
             found = self._numbers(FLOATS, lambda _: True, ("any", "any"))
         elif base in NUMBERS or base == "size-2d":
             found = self._integers((0, 2**32 - 1) if base == "size-2d" else number_limits(problem.spec, info.name))
+        elif base in OBJECTS:
+            found = rotated(self.pick, OBJECTS[base])
         else:
             found = text_candidates(self._mentions, self.pick)
         return (value for value in found if problem.legal(info.name, value))

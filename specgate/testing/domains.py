@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor
+from specgate.descriptors.core import Descriptor, GraphDesc, TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
 from specgate.testing.choices import one_of, rotated
@@ -20,6 +20,7 @@ __all__ = [
     "FEW",
     "FLOATS",
     "NUMBERS",
+    "OBJECTS",
     "SIZES",
     "SMALL",
     "WILD",
@@ -40,6 +41,14 @@ SMALL: Final = (0, 1, 2, 3, -1, 4, -2, 5, 6, -3, 7, 8, -4, 9, -5, 16)
 FEW: Final = (1, 0, 2, 1, 3, 1, 2, 4, 0, 5, 6, 7, 8)
 FLOATS: Final = (0.0, 1.0, 0.5, -1.0, 2.0, -0.5, 1e-5, 3.25, 100.0, -1e6, 1e30, float("inf"), float("-inf"))
 _TEXTS: Final = ("", "a", "NOTSET", "specgate", "ab,c->b", "\u00e9")
+_ELEMENTS: Final = TensorDesc("FLOAT", (2,))
+#: Values of the attributes that hold more than numbers and words.
+OBJECTS: Final[dict[str, tuple[Any, ...]]] = {
+    "graph": (GraphDesc((), ()), GraphDesc((), (_ELEMENTS,)), GraphDesc((_ELEMENTS,), (_ELEMENTS, _ELEMENTS))),
+    "tensor-proto": (_ELEMENTS, _ELEMENTS._replace(sizes=())),
+    "sparse-tensor-proto": (_ELEMENTS,),
+    "type-proto": (_ELEMENTS, _ELEMENTS._replace(sizes=None)),
+}
 NUMBERS: Final = {
     "uint": ((0, 2**64 - 1), (0, 2**32 - 1)),
     "int": ((-(2**63), 2**63 - 1), (-(2**31), 2**31 - 1)),

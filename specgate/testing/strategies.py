@@ -13,7 +13,7 @@ from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
 from specgate.testing.broken import broken_descriptors
-from specgate.testing.domains import SIZES, WILD, base_type, number_limits
+from specgate.testing.domains import OBJECTS, SIZES, WILD, base_type, number_limits
 from specgate.testing.generate import find_operator, valid_descriptors
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
         return st.floats(allow_nan=False)
     if base == "scalar":
         return st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False)
+    if base in OBJECTS:
+        return st.sampled_from(OBJECTS[base])
     if base in RECORDS:
         part = st.integers(0, 2**32 - 1) if base == "size-2d" else st.floats(allow_nan=False)
         return st.builds(RECORDS[base], part, part)

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved, Side
+    from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["accepts", "check_at", "forget"]
+__all__ = ["accepts", "check_at", "check_for", "forget"]
 
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _accepted: dict[tuple[str, str, str, Basis, str | None], Verdict] = {}
@@ -45,6 +46,8 @@ def check_at(
     Raises NoTable for an operator without a table, InputError for an unknown level.
     """
     judged_at = level if descriptor.version is None else descriptor.version
+    if descriptor.layout not in {None, judged_at}:
+        descriptor = _as_read_at(descriptor, judged_at)
     key = (descriptor.dialect, descriptor.operator, judged_at, basis, by)
     if descriptor.plain and judged_at == level:
         fast = _fast.get(key)
@@ -65,6 +68,8 @@ def check_at(
 
 def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> bool | None:
     """Return only True, False or None: what `check_at` says, without findings, and many times faster on a rejection."""
+    if descriptor.layout not in {None, level} and descriptor.version is None:
+        descriptor = _as_read_at(descriptor, level)
     if descriptor.plain and descriptor.version in {None, level}:
         key = (descriptor.dialect, descriptor.operator, level, basis, by)
         fast = _fast.get(key)
@@ -72,6 +77,37 @@ def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str |
             fast = _fast[key] = _compile(*key)
         return fast(descriptor.fields)
     return check_at(descriptor, level, basis, by).accepted
+
+
+def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
+    """Return a descriptor whose inputs and outputs stand in the order of `level`."""
+    from specgate.descriptors.positional import relaid  # few operators change that
+
+    return relaid(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)
+
+
+def check_for(
+    descriptor: Descriptor, target: Target, basis: Basis = "both", device: frozenset[str] | None = None
+) -> Verdict:
+    """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
+    if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
+        return check_at(descriptor, target.level, basis, device=device)
+    table = load_dialect(descriptor.dialect)
+    version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
+    if version is None:
+        from specgate.validate.message import missing_domain
+
+        finding = missing_domain(table.operator(descriptor.operator), target)
+        return Verdict(
+            accepted=False, target=str(target), operator=descriptor.operator, basis=basis, findings=(finding,)
+        )
+    verdict = check_at(descriptor, version, basis, device=device)
+    return replace(
+        verdict,
+        target=str(target),
+        findings=tuple(replace(found, target=str(target)) for found in verdict.findings),
+        undecided=tuple(replace(found, target=str(target)) for found in verdict.undecided),
+    )
 
 
 def _compile(

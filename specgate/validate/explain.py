@@ -104,12 +104,17 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
-        if descriptor.fields.get(name) is None and not omissible and name not in wrong:
-            message = f"{name} is required, but the descriptor does not give it"
+        given = descriptor.fields.get(name)
+        message = None
+        if given is None and not omissible and name not in wrong:
+            message = f"{info.vendor_name} is required, but the descriptor does not give it"
+        elif info.least is not None and isinstance(given, list | tuple) and len(given) < info.least:
+            message = f"{name} holds {len(given)}, and at least {info.least} are required"
+        if message is not None:
             yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
-    for name in resolved.spec.fields:
+    for name, info in resolved.spec.fields.items():
         if name not in resolved.fields and descriptor.fields.get(name) is not None:
-            message = f"{name} is not a field of {resolved.spec.name} at {resolved.level}"
+            message = f"{info.vendor_name} is not a field of {resolved.spec.name} at {resolved.level}"
             yield Failure(
                 f"{name}.exists",
                 name,
@@ -182,6 +187,9 @@ def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Itera
 
 def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
     values = cell.values if cell is not None and cell.values is not None else info.words
+    if value is UNKNOWN:
+        yield from _unknown_value(name, where, cell, values)
+        return
     if values is not None and value not in values:
         allowed = tuple(str(v) for v in values)
         yield Failure(
@@ -192,6 +200,14 @@ def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value
         yield Failure(
             f"{name}.value", where, f"{where} is {value!r:.80}", {where: value}, aspect="value", allowed=allowed
         )
+
+
+def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[Any, ...] | None) -> Iterator[Failure]:
+    bounds = () if cell is None or cell.range is None else (str(cell.range),)
+    allowed = (*(str(value) for value in values or ()), *bounds)
+    if allowed:
+        message = f"{where} has an unknown value"
+        yield Failure(f"{name}.value", where, message, {where: None}, unknown=True, aspect="value", allowed=allowed)
 
 
 def _rules(
@@ -216,6 +232,8 @@ def _rules(
             continue
         if answer is False:
             failed.add(form.name)
+        elif form.variable is not None:
+            continue  # the cell of the type that is not known says so already
         yield _failure(form, context, where, unknown=answer is UNKNOWN), form
 
 
@@ -245,6 +263,8 @@ def _applies(form: RuleForm, context: Context) -> Any:
 
 def _failure(form: RuleForm, context: Context, where: str, *, unknown: bool) -> Failure:
     message, values = explain(form.require, context)
+    if form.variable is not None:
+        message = message.replace(form.require.text, str(form.because), 1)
     if form.when is not None and _applies(form, context) is UNKNOWN:
         condition, open_values = explain(form.when, context)
         message, values = f"{form.require.text} where {condition}", open_values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.positional import relaid
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.explain import Failure, explain_at
 from specgate.validate.message import finding, missing_operator, version_finding
@@ -24,19 +25,21 @@ def judge_levels(
     """Return, for every level at which the operator exists, what fails there; equal levels are judged once."""
     answers: dict[Any, list[Failure]] = {}
     result = {}
+    relay = descriptor.layout is not None
     for level in spec.levels:
         resolved = spec.resolve(level, side, by)
         assert resolved is not None  # spec.levels are those at which it exists  # noqa: S101
         if resolved.key not in answers:
-            answers[resolved.key] = explain_at(descriptor, resolved)
+            placed = relaid(descriptor, spec, level) if relay else descriptor
+            answers[resolved.key] = explain_at(placed, resolved)
         result[level] = answers[resolved.key]
     return result
 
 
 def explained(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> Verdict:
     """Return the verdict with every finding; see `check_at`."""
-    dialect = load_dialect(descriptor.dialect)
-    spec = dialect.operator(descriptor.operator)
+    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    dialect = spec.dialect
     dialect.check_level(level)
     target = f"{dialect.name}:{level}"
     judged_at = level

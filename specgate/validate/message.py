@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.levels import LevelSet
+from specgate.spec.tables import dialect as load_dialect
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Side
     from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.targets import Target
     from specgate.validate.explain import Failure
 
-__all__ = ["finding", "missing_operator", "rule_id", "version_finding"]
+__all__ = ["finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
 
 Judged = "Mapping[Side, Mapping[str, list[Failure]]]"
 
@@ -140,18 +142,40 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
     levels = spec.levels
     removed = spec.raw.get("removed")
     gone = removed is not None and dialect.position[level] >= dialect.position[removed]
-    state = f"was removed at {removed}" if gone else f"exists from {spec.rows[0]} on"
+    withdrawn = spec.row_held(level) if not gone else None
     first = levels.first
+    state = f"was removed at {removed}" if gone else f"exists from {first} on"
+    if withdrawn is not None:
+        state = f"its version {withdrawn} was withdrawn, and it {state}"
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
-        message=f"{spec.name} does not exist at {dialect.spoken(level)}; it {state}",
+        message=f"{spec.name} does not exist at {dialect.spoken(level)}; {state if withdrawn else f'it {state}'}",
         where="",
         values={"level": level, "operator": descriptor.operator},
         first_level=first,
         levels=tuple(levels),
         fix=None if gone or first is None else f"use {dialect.spoken(first)}",
         target=target,
+    )
+
+
+def missing_domain(spec: OperatorSpec, target: Target) -> Finding:
+    """Return the finding for an operator of a domain that the target does not have."""
+    dialect = load_dialect(spec.dialect.name)
+    having = [level for level in dialect.levels if dialect.domain_level(spec.dialect.domain, level) is not None]
+    levels = LevelSet.of(dialect.levels, having)
+    return Finding(
+        id=rule_id(dialect.name, spec.name, "level"),
+        severity="error",
+        message=f"{spec.name} does not exist at {dialect.spoken(target.level)}: {spec.dialect.domain} comes with "
+        f"{dialect.spoken(having[0])}",
+        where="",
+        values={"level": target.level, "operator": spec.name},
+        first_level=levels.first,
+        levels=tuple(levels),
+        fix=f"use {dialect.spoken(having[0])}",
+        target=str(target),
     )
 
 

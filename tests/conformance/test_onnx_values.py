@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from specgate.conform.compare import values_kind
+from specgate.conform.elements import compare_outputs
 from specgate.conform.fill import fill
-from specgate.conform.values import same_values
+from specgate.conform.known import explained
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
@@ -57,9 +57,10 @@ def test_every_combination_of_types(level):
                 if answer.arrays is None:
                     continue
                 computed[name] += 1
-                problem = same_values(ours["output"], answer.arrays["output"])
-                if problem:
-                    kind, _ = values_kind(spec, level, name, descriptor)
-                    assert kind == "bug", (name, indices, depth, values, problem)
+                problem, found = compare_outputs(ours, answer.arrays, descriptor, 0.0)
+                assert not problem
+                if found:
+                    kind, _, _ = explained(spec, level, name, descriptor, arrays, found)
+                    assert kind == "bug", (name, indices, depth, values, str(found[0]))
     assert computed["onnxruntime"] >= COMBINATIONS[level]
     assert computed["reference"] >= 1000

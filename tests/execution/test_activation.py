@@ -54,6 +54,31 @@ def test_a_steep_softplus_does_not_overflow():
     assert ran("softplus", [3e38, 1e5], steepness=30).tolist() == [np.float32(3e38), 1e5]
 
 
+def test_softplus_gives_the_element_where_its_exponential_has_no_value():
+    assert ran("softplus", [1, 0, -1, INF, -2.5], steepness=INF).tolist() == [1, 0, 0, INF, 0]
+    assert ran("softplus", [1, 0, -1, -INF, -2.5], steepness=-INF).tolist() == [0, 0, -1, -INF, -2.5]
+    assert ran("softplus", [1, -INF], steepness=NAN).tolist() == [1, -INF]
+    assert ran("softplus", [1, INF, -INF], steepness=0).tolist() == [INF, INF, -INF]
+
+
+def test_a_parametric_softplus_overflows_only_as_a_whole():
+    huge = np.float32(1.7e38)
+    assert ran("parametric_softplus", [huge], alpha=1e-5, beta=3.25).item() == pytest.approx(float(huge) * 3.25e-5)
+
+
+def test_scaled_elu_with_infinite_numbers():
+    assert ran("scaled_elu", [-1, 1, -INF], alpha=-INF, gamma=-INF).tolist() == [-INF, -INF, -INF]
+    assert ran("scaled_elu", [-1, 0, 1], alpha=INF, gamma=2).tolist() == [-INF, 0, 2]
+
+
+@pytest.mark.parametrize("bits", [0x7C01, 0xFC01, 0x7E00])
+def test_any_nan_is_passed_over(bits):
+    x = np.array([bits, 0x4400, 0xC200], np.uint16).view(np.float16)  # nan, 4, -3
+    assert find_kernel("celu")(x, alpha=1e-5)[0] == 0
+    assert find_kernel("hard_sigmoid")(x, alpha=1, beta=0).tolist() == [0, 1, 0]
+    assert np.allclose(find_kernel("log_softmax")(x, axes=[0])[1:], [46.05, 39.05], atol=0.02)
+
+
 def test_parameters_are_floats_of_32_bits():
     assert ran("linear", [1], alpha=0.1, beta=0).tolist() == [np.float32(0.1)]
 
@@ -142,6 +167,9 @@ def test_quantized_sums():
     assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments).tolist() == [[127, 0, 2]]
     points = {"a_zero_point": np.full((1, 1), 1, "i1"), "output_zero_point": np.full((1, 1), 5, "u1")}
     assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments, **points).tolist() == [[132, 0, 6]]
+    arguments["output_scale"] = one * NAN  # nan is held as the least number
+    assert add(a=a, b=b, dtype=np.dtype("u1"), **arguments, **points).tolist() == [[0, 0, 0]]
+    assert add(a=a, b=b, dtype=np.dtype("i1"), **arguments).tolist() == [[-128, -128, -128]]
     with pytest.raises(InputError, match="one element of uint8 as output_zero_point"):
         add(a=a, b=b, dtype=np.dtype("u1"), **arguments, output_zero_point=np.full((1, 1), 5, "i1"))
 

@@ -97,6 +97,8 @@ def masks():
     position = made(BATCH, HEADS, QUERIES, KEYS, seed=7)
     boolean = np.random.default_rng(8).integers(0, 2, position.shape, dtype=np.int32)
     yield "BOOLEAN", boolean, lambda b, h, q, k: 0.0 if boolean[b, h, q, k] else FILTER
+    other = np.random.default_rng(9).integers(-2, 5, position.shape, dtype=np.int32)
+    yield "BOOLEAN", other, lambda b, h, q, k: FILTER * (1 - int(other[b, h, q, k]))
     yield "KEY_SEQUENCE_LENGTH", np.array([[2, 4]], np.int32), lambda b, _h, _q, k: FILTER * (k >= (2, 4)[b])
     ends = np.array([[3, 2], [1, 0]], np.int32)
     yield "KEY_SEQUENCE_END_START", ends, lambda b, _h, _q, k: FILTER * (not ends[1, b] <= k < ends[0, b])

@@ -87,6 +87,24 @@ def test_output_padding_is_reached_by_the_activation_but_not_by_the_bias():
     assert found.tolist() == [[[7, 7, 1, 1]]]
 
 
+def test_padding_is_zeros_under_the_filter():
+    inputs = np.ones((2, 1, 3), np.float32)
+    filters = np.array([[[np.inf, 1]], [[1, 2]]], np.float32)
+    found = run(inputs, filters, start_padding=[1], end_padding=[1])
+    assert np.array_equal(found[0], np.array([[np.nan, np.inf, np.inf, np.inf], [2, 3, 3, 1]]), equal_nan=True)
+    assert np.array_equal(found[1], found[0], equal_nan=True)
+
+
+def test_what_a_transposed_stride_leaves_open_is_zeros_under_the_filter():
+    inputs = np.full((1, 2, 2), -1, np.float32)
+    filters = np.array([[[1, np.inf], [3, 4]], [[1, 1], [np.nan, 1]]], np.float32)
+    found = run(inputs[:, :1], filters[:1], transposed=True, strides=[2], sizes=[1, 2, 4])
+    assert np.array_equal(found[0], np.array([[np.nan, -np.inf, np.nan, -np.inf], [-3, -4, -3, -4]]), equal_nan=True)
+    grouped = run(inputs, filters, transposed=True, strides=[2], sizes=[1, 4, 4], groups=2)
+    assert np.array_equal(grouped[0, :3], np.vstack([found[0], [[-1, -1, -1, -1]]]), equal_nan=True)
+    assert np.isnan(grouped[0, 3]).all()
+
+
 def test_halves_are_rounded_once():
     found = run(
         np.full((1, 1, 3), 2048, np.float16), np.array([[[1, 1, 1]]], np.float16), np.ones((1, 1, 1), np.float16)

@@ -100,6 +100,11 @@ def test_rounding(mode, expected):
     same(ran("round_to_integer", [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 0.49999997, 8388609], mode=mode), expected)
 
 
+def test_minus_zero_is_rounded_as_builds_do():
+    same(ran("round_to_integer", [-0.0, -0.25], mode="half_away_from_zero"), [0.0, -0.0])
+    same(ran("round_to_integer", [-0.0, -0.25], mode="half_to_even"), [-0.0, -0.0])
+
+
 def test_tests_of_floats():
     values = [NAN, INF, -INF, 1]
     assert ran("is_not_a_number", values, dtype="f2").tolist() == [True, False, False, False]
@@ -134,6 +139,9 @@ def test_scale_and_bias_of_integers_truncate_and_hold():
         1070279424,
     ]
     assert ran("absolute", [-128, -59], dtype="i1", scale_bias=(1.7, -0.6), saturate_below=32).tolist() == [127, 100]
+    # what does not fit into 32 bits becomes their least number, which has no absolute value
+    assert ran("absolute", [7, 0, -1], dtype="i1", scale_bias=(-1e30, 1), saturate_below=32).tolist() == [-128, 1, 127]
+    assert ran("absolute", [7, -100], dtype="i2", scale_bias=(1e30, 1), saturate_below=32).tolist() == [32767, -32768]
 
 
 # --- functions of two tensors
@@ -190,6 +198,7 @@ def test_remainders_of_floats():
     a, b = [0.747651219367981, 1e10, -1e10, 6, -3], [-0.24921706318855286, 1, 1, 3, 0]
     same(ran("remainder", a, b, rounding="floor", raised_quotient=True), [0, -1024, -1024, 0, NAN])
     same(ran("remainder", a, b, rounding="truncate", raised_quotient=True), [0, -1024, 1024, 0, NAN])
+    same(ran("remainder", [-0.0], [4], rounding="floor", raised_quotient=True), [0.0])  # a quotient of minus 0 stays it
 
 
 def test_the_angle_at_the_origin_is_undefined():
@@ -232,6 +241,10 @@ def test_powers_of_mixed_types():
     assert found.dtype == np.int32
     assert found.tolist() == [3375, -33, 2]
     assert power(np.array([1.5, -2], "f4"), np.array([2, 3], "u1")).tolist() == [2.25, -8]
+    # scaled and shifted, narrow integers are ones of 32 bits until the result is held
+    wide = {"scale_bias": (100, math.inf)}
+    assert power(np.array([5, -6], "i2"), np.array([-128, 3], "i1"), **wide).tolist() == [2**15 - 1, 2**15 - 1]
+    assert power(np.array([-6], "i1"), np.array([127], "i1"), scale_bias=(1, 7)).tolist() == [1]
     both = power(np.array([-18.769866943359375], "f4"), np.array([3], "f4"), scale_bias=(-1.3, 0.4))
     assert both[0] == pytest.approx(1.3163418771000579e-05, rel=1e-5)  # the exponent is scaled too
 

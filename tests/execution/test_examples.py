@@ -26,7 +26,7 @@ WITHOUT_KERNEL = [
     (name, operator)
     for name in DIALECTS
     for operator in dialect(name).operators
-    if not dialect(name).operator(operator).raw.get("execute")
+    if not (raw := dialect(name).operator(operator).raw).get("execute") and raw.get("examples")
 ]
 
 

@@ -67,8 +67,23 @@ def test_numbers_that_a_type_cannot_hold():
         with pytest.raises(InputError, match="uint8"):
             number(value, np.dtype("u1"))
     assert number(-1.5, np.dtype("u1"), whole=True) == 255
-    assert number(1e30, np.dtype("i4"), whole=True) == 0
     assert number(70000, np.dtype("f2")) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        ("i4", [-(2**31), -(2**31), -(2**31), -(2**31), -70000]), ("i2", [0, 0, 0, 0, -4464]), ("i1", [0, 0, 0, 0, -112]),
+        ("u4", [0, 0, 0, 3 * 10**9, 2**32 - 70000]), ("u2", [0, 0, 0, 0, 61072]), ("u1", [0, 0, 0, 0, 144]),
+        ("i8", [-(2**63), -(2**63), -(2**63), 3 * 10**9, -70000]),
+        ("u8", [2**63, 2**63, 2**63, 3 * 10**9, 2**64 - 70000]),
+        ("f8", [np.inf, np.nan, float(np.float32(1e30)), 3e9, float(np.float32(-70000.7))]),
+    ],
+)  # fmt: skip
+def test_a_diagonal_of_a_number_that_its_type_cannot_hold(dtype, expected):
+    for value, made in zip([np.inf, np.nan, 1e30, 3e9, -70000.7], expected, strict=True):
+        found = diagonal_matrix(sizes=[1, 1], value=value, offset=0, output_type=np.dtype(dtype)).item()
+        assert np.array_equal(found, made, equal_nan=dtype == "f8"), (value, found)
 
 
 def test_refusals():

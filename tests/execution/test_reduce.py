@@ -63,6 +63,17 @@ def test_max_and_min_pass_over_nan():
     assert reduce(array, function="ARGMAX", axes=[1]).tolist() == [[0], [0]]
 
 
+@pytest.mark.parametrize("bits", [np.array(0x7C01, np.uint16), np.array(0x7F800001, np.uint32)])
+def test_signalling_nan_is_passed_over_too(bits):
+    signalling = bits.view(f"f{bits.itemsize}")
+    array = np.array([7, 9, 1, 2], signalling.dtype)
+    array[2] = signalling
+    assert reduce(array, function="MAX", axes=[0]).tolist() == [9]
+    assert reduce(array, function="MIN", axes=[0]).tolist() == [2]
+    assert arg_reduce(array, axes=[0], largest=True, last=True).tolist() == [1]
+    assert arg_reduce(array, axes=[0], largest=False, last=False).tolist() == [3]
+
+
 @pytest.mark.parametrize(
     ("row", "first", "last"),
     [([np.nan, 1, 5], 0, 0), ([1, np.nan, 5, 5], 2, 3), ([5, np.nan, 5], 0, 2), ([-np.inf, np.nan], 0, 0)],

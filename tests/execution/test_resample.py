@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,28 @@ def test_cropped_and_filled_from_the_edge():
 def test_refusals(changes):
     with pytest.raises(InputError):
         resample(FOUR, **{"sizes": [4], "scales": [1.0], "linear": True, **changes})
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_an_infinite_scale_makes_all_places_one(linear):
+    offsets: dict[str, Any] = {"input_offsets": [-2.0], "output_offsets": [7.0]}
+    found = resample(FOUR, sizes=[3], scales=[float("inf")], linear=linear, **offsets)
+    assert found.tolist() == [FOUR[2]] * 3
+
+
+def test_a_place_that_is_no_number_is_the_first():
+    offsets: dict[str, Any] = {"input_offsets": [float("inf")], "output_offsets": [float("-inf")]}
+    assert resample(FOUR[::-1], sizes=[2], scales=[1.0], linear=False, **offsets).tolist() == [30, 30]
+    assert np.isnan(resample(FOUR, sizes=[2], scales=[1.0], linear=True, **offsets)).all()
+
+
+def test_beside_an_infinity_is_no_number():
+    """As builds have it, outside the edge too: they add the weighted difference of the two elements."""
+    found = resample(np.array([np.inf, 1, 2, 3], np.float32), sizes=[8], scales=[2.0], linear=True)
+    assert np.isnan(found[:3]).all()
+    assert found[3:].tolist() == [1.25, 1.75, 2.25, 2.75, 3.0]
+
+
+def test_differences_of_integers_do_not_wrap_around():
+    found = resample(np.array([-128, 127], np.int8), sizes=[4], scales=[2.0], linear=True)
+    assert found.tolist() == [-128, -64, 63, 127]

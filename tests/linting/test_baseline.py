@@ -297,3 +297,37 @@ def test_too_many_findings_are_refused_before_writing(root: Path) -> None:
     with pytest.raises(InputError, match="expected a baseline of at most 16777216 bytes"):
         write_baseline(many, root / "b.json", root)
     assert not (root / "b.json").exists()
+
+
+def test_writing_again_keeps_what_was_not_linted(root: Path) -> None:
+    (root / "m").mkdir()
+    for name in ("a.onnx", "b.onnx"):
+        (root / "m" / name).touch()
+    old = [
+        finding("kept/file", file="m/b.onnx"),
+        finding("kept/target", target="onnx:13"),
+        finding("dropped/file", file="m/gone.onnx"),
+        finding("dropped/repaired"),
+    ]
+    write_baseline(report(*old, files=("m/a.onnx", "m/b.onnx", "m/gone.onnx")), root / "b.json", root)
+    now = report(finding("new/rule"), files=("m/a.onnx",))
+    write_baseline(now, root / "b.json", root, load_baseline(root / "b.json"))
+    rules = [(entry.file, entry.rule) for entry in load_baseline(root / "b.json").counts]
+    assert rules == [("m/a.onnx", "kept/target"), ("m/a.onnx", "new/rule"), ("m/b.onnx", "kept/file")]
+
+
+def test_an_entry_for_another_target_of_the_file_is_neither_stale_nor_dropped(root: Path) -> None:
+    (root / "m").mkdir()
+    (root / "m/a.onnx").touch()
+    known = Baseline({Entry("m/a.onnx", "n", "Axis", "a/b", "onnx:13"): 1})
+    now = report(files=("m/a.onnx",))
+    now.targets, now.judged = ["onnx:17", "onnx:13"], {"m/a.onnx": ("onnx:17",)}
+    apply_baseline(now, known, root)
+    assert now.findings == []
+
+
+def test_what_is_known_says_which_baseline_knows_it(root: Path) -> None:
+    write_baseline(report(finding()), root / "b.json", root)
+    now = report(finding())
+    apply_baseline(now, load_baseline(root / "b.json"), root)
+    assert [found.ignored for found in now.ignored] == [f"known in the baseline {root / 'b.json'}"]

@@ -159,7 +159,8 @@ def test_a_source_below_the_working_directory_is_named_relatively(
     ("text", "expected"),
     [
         ('tragets = ["onnx:17"]', ["tragets: unknown key, did you mean targets?"]),
-        ('"x y" = 1', ["'x y': unknown key, expected one of targets, basis, baseline, format, paths, ignore"]),
+        ('"x y" = 1',
+         ["'x y': unknown key, expected one of targets, basis, baseline, format, custom_domains, paths, ignore"]),
         ('targets = "onnx:17"', ["targets: expected an array of non-blank strings, found 'onnx:17'"]),
         ("targets = []", ["targets: expected an array of non-blank strings, found an empty array"]),
         ('targets = ["onnx:17", 17]', ["targets[1]: expected a non-blank string, found an integer"]),
@@ -383,3 +384,11 @@ def test_arbitrary_bytes_raise_nothing_else(data: bytes) -> None:
 def test_arbitrary_patterns_raise_nothing_else(pattern: str, file: str) -> None:
     with suppress(InputError):
         Config(paths=[PathRule(pattern, exclude=True)]).excluded(file)
+
+
+def test_domains_that_the_targets_are_known_to_have(tmp_path: Path) -> None:
+    written(tmp_path, 'custom_domains = ["com.acme", "com.microsoft"]')
+    assert load_config(tmp_path).custom_domains == ["com.acme", "com.microsoft"]
+    assert problems(tmp_path, "custom_domains = 3") == [
+        "custom_domains: expected an array of non-blank strings, found an integer"
+    ]

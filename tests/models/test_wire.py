@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from io import BytesIO
 from typing import Any
@@ -197,17 +198,8 @@ HOSTILE = [
     (b"\x9b\x06\x08\x01\xa4\x06", "found wire type 4"),
     (b"\x9b\x06\x0e\x01", "found wire type 6"),
     (b"\x9b\x06\x12\x7fab", "group of field 99 has no end"),
-    (b"\x0d\0\0\0\0", "expected int64 in Outer.number, found 32 bits"),
-    (b"\x09\0\0\0\0\0\0\0\0", "found 64 bits"),
-    (b"\x0a\x00", "found a length and bytes"),
-    (b"\x10\x00", "expected string in Outer.text, found a varint"),
-    (b"\x18\x00", "expected repeated Inner in Outer.inner, found a varint"),
-    (b"\x0b\x0c", "expected int64 in Outer.number, found a group"),
     (b"\x0c\x00", "found the end of a group"),
-    (b"\x12\x02\xff\xfe", r"expected UTF-8 in a string of Outer, found b'\\xff\\xfe'"),
-    (b"\x12\x03\xed\xa0\x80", "expected UTF-8"),
     (sized(2, b"a" * (1 << 20) + b"b"), "at most 1048576 bytes in text, found 1048577"),
-    (sized(2, b"\xff" * 40_000), "expected UTF-8"),
 ]
 
 
@@ -223,6 +215,39 @@ def test_hostile_bytes_are_one_error(data: bytes, expected: str, block: int, mon
     assert fields == [("number", 5)] * 30  # what comes before it is read, wherever the block ends
     assert error is not None
     assert len(good) <= error.offset < len(good + data)
+
+
+ODD = [
+    (b"\x0d\0\0\0\0", "expected int64 in Outer.number, found 32 bits"),
+    (b"\x09\0\0\0\0\0\0\0\0", "found 64 bits"),
+    (b"\x0a\x00", "found a length and bytes"),
+    (b"\x10\x00", "expected string in Outer.text, found a varint"),
+    (b"\x18\x00", "expected repeated Inner in Outer.inner, found a varint"),
+    (b"\x0b\x0c", "expected int64 in Outer.number, found a group"),
+    (b"\x12\x02\xff\xfe", r"expected UTF-8 in a string of Outer, found b'\\xff\\xfe'"),
+    (b"\x12\x03\xed\xa0\x80", "expected UTF-8"),
+    (sized(2, b"\xff" * 40_000), "expected UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("data", "expected"), ODD)
+@pytest.mark.parametrize("block", [24, 1 << 15])
+def test_what_protobuf_takes_is_taken_and_said(
+    data: bytes, expected: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "BLOCK_BYTES", block)
+    good = scalar("number", 5) * 30
+    source = reader(good + data + good)
+    found = [(name, value) for name, value, _ in source.fields([(0, source.size)], OUTER)]
+    assert [item for item in found if item[0] == "number"] == [("number", 5)] * 60
+    assert [value.startswith("\\x") for name, value in found if name == "text"] == [True] * ("UTF-8" in expected)
+    ((at, said),) = source.oddities.items()
+    assert at == len(good)
+    assert re.match(f".*{expected}", said)
+    assert len(said) < 250
+    many = reader(data * 50)
+    list(many.fields([(0, many.size)], OUTER))
+    assert len(many.oddities) == wire.MAX_ODDITIES
 
 
 def outcome(data: bytes, block: int) -> tuple[list[tuple[str, Any]], WireError | None]:

@@ -19,33 +19,57 @@ if TYPE_CHECKING:
 MAX_BYTES = 2**26
 
 
-#: Of DirectML's many, these stand for all in the default run: each for a part of the format (fused operators, rows by a
-#: condition, arrays of tensors, scalars, formulas of sizes). HYPOTHESIS_PROFILE=nightly takes all.
-CHOSEN: Final = ("ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "PADDING1")
+#: Of many, these stand for all in the default run: each for a part of the format (fused operators, rows by a condition,
+#: arrays of tensors, scalars, formulas of sizes, type variables, attributes that become inputs, domains, graphs).
+#: HYPOTHESIS_PROFILE=nightly takes all.
+CHOSEN: Final = {
+    "directml": ("ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "PADDING1"),
+    "onnx": ("OneHot", "Concat", "Reshape", "If", "ai.onnx.ml.LabelEncoder"),
+}
 #: Those of which every level that differs is taken; of the others the first and the last.
-THOROUGH: Final = ("ONE_HOT",)
+THOROUGH: Final = ("ONE_HOT", "OneHot")
+
+
+#: Whoever brings tables of their own means those.
+ALL: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or bool(os.environ.get("SPECGATE_SPECS"))
+
+
+def shown_operators() -> list[tuple[str, str]]:
+    """Return (dialect, operator) of every table with examples: one that only says what a package states has none."""
+    return [(name, operator) for name, operator in operators() if dialect(name).operator(operator).raw.get("examples")]
 
 
 def chosen_operators() -> list[tuple[str, str]]:
     """Return (dialect, operator) of those that the properties run over."""
-    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
-        return operators()
-    return [(name, operator) for name, operator in operators() if name != "directml" or operator in CHOSEN]
+    if ALL:
+        return shown_operators()
+    return [(name, operator) for name, operator in shown_operators() if operator in CHOSEN.get(name, (operator,))]
 
 
 def chosen_cases() -> list[Case]:
     """Return those of `cases` that the properties run over."""
-    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
-        return cases()
     found: dict[tuple[str, str], list[Case]] = {key: [] for key in chosen_operators()}
     for case in cases():
         if (case.dialect, case.operator) in found:
             found[case.dialect, case.operator].append(case)
+    if ALL:
+        return [case for levels in found.values() for case in levels]
     return [
         case
         for (name, operator), levels in found.items()
-        for case in (levels if name != "directml" or operator in THOROUGH else dict.fromkeys([levels[0], levels[-1]]))
+        for case in (levels if name not in CHOSEN or operator in THOROUGH else dict.fromkeys([levels[0], levels[-1]]))
     ]
+
+
+def steady(spec: OperatorSpec) -> bool:
+    """Return whether every field is the same at all levels: what one level asks for, another then does not refuse."""
+    first = next(iter(spec.levels))
+    return not any(info.forms or info.until or info.since not in {None, first} for info in spec.fields.values())
+
+
+def executed_cases() -> list[Case]:
+    """Return those of `chosen_cases` whose operator has a kernel."""
+    return [case for case in chosen_cases() if spec_of(case).raw.get("execute")]
 
 
 def spec_of(case: Case) -> OperatorSpec:

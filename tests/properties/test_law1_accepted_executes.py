@@ -14,14 +14,14 @@ from specgate.execution.engine import execute_at
 from specgate.execution.types import numpy_type
 from specgate.testing import Case, arrays, descriptors, reproducing
 from specgate.validate.check import check_at
-from tests.properties.support import MAX_BYTES, carried, chosen_cases, spec_of
+from tests.properties.support import MAX_BYTES, carried, executed_cases, spec_of
 
 if TYPE_CHECKING:
     from specgate.verdict import Basis
 
 
 @pytest.mark.parametrize("basis", ["documented", "both"])
-@pytest.mark.parametrize("case", chosen_cases(), ids=str)
+@pytest.mark.parametrize("case", executed_cases(), ids=str)
 @given(data=st.data())
 def test_accepted_executes_with_the_declared_outputs(case: Case, basis: Basis, data: st.DataObject) -> None:
     descriptor = data.draw(descriptors(*case, basis=basis))

@@ -13,7 +13,7 @@ from specgate.execution.engine import execute_at
 from specgate.testing import Case, any_descriptors, arrays, finding_ids, near_valid, reproducing
 from specgate.validate import check, explain, judge
 from specgate.validate.explain import explain_at
-from tests.properties.support import MAX_BYTES, carried, chosen_cases, fuses_without_kernel, resolved_of
+from tests.properties.support import MAX_BYTES, carried, executed_cases, fuses_without_kernel, resolved_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def refused_alone(descriptor: Descriptor, given_arrays: Mapping[str, Any], level
             execute_at(descriptor, given_arrays, level, max_bytes=MAX_BYTES)
 
 
-@pytest.mark.parametrize("case", chosen_cases(), ids=str)
+@pytest.mark.parametrize("case", executed_cases(), ids=str)
 @given(data=st.data())
 def test_near_valid_and_structurally_wrong_is_refused(case: Case, data: st.DataObject) -> None:
     broken = data.draw(near_valid(*case, breaks=data.draw(st.sampled_from(structural_ids(case)))))
@@ -58,7 +58,7 @@ def test_near_valid_and_structurally_wrong_is_refused(case: Case, data: st.DataO
         refused_alone(broken.descriptor, data.draw(arrays(broken.descriptor, case.level)), case.level)
 
 
-@pytest.mark.parametrize("case", chosen_cases(), ids=str)
+@pytest.mark.parametrize("case", executed_cases(), ids=str)
 @given(data=st.data())
 def test_anything_structurally_wrong_is_refused(case: Case, data: st.DataObject) -> None:
     descriptor = data.draw(any_descriptors(case.dialect, case.operator))

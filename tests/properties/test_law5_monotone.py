@@ -23,6 +23,9 @@ def removals(spec: OperatorSpec) -> set[str]:
     """Return the levels at which the table itself takes something away."""
     levels = {spec.raw["removed"]} if spec.raw.get("removed") else set()
     levels |= {info.until for info in spec.fields.values() if info.until}
+    levels |= {
+        form.since for info in spec.fields.values() for form in info.forms[1:] if form.since
+    }  # required from then
     # A rule that begins later than the operator forbids what was legal before.
     first = spec.dialect.position[spec.rows[0]]
     successors = {form.until for form in spec.rule_forms if form.until}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from specgate.descriptors.read import dialect_of, read_dict, write_dict
+from specgate.spec.tables import dialect
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproduce, with_unknown_sizes
 from tests.properties.support import chosen_cases
 
@@ -18,11 +20,20 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
 
 
+def settled(descriptor: Descriptor) -> Descriptor:
+    """Return it without what tensors by position cannot tell: an empty list of them from none, and where it was read."""
+    fields = descriptor.fields
+    if descriptor.dialect != "directml":
+        infos = dialect(descriptor.dialect).operator(descriptor.operator).fields
+        fields = {name: value for name, value in fields.items() if value != [] or infos[name].type != "tensor[]"}
+    return replace(descriptor, fields=fields, layout=None)
+
+
 def same_after_a_trip(descriptor: Descriptor) -> None:
     written = write_dict(descriptor)
     note(str(written))
-    assert read_dict(written, descriptor.dialect) == descriptor
-    assert read_dict(json.loads(json.dumps(written)), descriptor.dialect) == descriptor
+    assert settled(read_dict(written, descriptor.dialect)) == settled(descriptor)
+    assert settled(read_dict(json.loads(json.dumps(written)), descriptor.dialect)) == settled(descriptor)
     assert dialect_of(written) == descriptor.dialect
     assert write_dict(read_dict(written)) == written
 
@@ -49,4 +60,4 @@ def test_the_line_that_reproduces_a_failure_holds_the_descriptor(case: Case, dat
     words = shlex.split(reproduce(descriptor, case.target))
     assert words[:2] == ["specgate", "check"]
     assert words[3:] == ["--target", case.target]
-    assert read_dict(json.loads(words[2]), case.dialect) == descriptor
+    assert settled(read_dict(json.loads(words[2]), case.dialect)) == settled(descriptor)

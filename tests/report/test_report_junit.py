@@ -13,42 +13,102 @@ def junit(report: Report) -> str:
 
 def test_the_whole_document(sample: Report) -> None:
     a17, b41 = "models/a.onnx onnx:17", "models/b.json directml:4.1"
+    sample.unusable.append("models/c.onnx: cannot be read")
     assert junit(sample) == dedent(f"""\
         <?xml version='1.0' encoding='us-ascii'?>
-        <testsuites name="specgate" tests="6" failures="2" errors="0" skipped="1">
-          <testsuite name="models/a.onnx directml:4.1" tests="1" failures="0" errors="0" skipped="0">
-            <testcase name="no findings" classname="models/a.onnx directml:4.1" file="models/a.onnx" />
+        <testsuites name="specgate" tests="7" failures="2" errors="1">
+          <testsuite name="models/a.onnx directml:4.1" tests="1" failures="0" errors="0" skipped="0" file="models/a.onnx">
+            <testcase name="no findings" classname="models/a.onnx directml:4.1" />
           </testsuite>
-          <testsuite name="{a17}" tests="3" failures="1" errors="0" skipped="1">
-            <testcase name="onnx/ir-version" classname="{a17}" file="models/a.onnx">
+          <testsuite name="{a17}" tests="3" failures="1" errors="0" skipped="1" file="models/a.onnx">
+            <testcase name="onnx/ir-version" classname="{a17}">
               <system-out>the IR version is 11</system-out>
             </testcase>
-            <testcase name="graph/node[3] 'OneHot_3' onnx/OneHot/axis-range axis" classname="{a17}" file="models/a.onnx">
+            <testcase name="graph/node[3] 'OneHot_3' onnx/OneHot/axis-range axis" classname="{a17}">
               <failure message="axis &lt; rank(indices) + 1, but axis is 4 and rank(indices) is 3" type="error">axis &lt; rank(indices) + 1, but axis is 4 and rank(indices) is 3
-        fix: set axis to a value from -4 to 3</failure>
+        fix: set axis to a value from -4 to 3
+        inputs: indices INT64 [batch, 3, ?]; depth INT64 []; values unknown</failure>
             </testcase>
-            <testcase name="graph/node[5] undecided" classname="{a17}" file="models/a.onnx">
+            <testcase name="graph/node[5] undecided" classname="{a17}">
               <skipped message="same-sizes: pin 'N' of data" />
             </testcase>
             <system-out>operators without a table: foo (2), aten::x (1)</system-out>
           </testsuite>
-          <testsuite name="{b41}" tests="1" failures="1" errors="0" skipped="0">
-            <testcase name="dispatchables/round directml/ROUND/ranks OutputTensor" line="12" classname="{b41}" file="models/b.json">
+          <testsuite name="{b41}" tests="1" failures="1" errors="0" skipped="0" file="models/b.json">
+            <testcase name="dispatchables/round directml/ROUND/ranks OutputTensor" classname="{b41}">
               <failure message="OutputTensor takes ranks 4, but rank(OutputTensor) is 5" type="warning">OutputTensor takes ranks 4, but rank(OutputTensor) is 5
         accepted from 3.0
-        refused by builds, not by the documentation</failure>
+        refused by builds, not by the documentation
+        at models/b.json:12</failure>
             </testcase>
           </testsuite>
-          <testsuite name="models/b.json onnx:17" tests="1" failures="0" errors="0" skipped="0">
-            <testcase name="no findings" classname="models/b.json onnx:17" file="models/b.json" />
+          <testsuite name="models/b.json onnx:17" tests="1" failures="0" errors="0" skipped="0" file="models/b.json">
+            <testcase name="no findings" classname="models/b.json onnx:17" />
+          </testsuite>
+          <testsuite name="unusable files" tests="1" failures="0" errors="1" skipped="0">
+            <testcase name="models/c.onnx: cannot be read" classname="unusable files">
+              <error message="models/c.onnx: cannot be read" type="unusable">models/c.onnx: cannot be read</error>
+            </testcase>
           </testsuite>
         </testsuites>
         """)
 
 
+#: What junit-10.xsd of Jenkins' xUnit plugin allows: attributes (those that are required first), children.
+COUNTS = ["name", "tests", "failures", "errors"]
+ALLOWED: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "testsuites": ([], [*COUNTS, "time"], ["testsuite"]),
+    "testsuite": (
+        COUNTS,
+        [*COUNTS, "skipped", "time", "timestamp", "hostname", "id", "package", "file", "log", "url", "group"],
+        ["testsuite", "properties", "testcase", "system-out", "system-err"],
+    ),
+    "testcase": (["name"], ["name", "classname", "time", "group"], ["skipped", "error", "failure", "system-out"]),
+    "failure": ([], ["type", "message"], []),
+    "error": ([], ["type", "message"], []),
+    "skipped": ([], ["type", "message"], []),
+    "system-out": ([], [], []),
+}
+
+
+def against_the_schema(element: ET.Element) -> None:
+    required, allowed, children = ALLOWED[element.tag]
+    assert set(required) <= element.attrib.keys() <= set(allowed)
+    for child in element:
+        assert child.tag in children
+        against_the_schema(child)
+
+
+def test_the_structure_is_what_jenkins_reads(sample: Report) -> None:
+    sample.unusable.append("models/c.onnx: cannot be read")
+    against_the_schema(ET.fromstring(junit(sample)))
+    against_the_schema(ET.fromstring(junit(Report())))
+
+
+def test_cases_are_told_apart_by_class_and_name() -> None:
+    again = Finding("x/y", "error", "m", location=Location("a.onnx", None, "n"))
+    root = ET.fromstring(
+        junit(Report(targets=["onnx:17"], findings=[again, again, again.at(Location("b.onnx", None, "n"))]))
+    )
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert names == [("a.onnx", "n x/y"), ("a.onnx", "n x/y #2"), ("b.onnx", "n x/y")]
+
+
+def test_a_file_passes_only_for_targets_that_it_was_judged_for() -> None:
+    report = Report(targets=["onnx:17", "openvino:opset13"], files=["a.onnx"], judged={"a.onnx": ("onnx:17",)})
+    assert [suite.get("name") for suite in ET.fromstring(junit(report))] == ["a.onnx onnx:17"]
+
+
 def test_a_clean_file_without_targets_passes() -> None:
     (suite,) = ET.fromstring(junit(Report(files=["a.onnx"])))
-    assert suite.attrib == {"name": "a.onnx", "tests": "1", "failures": "0", "errors": "0", "skipped": "0"}
+    assert suite.attrib == {
+        "name": "a.onnx",
+        "tests": "1",
+        "failures": "0",
+        "errors": "0",
+        "skipped": "0",
+        "file": "a.onnx",
+    }
     assert [(case.tag, case.attrib["name"], len(case)) for case in suite] == [("testcase", "no findings", 0)]
 
 

@@ -31,7 +31,7 @@ def test_the_order_of_the_findings_does_not_matter(name: str, sample: Report) ->
 
 def test_an_unknown_format_is_an_input_error() -> None:
     with pytest.raises(
-        InputError, match=r"^format: expected one of text, json, sarif, junit, github, found 'h\\x1bml'$"
+        InputError, match=r"^format: expected one of text, json, sarif, junit, github, html, found 'h\\x1bml'$"
     ):
         render(Report(), "h\x1bml", options=RenderOptions())
 

@@ -359,8 +359,15 @@ def test_numbers_up_to_the_limit(number: float) -> None:
 
 def test_limit_of_loops() -> None:
     loop = "all(s > 0 for s in A.sizes)"
-    assert parse(f"{loop} and {loop}", SCOPE).loops == 2
-    assert refused(f"{loop} and {loop} and {loop}").reason == "expected at most 2 plain loops in a rule"
+    assert parse(" and ".join([loop] * 4), SCOPE).loops == 4
+    assert refused(" and ".join([loop] * 5)).reason == "expected at most 4 plain loops in a rule"
+
+
+def test_limit_of_nested_loops() -> None:
+    inner = "all(s > t for t in A.sizes)"
+    assert parse(f"all({inner} and {inner} for s in A.sizes)", SCOPE).loops == 3
+    deeper = "all(all(all(s > t for t in A.sizes) for s in A.sizes) for d in dims(A))"
+    assert refused(deeper).reason == "expected at most 2 loops inside one another"
 
 
 def chain(first: str, step: str, count: int) -> Scope:

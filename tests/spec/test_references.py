@@ -27,6 +27,8 @@ observed:
     waives: [same-rank]
     rules:
       same-size: elements(Input) == elements(Output)
+    values:
+      zeros: {what: "zeros differ", when: type(Input) == INT8, elements: Input == 0 and ours != theirs}
     evidence: none
 """
 ENVIRONMENT = """\
@@ -140,6 +142,9 @@ LATER = {
     "observed type": (OBSERVED, "[INT8]", "[INT9]", "32: observed.0.support.Input.types: unknown type 'INT9'"),
     "observed field": (OBSERVED, "Input: {types", "Inpt: {types", "32: observed.0.support.Inpt: unknown field 'Inpt'"),
     "waived rule": (OBSERVED, "[same-rank]", "[same-rnk]", "33: observed.0.waives: unknown rule 'same-rnk'"),
+    "condition of values": (OBSERVED, "type(Input)", "type(theirs)", "37: observed.0.values.zeros.when: unknown name 'theirs'"),
+    "elements of values": (OBSERVED, "Input == 0", "Inpt == 0", "37: observed.0.values.zeros.elements: unknown name 'Inpt'"),
+    "a tensor beside elements": (OBSERVED, "Input == 0", "rank(Input) == 0", "37: observed.0.values.zeros.elements: expected"),
     "observed rule": (OBSERVED, "elements(Output)", "elements(Outpt)", "35: observed.0.rules.same-size.require: unknown name 'Outpt'"),
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from specgate.errors import NoKernel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["KERNELS", "find_kernel", "register_kernel"]
+__all__ = ["KERNELS", "SUMMING", "find_kernel", "register_kernel"]
 
 _HERE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
@@ -61,6 +61,12 @@ KERNELS: Final[dict[str, str]] = {
     "one_hot": "specgate.execution.kernels.one_hot",
     **{name: f"{_HERE}.{module}" for module, names in _MODULES.items() for name in names},
 }
+#: Kernels that sum many terms. In which order an implementation does so is its own affair, and with it which partial
+#: sums overflow, and what is lost of a small term beside a large one.
+SUMMING: Final = frozenset({
+    "attention", "average_pool", "convolution", "cumulative", "gemm", "log_softmax", "lp_pool", "lstm",
+    "normalize_mean_variance", "reduce", "resample", "softmax",
+})  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 
 

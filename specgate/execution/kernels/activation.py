@@ -24,6 +24,8 @@ __all__ = [
 _ZERO: Final = np.float32(0)
 _ONE: Final = np.float32(1)
 _ROOT: Final = np.sqrt(0.5)
+#: Above, log(1 + exp(x)) is x to the last bit of a float64.
+_STEEP: Final = 40
 
 
 def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
@@ -47,16 +49,27 @@ def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
     return rounded(lambda v: 1 / (1 + np.exp(-v)), x)
 
 
-def _softplus(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(lambda v: np.logaddexp(0, v), x)
-
-
 def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
-    return rounded(lambda v: np.logaddexp(0, v * steepness) / steepness, x)
+    """Return log(1 + exp(x * steepness)) / steepness; x itself where exp would be large, or is nan."""
+
+    def function(v: NDArray[Any]) -> NDArray[Any]:
+        steep = v * steepness
+        return np.where(steep < _STEEP, np.logaddexp(0, steep) / steepness, v)
+
+    return rounded(function, x)
+
+
+def _above(x: NDArray[Any], least: np.float32) -> NDArray[Any]:
+    """Return the larger one, `least` for nan; np.fmax lets a signalling nan through."""
+    return np.where(x > least, x, least)
+
+
+def _below(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
+    return np.where(x < most, x, most)
 
 
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(np.fmin(np.fmax(x, _ZERO), _ONE))
+    return _below(_above(x, _ZERO), _ONE)
 
 
 def _error(x: NDArray[Any]) -> NDArray[Any]:
@@ -66,16 +79,16 @@ def _error(x: NDArray[Any]) -> NDArray[Any]:
 sigmoid = unary("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
 gelu = unary("gelu", lambda x: 0.5 * x * (1 + _error(x * _ROOT)))
 softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
-celu = _parametric("celu", lambda x, alpha: np.fmax(x, _ZERO) + np.fmin(alpha * (_exp(x / alpha) - _ONE), _ZERO))
+celu = _parametric("celu", lambda x, alpha: _above(x, _ZERO) + _below(alpha * (_exp(x / alpha) - _ONE), _ZERO))
 elu = _parametric("elu", lambda x, alpha: np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
 hard_sigmoid = _parametric("hard_sigmoid", lambda x, alpha, beta: _unit(x * alpha + beta))
 hard_swish = _parametric("hard_swish", lambda x, alpha, beta: x * _unit(x * alpha + beta))
 leaky_relu = _parametric("leaky_relu", lambda x, alpha: np.where(x >= 0, x, x * alpha))
 linear = _parametric("linear", lambda x, alpha, beta: x * alpha + beta)
-parametric_softplus = _parametric("parametric_softplus", lambda x, alpha, beta: alpha * _softplus(x * beta))
-scaled_elu = _parametric(
-    "scaled_elu", lambda x, alpha, gamma: np.where(x > 0, gamma * x, gamma * (alpha * _exp(x) - alpha))
+parametric_softplus = _parametric(
+    "parametric_softplus", lambda x, alpha, beta: rounded(lambda v: alpha * np.logaddexp(0, v * beta), x)
 )
+scaled_elu = _parametric("scaled_elu", lambda x, alpha, gamma: gamma * np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
 scaled_tanh = _parametric("scaled_tanh", lambda x, alpha, beta: alpha * rounded(np.tanh, x * beta))
 softplus = _parametric("softplus", _stretched)
 swish = _parametric("swish", lambda x, scale: x * _sigmoid(x * scale))

@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["check_axes", "check_axis", "fit", "is_float", "narrow", "same_length", "shape_of", "single", "wide"]
+__all__ = [
+    "check_axes",
+    "check_axis",
+    "fit",
+    "is_float",
+    "narrow",
+    "quiet",
+    "same_length",
+    "shape_of",
+    "single",
+    "wide",
+]
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
@@ -32,6 +43,11 @@ def single(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         return array
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float32)
+
+
+def quiet(array: NDArray[Any]) -> NDArray[Any]:
+    """Return floats with every nan a quiet one: fmax and fmin pass over those, but a signalling one they return."""
+    return np.where(np.isnan(array), array.dtype.type(np.nan), array) if array.dtype.kind == "f" else array
 
 
 def narrow(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -44,7 +44,7 @@ def attention(
     keys]. past_key, past_value: [batch, heads, length, size], which come before. rank: of the first result, [batch,
     queries, heads * size]; the others are [batch, heads, past + keys, size], with as many dimensions as the past ones.
 
-    mask_type says where filter_value is added: NONE; BOOLEAN, where the mask, of the shape of position_bias, is 0;
+    mask_type says where filter_value is added: NONE; BOOLEAN, 1 - mask times, with a mask of position_bias's shape;
     KEY_SEQUENCE_LENGTH, [1, batch], from a key on; KEY_SEQUENCE_END_START, [2, batch], from one on and before another;
     KEY_QUERY_SEQUENCE_LENGTH_START_END, [3 * batch + 2], outside of ranges of all batches' queries and keys in a row.
     """
@@ -68,7 +68,8 @@ def attention(
         if position_bias is not None:
             scores += wide(_last("a position bias", position_bias, shape))
         if mask is not None and mask_type != "NONE":
-            scores += np.where(_hidden(mask, mask_type, shape), np.float64(np.float32(filter_value)), 0.0)
+            times = _hidden(mask, mask_type, shape)
+            scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
         result = narrow(_merged(_softmax(scores) @ all_values, rank), dtype)
         present = [_led(narrow(array, dtype), past) for array, past in ((all_keys, past_key), (all_values, past_value))]
         return result, present[0], present[1]
@@ -132,12 +133,12 @@ def _after(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray
     return np.concatenate([wide(_last(f"past {what}", past, (batch, heads, length, size))), array], axis=2)
 
 
-def _hidden(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[np.bool_]:
-    """Return where the filter value is added, of a shape that broadcasts to [batch, heads, queries, keys]."""
+def _hidden(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[Any]:
+    """Return how many times the filter value is added, in a shape that broadcasts to [batch, heads, queries, keys]."""
     batch, _, queries, length = shape
-    hidden: NDArray[np.bool_]
+    hidden: NDArray[Any]
     if mask_type == "BOOLEAN":
-        hidden = _last("a mask", mask, shape) == 0
+        hidden = 1.0 - _last("a mask", mask, shape)
         return hidden
     if mask_type == "KEY_QUERY_SEQUENCE_LENGTH_START_END":
         return _outside_packed(_last("a mask", mask, (3 * batch + 2,)).astype(np.int64), batch, queries, length)

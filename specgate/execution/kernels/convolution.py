@@ -50,10 +50,11 @@ def convolution(
 
     filters: [output channels, input channels / groups, spatial…]. transposed: [input channels, output channels /
     groups, spatial…], and what a convolution would read from is written to. flipped: every spatial dimension of the
-    filters runs backwards. bias: [1, output channels, 1…]. output_padding: that many zeros behind the end of each
-    spatial dimension, which the activation reaches and the bias does not. sizes: of the output; when transposed, they
-    say how much of it there is, whatever the end paddings, with zeros where nothing was written. activation: of a
-    float32 array.
+    filters runs backwards. Padding, and what a stride of the transposed leaves open, counts as zeros under the filter:
+    an infinite or nan element of it gives nan there. bias: [1, output channels, 1…]. output_padding: that many zeros
+    behind the end of each spatial dimension, which the activation reaches and the bias does not. sizes: of the output;
+    when transposed, they say how much of it there is, whatever the end paddings, with zeros where nothing was written.
+    activation: of a float32 array.
     """
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
@@ -79,6 +80,8 @@ def convolution(
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
     with np.errstate(all="ignore"):
         result = _summed(wide(inputs), wide(kernel), shape, steps, groups, transposed=transposed)
+        if not np.isfinite(wide(kernel)).all():
+            result[_meet_zeros(inputs.shape, kernel, shape, steps, groups, transposed=transposed)] = np.nan
         if bias is not None:
             result += wide(bias)
         rounded = _padded(single(result, inputs.dtype), output_padding)
@@ -140,6 +143,23 @@ def _summed(
         part = np.matmul(np.swapaxes(matrix, 1, 2) if transposed else matrix, flat)
         grouped[_ALL + target] += part.reshape(*part.shape[:3], *block.shape[3:])
     return result
+
+
+def _meet_zeros(
+    read: tuple[int, ...],
+    filters: NDArray[Any],
+    shape: tuple[int, ...],
+    steps: Sequence[_Step],
+    groups: int,
+    *,
+    transposed: bool,
+) -> NDArray[np.bool_]:
+    """Return at which places fewer of the filter's infinite and nan elements meet an input than there are."""
+    endless = (~np.isfinite(wide(filters))).astype(np.float64)
+    met = _summed(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
+    each = endless.reshape(groups, -1, *filters.shape[1:]).sum(1) if transposed else endless
+    counts = each.reshape(1, shape[1], -1).sum(-1).reshape(1, shape[1], *(1,) * len(steps))
+    return np.broadcast_to(met < counts, shape)
 
 
 def _taps(

@@ -108,7 +108,7 @@ def remainder(
         q = a / b
         if raised_quotient:
             up = np.asarray(np.inf, q.dtype)
-            q = np.where(np.isinf(q), q, np.nextafter(q, up if floor else np.copysign(up, q)))
+            q = np.where(np.isinf(q) | (q == 0), q, np.nextafter(q, up if floor else np.copysign(up, q)))
         left: NDArray[Any] = a - b * (np.floor(q) if floor else np.trunc(q))
         return left
 

@@ -69,11 +69,16 @@ def identity(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None) 
 def absolute(
     x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, saturate_below: int = 0
 ) -> NDArray[Any]:
-    """Return absolute values. That of the least integer is itself, but the greatest in types of less bits."""
-    values = prepared(x, scale_bias)
+    """Return absolute values. That of the least integer is itself, but the greatest in types of less bits.
+
+    Scaled and shifted, those of fewer bits are integers of `saturate_below` bits before they are held in their type.
+    """
     if is_float(x.dtype):
-        return narrow(np.abs(values), x.dtype)
-    return _signed(values, np.abs, saturate_below)
+        return narrow(np.abs(prepared(x, scale_bias)), x.dtype)
+    if scale_bias is None or x.dtype.itemsize * 8 >= saturate_below:
+        return _signed(prepared(x, scale_bias), np.abs, saturate_below)
+    with quiet():
+        return held(np.abs(prepared(x.astype(f"i{saturate_below // 8}"), scale_bias)), x.dtype)
 
 
 def negative(x: NDArray[Any], *, saturate_below: int = 0) -> NDArray[Any]:
@@ -96,8 +101,8 @@ def sign(x: NDArray[Any]) -> NDArray[Any]:
 
 def _half_away(x: NDArray[Any]) -> NDArray[Any]:
     whole = np.trunc(x)
-    away: NDArray[Any] = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
-    return away
+    away = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
+    return np.where(x == 0, 0.0, away)  # the sign is a factor, 0 of minus 0
 
 
 _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {

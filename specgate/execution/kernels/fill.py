@@ -22,7 +22,8 @@ __all__ = ["check_number", "diagonal_matrix", "diagonal_strip", "fill_constant",
 def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArray[Any]:
     """Return `value` as an array of no dimensions; raise InputError where the type cannot hold it.
 
-    whole: a number that an integer type cannot hold loses its fraction and then wraps around.
+    whole: a number that an integer type cannot hold loses its fraction and then wraps around, by way of a signed
+    integer of 32 bits, or 64 for UINT32 and wider types; what that cannot hold is its least number.
     """
     if is_float(dtype):
         return narrow(np.asarray(value, np.float64), dtype)
@@ -31,7 +32,8 @@ def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArra
         return np.asarray(int(value), dtype)
     if not whole:
         raise InputError(f"expected a number that {dtype} can hold, found {value}")
-    wrapped = int(value) if abs(value) < 2**63 else -(2**63)
+    most = 2**63 if dtype.itemsize == 8 or dtype == np.uint32 else 2**31
+    wrapped = int(value) if abs(value) < most else -most
     return np.asarray(wrapped, np.int64).astype(dtype)
 
 
@@ -72,9 +74,14 @@ def fill_sequence(
 
 
 def diagonal_matrix(*, sizes: Sequence[int], value: float, offset: int, output_type: np.dtype[Any]) -> NDArray[Any]:
-    """Return matrices, in the last two dimensions, with `value` on one diagonal: `offset` right of the main one."""
+    """Return matrices, in the last two dimensions, with `value` on one diagonal: `offset` right of the main one.
+
+    value: a FLOAT, which other types convert as `number` does.
+    """
     result = memory.empty(shape_of("diagonal", sizes), output_type)
-    result[...] = np.where(_differences(result.shape) == offset, number(value, output_type, whole=True), 0)
+    with np.errstate(over="ignore"):
+        single = float(np.float32(value))
+    result[...] = np.where(_differences(result.shape) == offset, number(single, output_type, whole=True), 0)
     return result
 
 

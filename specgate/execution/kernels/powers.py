@@ -28,10 +28,11 @@ def power_by_logarithm(
     exponent. A base of integers has the result truncated and held in its range.
     Of integers: exact, wrapped around in 32 bits (64 for wider types) and then held in the range of narrower types; 0
     for a negative exponent unless the base is 1 or -1.
-    scale_bias: applied to the bases and to the exponents.
+    scale_bias: applied to the bases and to the exponents; narrower integers become ones of 32 bits by it.
     """
     base, exponent = paired("power_by_logarithm", base, exponent, same_type=False)
-    x, y = prepared(base, scale_bias), prepared(exponent, scale_bias)
+    given = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
+    x, y = (prepared(array, scale_bias) for array in given)
     with quiet():
         if is_float(base.dtype) or is_float(exponent.dtype):
             work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)
@@ -39,7 +40,12 @@ def power_by_logarithm(
             return narrow(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
         whole("power_by_logarithm", base)
         whole("power_by_logarithm", exponent)
-        return _integer_power(x, y)
+        return held(_integer_power(x, y), base.dtype)
+
+
+def _word(x: NDArray[Any]) -> NDArray[Any]:
+    """Return integers of at least 32 bits."""
+    return x if is_float(x.dtype) else x.astype(f"{x.dtype.kind}{max(_WORD // 8, x.dtype.itemsize)}")
 
 
 def power_to_constant(
@@ -64,12 +70,13 @@ def _real_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
 
 
 def _integer_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
-    wide = np.dtype(f"{x.dtype.kind}{max(_WORD // 8, x.dtype.itemsize)}")
-    base, left = x.astype(wide), np.where(exponent > 0, exponent, 0).astype(np.uint64)
+    """Wrapped around in 32 bits, or in 64 of such integers."""
+    base = _word(x)
+    wide = base.dtype
+    left = np.where(exponent > 0, exponent, 0).astype(np.uint64)
     result, factor = np.ones(x.shape, wide), base
     while left.any():
         result = np.where(left % 2 == 1, result * factor, result)
         factor, left = factor * factor, left // 2
     unit = np.where(base == 1, 1, np.where((base == -1) if wide.kind == "i" else False, 1 - 2 * (exponent % 2 != 0), 0))
-    result = np.where(exponent < 0, unit.astype(wide), result)
-    return held(result, x.dtype) if wide != x.dtype else result
+    return np.where(exponent < 0, unit.astype(wide), result)

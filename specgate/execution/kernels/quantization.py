@@ -63,7 +63,8 @@ def quantized_add(
 ) -> NDArray[Any]:
     """Return the sum of two quantized tensors of one shape, quantized again to the integers `dtype`.
 
-    Scales and zero points hold one element each; a zero point that is absent is 0.
+    Scales and zero points hold one element each; a zero point that is absent is 0. What is nan
+    becomes the least number.
     """
     a, b = paired("quantized_add", a, b, same_type=False)
     whole("quantized_add", a)
@@ -71,7 +72,8 @@ def quantized_add(
     with quiet():
         total = _real(a, a_scale, a_zero_point) + _real(b, b_scale, b_zero_point)
         point = 0 if output_zero_point is None else int(_one("output_zero_point", output_zero_point, dtype))
-        return held(np.rint(total / _one("output_scale", output_scale)) + np.float32(point), dtype)
+        made = np.rint(total / _one("output_scale", output_scale)) + np.float32(point)
+        return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
 
 
 def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import check_axes, check_axis, is_float, narrow, single, wide
+from specgate.execution.kernels.arithmetic import check_axes, check_axis, is_float, narrow, quiet, single, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,12 +79,12 @@ def _log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _max(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    found = np.fmax.reduce(single(array, array.dtype), axis=axes, keepdims=True)
+    found = np.fmax.reduce(quiet(single(array, array.dtype)), axis=axes, keepdims=True)
     return np.where(np.isnan(found), -np.inf, found) if is_float(array.dtype) else np.asarray(found)
 
 
 def _min(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    found = np.fmin.reduce(single(array, array.dtype), axis=axes, keepdims=True)
+    found = np.fmin.reduce(quiet(single(array, array.dtype)), axis=axes, keepdims=True)
     return np.where(np.isnan(found), np.inf, found) if is_float(array.dtype) else np.asarray(found)
 
 
@@ -119,7 +119,7 @@ def arg_reduce(
     kept = [axis for axis in range(inputs.ndim) if axis not in found]
     count = prod(inputs.shape[axis] for axis in found)
     rows = np.transpose(inputs, (*kept, *found)).reshape(*(inputs.shape[axis] for axis in kept), count)
-    values = single(rows, inputs.dtype)
+    values = quiet(single(rows, inputs.dtype))
     best = (np.fmax if largest else np.fmin).reduce(values, axis=-1, keepdims=True)
     hits = values == best
     places = np.asarray(count - 1 - np.argmax(hits[..., ::-1], axis=-1) if last else np.argmax(hits, axis=-1))

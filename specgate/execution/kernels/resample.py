@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,20 +30,20 @@ def resample(
 ) -> NDArray[Any]:
     """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
 
-    linear: the weighted mean of the two elements around it along every dimension, instead of one element. That is the
-    next one above (upwards), the next one below, or the nearest, the lower one of two, if None. Places outside take the
-    edge. Offsets are 0.5 and -0.5, the centres of elements, if None. Places are computed in
-    float32; integers lose the fraction of a mean.
+    linear: the first of the two elements around it and their weighted difference along every dimension, nan beside an
+    infinite one, instead of one element. That is the next one above (upwards), the next one below, or the nearest, the
+    lower one of two, if None. Places outside take the edge; an infinite scale makes all places one. Offsets are 0.5 and
+    -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
     behind = (-0.5,) * rank if output_offsets is None else output_offsets
     offsets = {"input offsets": before, "output offsets": behind}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
-    if not all(isfinite(scale) and scale > 0 for scale in scales):
-        raise InputError(f"resample: expected finite scales above 0, found {list(scales)}")
+    if not all(scale > 0 for scale in scales):
+        raise InputError(f"resample: expected scales above 0, found {list(scales)}")
     memory.empty(shape_of("resample", sizes), inputs.dtype)
-    result = wide(inputs) if linear else inputs
+    result = inputs.astype(np.float64) if linear else inputs
     with np.errstate(all="ignore"):
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
             places = _places(size, *shift)
@@ -66,13 +65,18 @@ def _places(size: int, scale: float, before: float, behind: float) -> NDArray[np
 def _whole(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
     middle = places - np.float32(0.5)
     chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
-    return np.asarray(np.clip(chosen, 0, size - 1), np.int64)
+    return _inside(chosen, size)
+
+
+def _inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
+    """Return whole places held to those that there are; one that is no number, of infinite offsets, is the first."""
+    return np.asarray(np.nan_to_num(np.clip(places, 0, size - 1), nan=0.0), np.int64)
 
 
 def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
     size = values.shape[axis]
     lower = np.floor(places)
     weight = wide(single(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    left = np.take(values, np.clip(lower, 0, size - 1).astype(np.int64), axis)
-    right = np.take(values, np.clip(lower + 1, 0, size - 1).astype(np.int64), axis)
-    return np.asarray(left * (1 - weight) + right * weight)
+    left = np.take(values, _inside(lower, size), axis)
+    right = np.take(values, _inside(lower + 1, size), axis)
+    return np.asarray(left + (right - left) * weight)

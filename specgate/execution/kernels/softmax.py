@@ -42,7 +42,9 @@ def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
 def _below_largest(x: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
     """Subtract the largest element of each group, in float64, so that no exp overflows."""
     wide = x.astype(np.float64)
-    return wide - np.fmax.reduce(wide, axis=along, keepdims=True)
+    # np.fmax lets a signalling nan through
+    below: NDArray[Any] = wide - np.where(np.isnan(wide), -np.inf, wide).max(axis=along, keepdims=True)
+    return below
 
 
 def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:

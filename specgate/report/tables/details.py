@@ -27,7 +27,7 @@ def operator_details(table: Dialect, operator: str, level: str | None) -> Markup
     summary = tag("summary", tag("b", breakable(operator)), " ", tag("span", span, class_="count"))
     facts = f"{words.kernel_words(data).capitalize()}; {words.examples_count(data)}."
     parts = [
-        tag("p", data["summary"]),
+        *([tag("p", data["summary"])] if data["summary"] else []),
         tag("p", f"Levels {span}. {facts}", class_="about"),
         _fields(data),
         _support(data, level),

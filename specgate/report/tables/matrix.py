@@ -9,6 +9,7 @@ from specgate.report.page import scrolled
 from specgate.spec.history import more_from, steps
 
 if TYPE_CHECKING:
+    from specgate.spec.history import Step
     from specgate.spec.tables import Dialect, OperatorSpec
 
 __all__ = ["legend", "matrix"]
@@ -22,7 +23,7 @@ def matrix(table: Dialect, level: str | None) -> Markup:
     """Return the matrix, the column of `level` marked."""
     heads = [_head(name, marked=name == level) for name in table.levels]
     head = tag("thead", tag("tr", tag("th", "operator", class_="name", scope="col"), *heads))
-    rows = [_row(table.operator(name), level) for name in table.operators]
+    rows = [_row(table.operator(name), table, level) for name in table.operators]
     caption = f"Operators by {table.level_word}"
     whole = tag("table", tag("caption", tag("span", caption)), head, tag("tbody", *rows), class_="support")
     return scrolled(whole, caption)
@@ -34,11 +35,16 @@ def _head(name: str, *, marked: bool) -> Markup:
     return tag("th", name, tag("span", "target", class_="mark"), scope="col", class_="target")
 
 
-def _row(spec: OperatorSpec, target: str | None) -> Markup:
-    stepped = steps(spec)
-    cells, limited = [], []
-    for level in spec.dialect.levels:
-        kind = "absent" if level not in spec.levels else "limited" if more_from(spec, level) else "full"
+def _row(spec: OperatorSpec, table: Dialect, target: str | None) -> Markup:
+    own = steps(spec)
+    stepped: dict[str, Step] = {}
+    cells, limited, before = [], [], None
+    for level in table.levels:
+        at = spec.level_for(level)  # several levels may have one version of a domain
+        if at is not None and at != before and at in own:
+            stepped[level] = own[at]
+        before = at
+        kind = "absent" if at is None or at not in spec.levels else "limited" if more_from(spec, at) else "full"
         limited += [level] if kind == "limited" else []
         cells.append(_cell(kind, stepped.get(level), marked=level == target))
     link = tag("a", breakable(spec.name), href=f"#{spec.dialect.name}/{spec.name}")

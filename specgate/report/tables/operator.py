@@ -18,7 +18,8 @@ _INDENT: Final = "    "
 def operator_text(table: Mapping[str, Any], level: str | None, width: int) -> str:
     """Return the table that `resolved_table` gives, with the row of `level` marked, in lines of at most `width`."""
     facts = f"levels {words.whole_span(table)}; {words.kernel_words(table)}; {words.examples_count(table)}"
-    lines = wrapped(f"{table['dialect']} {table['operator']}: {table['summary']}", width, hang="  ")
+    title = ": ".join(filter(None, (f"{table['dialect']} {table['operator']}", table["summary"])))
+    lines = wrapped(title, width, hang="  ")
     lines += [*wrapped(facts, width, hang="  "), *_attributes(table, width), *_rows(table, level, width)]
     lines += _section("rules", _rules(table["rules"], words.whole_span(table), width))
     lines += _section("unknowns", _points(table["unknowns"], width))

@@ -1,0 +1,103 @@
+"""The DirectML tables: how soon they are there, and how fast every operator is judged."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import specgate
+from specgate.bench.peers import fresh, onnx_check, openvino_construct, peer
+from specgate.bench.timing import Contender, Group
+from specgate.conform.pool import shown_descriptors
+from specgate.spec.store import compiled_tables
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["directml_groups"]
+
+CHANGES = 12  # of each operator's examples, beside the examples and counterexamples themselves
+_LOOPS = 10  # of one accepted descriptor; the fastest of three rounds counts
+_MOST_REJECTED = 200  # a rejection is explained, which takes as long as hundreds of acceptances
+_EVERY = "table = dialect('directml'); [table.operator(name) for name in table.operators]"
+
+
+def directml_groups() -> Iterator[Group]:
+    """A fresh process' first check, loading every table, and checking descriptors of every operator."""
+    compiled_tables("directml")  # so that none of the processes has to make them
+    yield _first()
+    yield _loading()
+    yield _checking()
+
+
+def _first() -> Group:
+    example = next(iter(dialect("directml").operator("ONE_HOT").raw["examples"].values()))["descriptor"]
+    check = f"specgate.check(json.loads({json.dumps(example)!r}), 'directml:4.1')"
+    return Group(
+        "a fresh process: importing specgate, its first check, importing numpy",
+        [
+            fresh("the first specgate.check after importing it", check, "import json, specgate", own=True),
+            fresh("import specgate", "import specgate", own=True),
+            fresh("import numpy", "import numpy"),
+        ],
+    )
+
+
+def _loading() -> Group:
+    names = list(dialect("directml").operators)
+    imports = "from specgate.spec.tables import dialect"
+    every = f"{_EVERY}\nfor name in table.operators: table.operator(name).resolve(table.levels[-1])"
+    return Group(
+        f"a fresh process: all {len(names)} DirectML tables from their compiled form",
+        [
+            fresh("every operator's table", _EVERY, imports, own=True),
+            fresh("every operator's table, resolved for the newest level", every, imports, own=True),
+            fresh("import numpy", "import numpy"),
+            fresh("import numpy, pydantic", "import numpy, pydantic"),
+        ],
+    )
+
+
+def _checking() -> Group:
+    table = dialect("directml")
+    newest = table.levels[-1]
+    drawn: list[Descriptor] = []
+    for name in table.operators:
+        drawn += shown_descriptors(table.operator(name), newest, CHANGES)
+    good = [made for made in drawn if accepts(made, newest, "both")]
+    bad = [made for made in drawn if not accepts(made, newest, "both")]
+    bad = bad[:: -(-len(bad) // _MOST_REJECTED) or 1]
+    target = f"directml:{newest}"
+    return Group(
+        f"one check, the median over {len(good)} accepted and {len(bad)} other examples and changed examples of all "
+        f"{len(table.operators)} operators",
+        [
+            _typical("specgate.check, accepted", good, lambda made: specgate.check(made, target), _LOOPS),
+            _typical("accepts, the answer alone", good, lambda made: accepts(made, newest, "both"), _LOOPS),
+            _typical("specgate.check, rejected or undecided", bad, lambda made: specgate.check(made, target), 1),
+            peer("openvino opset1.one_hot, node constructed", openvino_construct),
+            peer("onnx.checker.check_node", onnx_check),
+        ],
+    )
+
+
+def _typical(name: str, descriptors: Sequence[Descriptor], call: Callable[[Descriptor], Any], loops: int) -> Contender:
+    seconds = partial(_seconds, call=call, loops=loops)
+    return Contender(name, lambda: median(map(seconds, descriptors)), own=True, reports=True)
+
+
+def _seconds(made: Descriptor, call: Callable[[Descriptor], Any], loops: int) -> float:
+    rounds = []
+    for _ in range(3):
+        start = perf_counter()
+        for _ in range(loops):
+            call(made)
+        rounds.append((perf_counter() - start) / loops)
+    return min(rounds)

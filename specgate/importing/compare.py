@@ -1,0 +1,145 @@
+"""Hold the tables of a dialect against what the vendor's package states of its operators."""
+
+from __future__ import annotations
+
+from ctypes import c_float
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.spec.forms import FieldInfo
+    from specgate.spec.tables import Dialect, OperatorSpec
+
+__all__ = ["differences", "facts_of_tables", "level_differences", "version_differences"]
+
+_TYPES = {word: name for name, word in ATTRIBUTE_TYPES.items()}
+
+
+def facts_of_tables(table: Dialect) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what the tables state, as `schema_facts` has it; type sets in the tables' words."""
+    return {name: dict(_versions(table.operator(name))) for name in table.operators}
+
+
+def _versions(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
+    for level in spec.rows:
+        row, fields = spec.raw["support"][level], spec.fields_at(level)
+        yield (
+            level,
+            {
+                "deprecated": level in spec.raw.get("deprecated", ()),
+                "inputs": [_parameter(f, row) for f in fields.values() if f.kind == "input"],
+                "outputs": [_parameter(f, row) for f in fields.values() if f.kind == "output"],
+                "type_sets": {cell["variable"]: cell["types"] for cell in row.values() if "variable" in cell},
+                "attributes": {f.vendor_name: _attribute(f) for f in fields.values() if f.kind == "attribute"},
+            },
+        )
+    if spec.raw.get("removed"):
+        yield spec.raw["removed"], {"deprecated": True}
+
+
+def _parameter(info: FieldInfo, row: Mapping[str, Any]) -> dict[str, Any]:
+    cell = row.get(info.name, {})
+    types = cell.get("variable") or ", ".join(cell.get("types", ()))
+    found = {"name": info.vendor_name, "types": types, "option": "optional" if info.optional else "single"}
+    if info.type == "tensor[]":
+        least = info.least if info.least is not None else 0 if info.optional else 1
+        found |= {"option": "variadic", "homogeneous": not info.heterogeneous, "least": least}
+    return found
+
+
+def _attribute(info: FieldInfo) -> dict[str, Any]:
+    required = not info.optional and info.default is None
+    return {"type": _TYPES.get(info.type, info.type), "required": required, "default": info.default}
+
+
+def differences(
+    tables: Mapping[str, Any], package: Mapping[str, Any], words: Mapping[str, str], newest: Mapping[str, int]
+) -> Iterator[str]:
+    """Yield one line for each fact in which the two differ.
+
+    words: the tables' word of each type as the package spells it. newest: the package's newest version of each domain,
+    beyond which the tables are not looked at; what the tables have of a domain that it lacks is not looked at either.
+    """
+    for name in dict.fromkeys([*package, *tables]):
+        top = newest.get(name.rpartition(".")[0], 0)
+        ours = {level: version for level, version in tables.get(name, {}).items() if int(level) <= top}
+        theirs = package.get(name, {})
+        if not ours or not theirs:
+            if ours or theirs:
+                yield f"{name}: {'no table' if not ours else 'the package does not have it'}"
+            continue
+        for level in sorted({*ours, *theirs}, key=int):
+            if level not in ours or level not in theirs:
+                yield f"{name} {level}: {'no row' if level not in ours else 'the package has no such version'}"
+                continue
+            yield from (f"{name} {level}: {text}" for text in version_differences(ours[level], theirs[level], words))
+
+
+def version_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], words: Mapping[str, str]) -> Iterator[str]:
+    """Yield what differs between the tables' facts of one version and the package's."""
+    if ours["deprecated"] != theirs["deprecated"]:
+        yield f"deprecated: {ours['deprecated']} in the table, {theirs['deprecated']} in the package"
+    if "inputs" not in ours:  # a version that withdraws the operator for good has no row
+        return
+    variables: set[str] = set()
+    for part in ("inputs", "outputs"):
+        named = [{**p, "types": words.get(p["types"], p["types"])} for p in theirs[part]]
+        yield from _listed(part, ours[part], named)
+        variables |= {p["types"] for p in ours[part]}
+    for variable, types in theirs["type_sets"].items():
+        there = {words.get(spelt, spelt) for spelt in types}
+        here = set(ours["type_sets"].get(variable, there if variable not in variables else ()))
+        if here != there:
+            yield f"types of {variable}: {_shown(here - there, there - here)}"
+    for name in dict.fromkeys([*theirs["attributes"], *ours["attributes"]]):
+        one, other = ours["attributes"].get(name), theirs["attributes"].get(name)
+        if _single(one) != _single(other):
+            yield f"attribute {name}: {_fact(one)} in the table, {_fact(other)} in the package"
+
+
+def _listed(part: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> Iterator[str]:
+    for index in range(max(len(ours), len(theirs))):
+        one, other = (side[index] if index < len(side) else None for side in (ours, theirs))
+        if one != other:
+            yield f"{part}[{index}]: {_fact(one)} in the table, {_fact(other)} in the package"
+
+
+def _single(fact: Mapping[str, Any] | None) -> Any:
+    """An attribute's facts, its default as the 32 bits that a package holds."""
+    if fact is None or not isinstance(fact["default"], float):
+        return fact
+    return {**fact, "default": repr(c_float(fact["default"]).value)}
+
+
+def _fact(fact: Mapping[str, Any] | None) -> str:
+    return "none" if fact is None else ", ".join(f"{key} {value}" for key, value in fact.items())
+
+
+def _shown(more: set[str], fewer: set[str]) -> str:
+    parts = [f"only in the table {', '.join(sorted(more))}"] if more else []
+    return "; ".join(parts + ([f"only in the package {', '.join(sorted(fewer))}"] if fewer else []))
+
+
+def level_differences(table: Dialect, releases: list[list[Any]], newest: Mapping[str, int]) -> Iterator[str]:
+    """Yield what differs between the dialect's levels and the package's own table of its releases.
+
+    releases: release, IR version, version of ai.onnx, and of ai.onnx.ml and ai.onnx.preview.training where they exist.
+    """
+    levels = table.raw["levels"]["levels"]
+    if str(newest[""]) not in levels:
+        yield f"levels.yaml: opset {newest['']} of the package is not there"
+    for release, ir_version, opset, *domains in releases:
+        info = levels.get(str(opset), {"domains": {}})
+        ours = (info.get("ir_version"), *(int(info["domains"].get(name, 0)) for name in _RELEASED[: len(domains)]))
+        if ours != (ir_version, *domains):
+            yield f"levels.yaml: opset {opset} has {ours}, release {release} has {(ir_version, *domains)}"
+    for name in table.domains:
+        ours_newest = max(int(info.get("domains", {}).get(name, 0)) for info in levels.values())
+        if ours_newest != newest.get(name):
+            yield f"levels.yaml: {name} ends at {ours_newest}, in the package at {newest.get(name)}"
+
+
+_RELEASED = ("ai.onnx.ml", "ai.onnx.preview.training")

@@ -1,0 +1,117 @@
+"""Jobs spread over a Dask cluster, as `specgate.linting.spread` does over processes; needs the extra ``dask``.
+
+The workers need specgate at the same version, and the same files under the same paths. A worker that dies is made up
+for by the scheduler: its jobs run elsewhere, and each job still has one answer.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from specgate.errors import InputError
+from specgate.linting.jobs import load_specs
+from specgate.linting.spread import Ended, Lost, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+    from typing import Self
+
+__all__ = ["Cluster"]
+
+J = TypeVar("J")
+A = TypeVar("A")
+_PER_THREAD = 4
+_LEAST_WINDOW = 32
+_SECONDS = 10.0  # to reach the scheduler, and for a first worker to be there
+
+
+class Cluster(Generic[J, A]):
+    """Runs `function`, which the workers must be able to import, over jobs on the cluster whose scheduler is given."""
+
+    def __init__(self, function: Callable[[J], A], address: str, specs: tuple[str, ...] = ()) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError("--dask needs the package distributed: pip install 'specgate-ml[dask]'") from None
+        self._function = function
+        self._specs = specs
+        self._address = address
+        self._logger = logging.getLogger("distributed.client")
+        self._level = self._logger.level
+        self._logger.setLevel(logging.CRITICAL)  # what is lost is said here, once
+        try:
+            self._client = Client(address, timeout=_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TypeError, ImportError, AssertionError) as error:
+            # The last one: its event loop did not start in the ten seconds that distributed gives it.
+            self._logger.setLevel(self._level)
+            raise InputError(f"no Dask scheduler answers at {address!r:.100}: {error!s:.200}") from None
+
+    def __enter__(self) -> Self:
+        try:
+            self._window = self._ready()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close(timeout=_SECONDS if kind is None else 1)  # which also gives up what is still under way
+        self._logger.setLevel(self._level)
+
+    def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
+        """Yield one answer for each job, in the order of the jobs."""
+        yield from in_order(jobs, self._submit, self._collect, self._window)
+
+    def _ready(self) -> int:
+        """Hold the workers' specgate against ours; return how many jobs may be under way."""
+        from specgate import __version__
+
+        try:
+            self._client.wait_for_workers(1, timeout=_SECONDS)
+            found = self._client.run(installed_version, on_error="return")
+        except TimeoutError:
+            raise InputError(f"the Dask cluster at {self._address} has no worker") from None
+        for worker, version in found.items():
+            if isinstance(version, BaseException):
+                raise InputError(f"the Dask worker {worker} cannot import specgate: {version!r:.200}")
+            if version != __version__:
+                raise InputError(f"the Dask worker {worker} has specgate {version}, here it is {__version__}")
+        threads: int = sum(self._client.nthreads().values())
+        return max(_LEAST_WINDOW, threads * _PER_THREAD)
+
+    def _submit(self, job: J) -> Any:
+        return self._client.submit(run_job, self._function, self._specs, job, pure=False)
+
+    def _collect(self, job: J, future: Any) -> A | Lost:
+        from distributed import CancelledError, KilledWorker
+
+        del job
+        try:
+            answer: A = future.result()
+        except KilledWorker as error:
+            return Lost(f"the workers that judged it died, {error.allowed_failures + 1} of them")
+        except CancelledError:
+            raise Ended(f"the Dask cluster at {self._address} was lost") from None
+        except Exception as error:  # noqa: BLE001  # whatever came back instead of an answer
+            return Lost(f"{type(error).__name__}: {error!s:.200}")
+        else:
+            return answer
+        finally:
+            future.release()
+
+
+def installed_version() -> str:
+    """Return the version of specgate where this runs."""
+    from specgate import __version__
+
+    return __version__
+
+
+def run_job(function: Callable[[J], A], specs: tuple[str, ...], job: J) -> A:
+    """Run one job on a worker."""
+    load_specs(specs)
+    return function(job)

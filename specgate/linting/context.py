@@ -1,0 +1,84 @@
+"""What a report shows around a node with a finding: its tensors, which nodes write them and which read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import TensorDesc
+from specgate.spec.tables import dialect
+from specgate.verdict import NodeContext, Port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.linting.nodes import Unit
+    from specgate.spec.forms import FieldInfo
+    from specgate.verdict import Report
+
+__all__ = ["context_of"]
+
+_NEIGHBOURS: Final = 8  # a constant may feed thousands of nodes
+_PORTS: Final = 64
+
+
+def context_of(units: Sequence[Unit], report: Report) -> dict[tuple[str | None, str], NodeContext]:
+    """Return the context of every node that `report` names in a finding or as undecided, by file and node path."""
+    places = [found.location for found in (*report.findings, *report.ignored)]
+    places += [node.location for node in report.undecided]
+    wanted = {place.node for place in places if place is not None and place.node is not None}
+    shown = [unit for unit in units if unit.location.node in wanted]
+    if not shown:
+        return {}
+    neighbours = _Neighbours(units, shown)
+    return {(unit.location.file, unit.location.node or ""): neighbours.context(unit) for unit in shown}
+
+
+class _Neighbours:
+    """Who writes and who reads the values of the nodes in `shown`."""
+
+    def __init__(self, units: Sequence[Unit], shown: Sequence[Unit]) -> None:
+        self.writers: dict[str, list[Unit]] = {name: [] for unit in shown for name in unit.reads if name}
+        self.readers: dict[str, list[Unit]] = {name: [] for unit in shown for name in unit.writes if name}
+        for unit in units:
+            for name in unit.writes:
+                if name in self.writers:
+                    self.writers[name].append(unit)
+            for name in dict.fromkeys(unit.reads):
+                if name in self.readers:
+                    self.readers[name].append(unit)
+
+    def context(self, unit: Unit) -> NodeContext:
+        descriptor = unit.descriptor
+        if descriptor is None:
+            reads: list[tuple[str, TensorDesc | None]] = [("", None) for _ in unit.reads]
+            writes: list[tuple[str, TensorDesc | None]] = [("", None) for _ in unit.writes]
+        else:
+            spec = dialect(descriptor.dialect).operator(descriptor.operator)
+            reads = list(_tensors(spec.inputs, descriptor.fields))
+            writes = list(_tensors(spec.outputs, descriptor.fields))
+        return NodeContext(_ports(reads, unit.reads, self.writers), _ports(writes, unit.writes, self.readers))
+
+
+def _tensors(infos: Sequence[FieldInfo], fields: Any) -> Iterator[tuple[str, TensorDesc | None]]:
+    """Yield the tensors of a descriptor by position, each with its field, ``FIELD[1]`` in an array of tensors."""
+    for info in infos:
+        value = fields.get(info.name)
+        if isinstance(value, list | tuple) and not isinstance(value, TensorDesc):
+            yield from ((f"{info.name}[{at}]", tensor) for at, tensor in enumerate(value))
+        else:
+            yield info.name, value
+
+
+def _ports(
+    tensors: Sequence[tuple[str, TensorDesc | None]], names: Sequence[str], peers: dict[str, list[Unit]]
+) -> tuple[Port, ...]:
+    made = []
+    for at, (field, tensor) in enumerate(tensors[:_PORTS]):
+        name = names[at] if at < len(names) else ""
+        if tensor is None and not name:
+            continue
+        others = peers.get(name, [])
+        nodes = tuple((unit.location.node or "", unit.operator) for unit in others[:_NEIGHBOURS])
+        kind, sizes = (None, None) if tensor is None else (tensor.type, tensor.sizes)
+        made.append(Port(field, name or None, kind, sizes, nodes, max(len(others) - _NEIGHBOURS, 0)))
+    return tuple(made)

@@ -1,0 +1,89 @@
+"""The process that asks the onnx package for types and shapes; it may die or hang, and nothing is lost with it.
+
+It imports nothing of specgate and is started by `specgate.linting.inference` as a script. It answers once when it is
+ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes of a length, and that many bytes of an
+answer or of what went wrong. An answer is a model with one node per graph of the question, outermost first, whose
+attribute holds nothing but the types of that graph's values.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MEMORY_BYTES = 4 << 30  # beyond what the onnx package takes itself
+
+
+def limit_memory() -> None:
+    """Take no more than MEMORY_BYTES from now on, where the system can be told so."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
+            taken = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+def graphs(graph: Any) -> Iterator[Any]:
+    """Yield a GraphProto and those inside of it, each before its own."""
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from graphs(attribute.g)
+            for inside in attribute.graphs:
+                yield from graphs(inside)
+
+
+def inferred(data: bytes) -> bytes:
+    """Return the types of the values of a serialized model, graph by graph."""
+    import onnx
+
+    made = onnx.shape_inference.infer_shapes(data, check_type=False, strict_mode=False, data_prop=True)
+    if isinstance(made, bytes):
+        made = onnx.ModelProto.FromString(made)
+    answer = onnx.ModelProto()
+    answer.graph.SetInParent()
+    for graph in graphs(made.graph):
+        attribute = answer.graph.node.add().attribute.add()
+        attribute.name, attribute.type = "g", onnx.AttributeProto.GRAPH
+        attribute.g.SetInParent()
+        attribute.g.value_info.extend(info for info in graph.value_info if info.HasField("type"))
+        attribute.g.value_info.extend(info for info in graph.output if info.HasField("type"))
+    serialized: bytes = answer.SerializeToString()
+    return serialized
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what others print must not get among the answers
+
+    def answer(sign: bytes, data: bytes) -> None:
+        answers.write(sign + len(data).to_bytes(8, "little") + data)
+        answers.flush()
+
+    try:
+        import onnx
+        import onnx.shape_inference
+    except Exception as error:  # noqa: BLE001  # a broken installation may raise anything
+        answer(b"-", f"{type(error).__name__}: {error}".encode())
+        return
+    limit_memory()
+    answer(b"+", onnx.__version__.encode())
+    while header := questions.read(8):
+        data = questions.read(int.from_bytes(header, "little"))
+        try:
+            answer(b"+", inferred(data))
+        except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
+            answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""Opset imports and IR versions of an ONNX model: what it must state, and what a target asks of it.
+
+Sources: docs/IR.md and onnx/checker.cc of onnx, commit f75469120.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.descriptors.core import shown
+from specgate.linting.onnx_walk import STANDARD_DOMAINS, bodies, domain_name, finding, function_key
+from specgate.spec.tables import dialect
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from specgate.linting.nodes import Graph
+    from specgate.linting.onnx_walk import Place
+    from specgate.models.onnx_structure import OnnxModel
+    from specgate.targets import Target
+
+__all__ = ["complete_imports", "import_findings", "level_of", "newest_version", "target_findings"]
+
+#: From this IR version on a model states its opsets; before, all operators are those of opset 1.
+_IMPORTS_SINCE: Final = 3
+_LISTED: Final = 5
+
+
+def level_of(domain: str, version: int) -> str | None:
+    """Return the level of the tables at which operators of `version` of `domain` are judged, None beyond them.
+
+    That is the opset itself for ai.onnx, for another domain the first opset that goes with such a version.
+    """
+    table = dialect("onnx")
+    if not domain:
+        return str(version) if str(version) in table.position else None
+    if version < 1:
+        return None
+    for level in table.levels:
+        newest = newest_version(domain, level)
+        if newest is not None and version <= newest:
+            return level
+    return None
+
+
+def newest_version(domain: str, level: str) -> int | None:
+    """Return the newest version of a domain that a level has, None where the tables do not say."""
+    if not domain:
+        return int(level)
+    version = dialect("onnx").raw["levels"]["levels"][level].get("domains", {}).get(domain)
+    return None if version is None else int(version)
+
+
+def complete_imports(model: OnnxModel) -> None:
+    """Give a model of before opset imports the one that it has without saying so."""
+    if not model.opset_imports and model.ir_version is not None and model.ir_version < _IMPORTS_SINCE:
+        model.opset_imports[""] = 1
+
+
+def import_findings(model: OnnxModel, custom_domains: Collection[str]) -> Iterator[Finding]:
+    """Yield what is wrong with the imports and the IR version whatever the target is."""
+    at: Place = (model.file, "model", None)
+    if model.ir_version is None:
+        yield finding("ir-version", "error", "states no IR version, without which it is not read", at)
+    if not model.opset_imports:
+        yield finding("opset-missing", "error", "imports no opset, so that no operator has a version", at)
+    yield from _stated(model.opset_imports, model.repeated_imports, at)
+    for function in model.functions:
+        place: Place = (model.file, f"function {function.domain}.{function.name}", None)
+        yield from _stated(function.opset_imports, function.repeated_imports, place)
+    yield from _used(model, custom_domains)
+
+
+def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: Place) -> Iterator[Finding]:
+    for domain, version in imports.items():
+        name = shown(domain_name(domain))
+        if version < 1:
+            message = f"imports version {version} of {name}; versions begin with 1"
+            yield finding("opset-version", "error", message, at, where="opset_import")
+        if domain in repeated:
+            versions = [*repeated[domain], version]
+            same = len(set(versions)) == 1
+            listed = ", ".join(map(str, versions[: 2 * _LISTED]))
+            message = f"imports the opset of {name} {len(versions)} times, as version {listed}"
+            fix = "keep one of them" if same else "import one version"
+            severity = "warning" if same else "error"
+            yield finding("opset-duplicate", severity, message, at, where="opset_import", fix=fix)  # type: ignore[arg-type]
+
+
+def _used(model: OnnxModel, custom_domains: Collection[str]) -> Iterator[Finding]:
+    """What the nodes ask of the imports: each domain with its first operators and their number."""
+    functions = {function_key(function) for function in model.functions}
+    used: dict[str, dict[str, int]] = {}
+    unknown: dict[str, dict[str, int]] = {}
+    for body in bodies(model):
+        lacking: dict[str, dict[str, int]] = {}
+        for node in body.nodes:
+            known = function_key(node) in functions
+            for found, wanted in (
+                (used, True),
+                (lacking, node.domain not in body.imports),
+                (unknown, not known and node.domain not in STANDARD_DOMAINS),
+            ):
+                if wanted:
+                    counts = found.setdefault(node.domain, {})
+                    counts[node.op_type] = counts.get(node.op_type, 0) + 1
+        if body.imports or body.function is not None:  # without any import there is one finding already
+            for domain, counts in lacking.items():
+                message = (
+                    f"has {_counted(counts)} of the domain {shown(domain_name(domain))}, of which no opset is imported"
+                )
+                yield finding("opset-missing", "error", message, (model.file, body.place, None), where="opset_import")
+    at: Place = (model.file, "model", None)
+    for domain, counts in unknown.items():
+        if domain not in custom_domains:
+            yield _custom(domain, counts, at)
+    for domain in model.opset_imports:
+        if domain and domain not in used:
+            message = f"imports an opset of {shown(domain)}, but has no operator of it"
+            yield finding("opset-unused", "note", message, at, where="opset_import", fix="remove the import")
+
+
+def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
+    return finding(
+        "custom-domain",
+        "warning",
+        f"has {_counted(counts)} of the domain {shown(domain)}, which is not one of ONNX: nothing is known of them",
+        at,
+        values={"domain": domain, "operators": dict(counts)},
+        fix=f"if the target has them, add {shown(domain)} to custom_domains in the configuration",
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    names = [name if name.isidentifier() else shown(name) for name in counts]
+    listed = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
+    total = sum(counts.values())
+    return f"{total} node{'' if total == 1 else 's'} ({listed})"
+
+
+def target_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
+    """Yield what the file itself asks of a target: its opset imports and its IR version."""
+    location = Location(files[0] if files else None, None, "model", None)
+    for domain, opset in graph.imports.items():
+        newest = newest_version(domain, target.level)
+        if (newest is None and domain in dialect("onnx").domains) or (newest is not None and opset > newest):
+            yield _import_above(domain, opset, newest, target, location)
+    readable = target.ir_version if target.alias is not None else None  # only a release reads files
+    if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
+        yield Finding(
+            id=f"{graph.dialect}/model/ir-version",
+            severity="error",
+            message=f"has IR version {graph.ir_version}, but {target.environment} reads those up to {readable}",
+            where="ir_version",
+            values={"ir_version": graph.ir_version, "target": readable},
+            fix=f"save it with IR version {readable}",
+            target=str(target),
+            location=location,
+        )
+
+
+def _import_above(domain: str, opset: int, newest: int | None, target: Target, location: Location) -> Finding:
+    table = dialect("onnx")
+    first = level_of(domain, opset)
+    last = newest_version(domain, table.levels[-1])
+    what = f"opset {opset}" if not domain else f"version {opset} of {domain}"
+    has = (
+        "does not have that domain"
+        if newest is None
+        else f"implements {'those' if domain else 'opsets'} up to {newest}"
+    )
+    wanted = f"version {newest} of {domain}" if domain else f"opset {newest}"
+    return Finding(
+        id="onnx/model/opset-import",
+        severity="error",
+        message=f"imports {what}, but the target {has}"
+        + (f"; the tables end at {last}" if last is not None and opset > last else ""),
+        where="opset_import",
+        values={"opset_import": opset, "target": None if newest is None else str(newest)},
+        first_level=first,
+        levels=() if first is None else tuple(table.levels[table.position[first] :]),
+        fix=None if newest is None else f"export for {wanted} or lower",
+        target=str(target),
+        location=location,
+    )

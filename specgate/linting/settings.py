@@ -1,0 +1,42 @@
+"""How whole models are linted, besides targets and basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from specgate.descriptors.core import shown
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["LintSettings", "read_pins"]
+
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LintSettings:
+    """infer: ask the onnx package for types and shapes that a model leaves out. pins: sizes of symbolic dimensions.
+
+    A pin's name is the dimension's in the model (``batch``), or ``INPUT[AXIS]`` for a dimension of an input that has
+    none. custom_domains: domains that the targets are known to have, which are not reported.
+    """
+
+    infer: bool = True
+    pins: Mapping[str, int] = field(default_factory=dict)
+    custom_domains: tuple[str, ...] = ()
+
+
+def read_pins(texts: Iterable[str]) -> dict[str, int]:
+    """Read ``NAME=SIZE``; raise InputError for another form, a size that is none, or a name with two sizes."""
+    pins: dict[str, int] = {}
+    for text in texts:
+        name, equals, size = text.rpartition("=")
+        number = int(size) if size.isascii() and size.isdecimal() and len(size) < 20 else -1
+        if not equals or not name or not 0 <= number <= _LARGEST:
+            raise InputError(f"expected --pin NAME=SIZE such as batch=1, found {shown(text)}")
+        if pins.setdefault(name, number) != number:
+            raise InputError(f"expected one size for {shown(name)}, found {pins[name]} and {number}")
+    return pins

@@ -1,0 +1,153 @@
+"""Jobs spread over processes of this machine: answers in order, few at once in memory, and no job lost to a crash.
+
+`specgate.linting.cluster` offers the same over a Dask cluster.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from types import TracebackType
+    from typing import Self
+
+__all__ = ["Ended", "Lost", "Processes", "Workers", "in_order"]
+
+J = TypeVar("J")
+A = TypeVar("A")
+J_contra = TypeVar("J_contra", contravariant=True)
+A_co = TypeVar("A_co", covariant=True)
+_PER_WORKER = 8  # jobs under way or answered and not yet taken; the slowest holds up at most so many others
+_MOST_ON_WINDOWS = 61  # what concurrent.futures takes there
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A job without an answer, and why: its worker died, or what it raised."""
+
+    reason: str
+
+
+class Ended(InputError):
+    """There are no workers any more: the answers so far stand, the other jobs have none."""
+
+
+class Workers(Protocol[J_contra, A_co]):
+    """What runs one function over jobs, elsewhere. Leaving the context ends it, at once after an exception."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def answers(self, jobs: Iterable[J_contra]) -> Iterator[A_co | Lost]:
+        """Yield one answer for each job, in the order of the jobs."""
+        ...
+
+
+def in_order(jobs: Iterable[J], submit: Callable[[J], Any], collect: Callable[[J, Any], A], window: int) -> Iterator[A]:
+    """Yield `collect` of each job and what `submit` gave for it, in order; at most `window` jobs are under way."""
+    pending: deque[tuple[J, Any]] = deque()
+    for job in jobs:
+        pending.append((job, submit(job)))
+        if len(pending) >= window:
+            yield collect(*pending.popleft())
+    while pending:
+        yield collect(*pending.popleft())
+
+
+class Processes(Generic[J, A]):
+    """Runs `function` over jobs in `count` processes, each of which first calls `prepare`.
+
+    A process that dies takes the answers of those beside it with it, so whatever it may have been is asked again,
+    alone: only a job whose process dies then too is lost.
+    """
+
+    def __init__(self, function: Callable[[J], A], count: int, prepare: Callable[[], object] | None = None) -> None:
+        if count < 1:
+            raise InputError(f"expected at least one process, found {count}")
+        self._function = function
+        self._count = min(count, _MOST_ON_WINDOWS) if os.name == "nt" else count
+        self._prepare = prepare
+        self._before = set(multiprocessing.active_children())
+        self._many: ProcessPoolExecutor | None = None
+        self._single: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for pool in (self._many, self._single):
+            if pool is not None:
+                pool.shutdown(wait=kind is None, cancel_futures=True)
+        if kind is not None:  # nobody waits for what is still being judged
+            for process in set(multiprocessing.active_children()) - self._before:
+                process.kill()
+
+    def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
+        """Yield one answer for each job, in the order of the jobs."""
+        yield from in_order(jobs, self._submit, self._collect, self._count * _PER_WORKER)
+
+    def _submit(self, job: J) -> Future[A]:
+        if self._many is not None:
+            try:
+                return self._many.submit(self._function, job)
+            except BrokenProcessPool:
+                self._many.shutdown(wait=False)
+        self._many = self._pool(self._count)
+        return self._started(self._many, job)
+
+    def _collect(self, job: J, future: Future[A]) -> A | Lost:
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            return self._alone(job)
+        except Exception as error:  # noqa: BLE001  # an answer that cannot travel, for one
+            return Lost(f"{type(error).__name__}: {error!s:.200}")
+
+    def _alone(self, job: J) -> A | Lost:
+        if self._single is None:
+            self._single = self._pool(1)
+        try:
+            return self._started(self._single, job).result()
+        except BrokenProcessPool:
+            self._single.shutdown(wait=False)
+            self._single = None
+            return Lost("the process that judged it died, also when it judged nothing else")
+        except Exception as error:  # noqa: BLE001
+            return Lost(f"{type(error).__name__}: {error!s:.200}")
+
+    def _started(self, pool: ProcessPoolExecutor, job: J) -> Future[A]:
+        try:
+            return pool.submit(self._function, job)
+        except OSError as error:
+            raise InputError(f"no process can be started ({error}); --jobs 1 needs none") from None
+
+    def _pool(self, count: int) -> ProcessPoolExecutor:
+        # Spawned, so that a worker is the same on every system, whatever threads run here.
+        context = multiprocessing.get_context("spawn")
+        try:
+            return ProcessPoolExecutor(count, context, _begin, (self._prepare,))
+        except (OSError, ImportError, NotImplementedError) as error:
+            raise InputError(f"no processes can be started here ({error}); --jobs 1 needs none") from None
+
+
+def _begin(prepare: Callable[[], object] | None) -> None:
+    """Leave Ctrl-C, which reaches every process of a terminal, to the one that waits for the answers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if prepare is not None:
+        prepare()

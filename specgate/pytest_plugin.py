@@ -1,0 +1,90 @@
+"""A pytest plugin: `assert_supported`, as a fixture and to import; it loads nothing heavy until it is called."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from specgate.targets import Target
+    from specgate.verdict import Basis, Report
+
+__all__ = ["assert_supported"]
+
+
+def assert_supported(
+    model: Any,
+    target: str | Target | Sequence[str | Target],
+    basis: Basis = "both",
+    *,
+    device: str | Iterable[str] | None = None,
+    strict: bool = False,
+) -> Report:
+    """Fail with the report as text unless a model is accepted for a target, or for each of several.
+
+    model: a path (ONNX, OpenVINO IR, descriptor file), an ``onnx.ModelProto``, or one descriptor as a dict. basis,
+    device: as `specgate.lint` has them. strict: undecided nodes and nodes without a table fail, too; a model with no
+    node that could be judged always does. Returns the report. Raises AssertionError; InputError for an unusable model.
+    """
+    __tracebackhide__ = True
+    targets = [target] if isinstance(target, str) or hasattr(target, "dialect") else list(target)
+    report = (
+        _checked(model, targets, basis, device) if isinstance(model, dict) else _linted(model, targets, basis, device)
+    )
+    problem = _problem(report, strict=strict)
+    if problem is None:
+        return report
+    from specgate.report import RenderOptions, render
+
+    text = render(report, "text", options=RenderOptions(width=100, verbose=strict))
+    raise AssertionError(f"{_name(model)} {problem}\n\n{text}")
+
+
+def _linted(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
+    import specgate
+
+    return specgate.lint(model, targets, basis, device=device)
+
+
+def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
+    """Judge one descriptor for every target, as a report of one node."""
+    import specgate
+    from specgate.verdict import Location, NodeRef, Report
+
+    report = Report(targets=[str(target) for target in targets])
+    for target in targets:
+        verdict = specgate.check(model, target, basis, device=device)
+        place = Location(operator=verdict.operator)
+        report.nodes += 1
+        report.findings.extend(found.at(place) for found in verdict.findings)
+        if verdict.accepted is None:
+            reason = "; ".join(found.message for found in verdict.undecided)
+            report.undecided.append(NodeRef(place, verdict.target, reason))
+    return report
+
+
+def _problem(report: Report, *, strict: bool) -> str | None:
+    targets = ", ".join(report.targets)
+    if not report.clean:
+        return f"is not supported by {targets or 'any of the targets'}"
+    if report.nodes == 0:
+        return f"has no node that could be judged for {targets}"
+    if strict and (report.undecided or report.no_table):
+        return f"is not known to be supported by {targets}"
+    return None
+
+
+def _name(model: Any) -> str:
+    if isinstance(model, str | os.PathLike):
+        return os.fspath(model)
+    return "the descriptor" if isinstance(model, dict) else "the model"
+
+
+@pytest.fixture(name="assert_supported", scope="session")
+def _fixture() -> Callable[..., Report]:
+    """Fail unless a model is accepted for a target: ``assert_supported("model.onnx", "onnx:17")``."""
+    return assert_supported

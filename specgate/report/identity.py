@@ -1,0 +1,69 @@
+"""Which finding is which: addresses of files, and fingerprints that stay when other nodes come and go."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from specgate.report import in_order
+from specgate.report.clean import well_formed
+from specgate.report.options import below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specgate.report.options import RenderOptions
+    from specgate.verdict import Finding, Report
+
+__all__ = ["Identified", "absolute_uri", "identified", "relative_uri"]
+
+Identified = list[tuple["Finding", str]]
+
+
+def identified(report: Report, options: RenderOptions) -> tuple[Identified, Identified]:
+    """Return the findings and the ignored ones, in order, each with its fingerprint: 32 hexadecimal digits.
+
+    A fingerprint is made of the file's path from the root, the node's path, the field, the rule and the target, never
+    of lines, messages or severities. Findings that share all of these are numbered, those that are ignored first.
+    """
+    met: Counter[str] = Counter()
+    ignored = list(_numbered(in_order(report.ignored), options, met))
+    return list(_numbered(in_order(report.findings), options, met)), ignored
+
+
+def _numbered(findings: Iterable[Finding], options: RenderOptions, met: Counter[str]) -> Identified:
+    made = []
+    for finding in findings:
+        key = _key(finding, options)
+        # The first of them has the bare key, so that a second one does not change it.
+        number = f"\0{met[key]}" if met[key] else ""
+        met[key] += 1
+        made.append((finding, sha256((key + number).encode("utf-8", "surrogatepass")).hexdigest()[:32]))
+    return made
+
+
+def _key(finding: Finding, options: RenderOptions) -> str:
+    place = finding.location
+    uri = ""
+    if place is not None and place.file:
+        inside = below(place.file, options.root)
+        uri = relative_uri(inside) if inside is not None else absolute_uri(place.file)
+    node = place.node if place is not None else None
+    return "\0".join((uri, node or "", finding.where, finding.id, finding.target or ""))
+
+
+def relative_uri(path: str) -> str:
+    """Return a path with forward slashes as a relative URI."""
+    try:
+        return quote(os.fsencode(path))
+    except UnicodeEncodeError:  # a lone surrogate that stands for no byte: no file has such a name
+        return quote(well_formed(path))
+
+
+def absolute_uri(file: str) -> str:
+    """Return the ``file:`` URI of a path."""
+    path = os.path.abspath(file).replace(os.sep, "/")  # noqa: PTH100 (purely lexical, links stay as they are)
+    return "file://" + relative_uri(path if path.startswith("/") else "/" + path)

@@ -1,0 +1,56 @@
+"""What the page lists: findings, ignored findings and undecided nodes in one form, in one order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from specgate.report import details, in_order, nodes_in_order, place_order
+from specgate.verdict import Location
+
+if TYPE_CHECKING:
+    from specgate.verdict import Finding, Report
+
+__all__ = ["KINDS", "Entry", "entries_of"]
+
+#: From the gravest on; the last two are no findings.
+KINDS: Final = ("error", "warning", "note", "undecided", "ignored")
+
+
+class Entry(NamedTuple):
+    """One line of the page. kind: one of KINDS; rule: the finding's id, "" for an undecided node."""
+
+    kind: str
+    place: Location
+    target: str
+    rule: str
+    where: str
+    message: str
+    details: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the node that it stands at."""
+        return (self.place.file or "", self.place.node or "")
+
+
+def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
+    """Return at most so many entries by file and node, the gravest kept, and how many are left out."""
+    made = [_entry(finding, finding.severity) for finding in in_order(report.findings)]
+    made += [
+        Entry("undecided", node.location, node.target or "", "", "", node.reason or "undecided", ())
+        for node in nodes_in_order(report.undecided)
+    ]
+    made += [_entry(finding, "ignored") for finding in in_order(report.ignored)]
+    made.sort(key=lambda entry: KINDS.index(entry.kind))
+    kept = made[:most]
+    kept.sort(key=lambda entry: place_order(entry.place))
+    return kept, len(made) - len(kept)
+
+
+def _entry(finding: Finding, kind: str) -> Entry:
+    more = details(finding)
+    if kind == "ignored" and finding.ignored:
+        more.append(f"ignored: {finding.ignored}")
+    place = finding.location or Location()
+    message = finding.message or finding.id
+    return Entry(kind, place, finding.target or "", finding.id, finding.where, message, tuple(more))

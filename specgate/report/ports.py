@@ -1,0 +1,40 @@
+"""The words for the tensors of a node: ``indices INT64 [batch, 3]``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.verdict import Location, NodeContext, Port, Report
+
+__all__ = ["context_at", "inputs_line", "port_words", "shape_words"]
+
+_MOST = 12
+
+
+def context_at(report: Report, place: Location | None) -> NodeContext | None:
+    """Return what is known around a place, None if nothing is."""
+    return None if place is None or place.node is None else report.context.get((place.file, place.node))
+
+
+def inputs_line(ports: Sequence[Port]) -> str:
+    """Return the inputs in one line, not yet cleaned; "" where there are none."""
+    shown = [port_words(port) for port in ports[:_MOST]]
+    if len(ports) > _MOST:
+        shown.append(f"{len(ports) - _MOST} more")
+    return "; ".join(shown)
+
+
+def port_words(port: Port) -> str:
+    """Return a tensor's field, or else its name, with its type and sizes."""
+    return f"{port.field or port.name or 'a tensor'} {shape_words(port)}"
+
+
+def shape_words(port: Port) -> str:
+    """Return type and sizes: ``?`` for what is unknown, ``[...]`` for an unknown rank."""
+    if port.type is None and port.sizes is None:
+        return "unknown"
+    sizes = "..." if port.sizes is None else ", ".join("?" if size is None else str(size) for size in port.sizes)
+    return f"{port.type or '?'} [{sizes}]"

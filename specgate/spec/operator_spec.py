@@ -1,0 +1,241 @@
+"""One operator's table at run time: its fields, rows and rules over all levels, and resolved for one level and side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from specgate.levels import LevelSet
+from specgate.rules.parse import Rule, RuleError, Scope, parse
+from specgate.spec.forms import Case, Cell, FieldInfo, Layout, Overlay, Resolved, RuleForm, Side, make_forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from specgate.spec.tables import Dialect
+
+__all__ = ["OperatorSpec"]
+
+
+def _support(raw: Any) -> tuple[tuple[str | None, dict[str, Any]], ...]:
+    if isinstance(raw, dict):
+        return ((None, raw),)
+    return tuple((case["when"], {level: row for level, row in case.items() if level != "when"}) for case in raw)
+
+
+class OperatorSpec:
+    """What the tables say of one operator over all levels."""
+
+    def __init__(self, dialect: Dialect, raw: dict[str, Any]) -> None:
+        self.dialect = dialect
+        self.raw = raw
+        self.name: str = raw["operator"]
+        #: The support rows: once, without a condition, or for each case that the descriptor may be.
+        self.support: tuple[tuple[str | None, dict[str, Any]], ...] = _support(raw["support"])
+        order = dialect.position
+        every = dict.fromkeys(level for _, rows in self.support for level in rows)
+        self.rows: tuple[str, ...] = tuple(
+            every if len(self.support) == 1 else sorted(every, key=lambda x: order.get(x, -1))
+        )
+        #: Every field, of whatever level; see `field_at` for one that changes.
+        self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
+        self._layouts: dict[str, Layout] = {}
+        self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
+
+    @cached_property
+    def levels(self) -> LevelSet:
+        """The levels at which the operator exists."""
+        order = self.dialect.levels
+        first = order.index(self.rows[0])
+        last = order.index(self.raw["removed"]) if self.raw.get("removed") else len(order)
+        withdrawn = self.raw.get("deprecated", ())
+        starts = [*(order.index(row) for row in self.rows), last]
+        gone = {
+            at
+            for row, start, end in zip(self.rows, starts, starts[1:], strict=False)
+            if row in withdrawn
+            for at in range(start, end)
+        }
+        return LevelSet(order, frozenset(range(first, last)) - gone)
+
+    def field_at(self, name: str, level: str) -> FieldInfo | None:
+        """Return a field as it is at `level`, None where it is not there."""
+        info = self.fields[name]
+        return next((f for f in info.forms or (info,) if self.dialect.holds(level, f.since, f.until)), None)
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether its inputs and outputs stand otherwise at some levels than at others, or fields change."""
+        return any(f.forms or (f.kind != "attribute" and (f.since or f.until)) for f in self.fields.values())
+
+    def layout(self, level: str | None) -> Layout:
+        """Return how a descriptor written for `level` is read; None, or a level that is not known: for the newest."""
+        at = level if level in self.dialect.position and self.varies else self.dialect.levels[-1]
+        found = self._layouts.get(at)
+        if found is None:
+            found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
+        return found
+
+    def fields_at(self, level: str) -> dict[str, FieldInfo]:
+        """Return the fields that there are at `level`, as they are there."""
+        found = ((name, self.field_at(name, level)) for name in self.fields)
+        return {name: info for name, info in found if info is not None}
+
+    @property
+    def inputs(self) -> list[FieldInfo]:
+        return [f for f in self.fields.values() if f.kind == "input"]
+
+    @property
+    def outputs(self) -> list[FieldInfo]:
+        return [f for f in self.fields.values() if f.kind == "output"]
+
+    @property
+    def attributes(self) -> list[FieldInfo]:
+        return [f for f in self.fields.values() if f.kind == "attribute"]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that rules may use without quotes: types, values of the operator's enums, operators it fuses."""
+        enums = (info.words or () for info in self.fields.values() if info.type.startswith("enum:"))
+        rows = [row for _, rows in self.support for row in rows.values()]
+        rows += [entry.get("support", {}) for entry in self.raw.get("observed", ())]
+        fusing = [info.name for info in self.fields.values() if info.fuses]
+        fused = (row.get(name, {}).get("operators", ()) for name in fusing for row in rows)
+        return self.dialect.words.union(*enums, *fused)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names that this operator's rules may use."""
+        defines: dict[str, Rule] = {}
+        for name, text in self.raw.get("define", {}).items():
+            defines[name] = self.parse_define(name, text, defines)
+        return self.scope_with(defines)
+
+    def scope_with(self, defines: Mapping[str, Rule]) -> Scope:
+        """Return the names of fields, limits and types, and `defines`."""
+        loose = self.dialect.unstated_outputs
+        optional = {
+            name
+            for name, f in self.fields.items()
+            if (f.optional and f.default is None) or (loose and f.kind == "output") or f.since or f.until or f.forms
+        }
+        scope = Scope(
+            fields={name: info.rule_kind for name, info in self.fields.items()},
+            optional=frozenset(optional),
+            numbers=frozenset(self.dialect.limit_names),
+            words=self.words,
+            defines=dict(defines),
+            members={name: info.member_kinds for name, info in self.fields.items() if info.members},
+        )
+        changing = [f for f in self.fields.values() if len({form.rule_kind for form in f.forms}) > 1]
+        return replace(scope, stretch=lambda *ends: self._stretched(scope, changing, *ends)) if changing else scope
+
+    def _stretched(self, scope: Scope, changing: list[FieldInfo], since: str | None, until: str | None) -> Scope:
+        """Return the names with the kinds that fields have from `since` on and before `until`."""
+        kinds = dict(scope.fields)
+        order = self.dialect.position
+        held = [at for at in self.levels if order[since or at] <= order[at] and (not until or order[at] < order[until])]
+        for info in changing:
+            found = {form.rule_kind: form.since for at in held if (form := self.field_at(info.name, at))}
+            parts = [f"{kind} from {first or self.rows[0]} on" for kind, first in found.items()]
+            kinds[info.name] = next(iter(found)) if len(found) == 1 else " and a ".join(parts) or info.rule_kind
+        return replace(scope, fields=kinds)
+
+    def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
+        """Return a named sub-expression, which may use the earlier ones; raise RuleError."""
+        if name in self.fields or name in self.dialect.limit_names or name in self.words:
+            raise RuleError(text, f"the name {name!r:.80} is taken by a field, a limit, a type or an enum's value")
+        return parse(text, self.scope_with(earlier), expect=None)
+
+    @cached_property
+    def rule_forms(self) -> tuple[RuleForm, ...]:
+        """Every documented rule of the operator, all its forms, and what follows from its type variables."""
+        own = make_forms(self.raw.get("rules", {}), self.scope)
+        if not self.dialect.raw["dialect"].get("type_variables"):
+            return own
+        from specgate.spec.variables import variable_forms
+
+        return (*own, *variable_forms(self))
+
+    @cached_property
+    def whens(self) -> tuple[Rule, ...]:
+        """The conditions of the cases, none for an operator whose rows hold for every descriptor."""
+        return tuple(parse(when, self.scope) for when, _ in self.support if when is not None)
+
+    def row_at(self, level: str, rows: Iterable[str] | None = None) -> str | None:
+        """Return the support row (of `rows`, a case's, if given) that holds at `level`, None where there is none."""
+        return self.row_held(level, rows) if level in self.levels else None
+
+    def row_held(self, level: str, rows: Iterable[str] | None = None) -> str | None:
+        """Return the last row up to `level`, be it of a version that was withdrawn."""
+        position = self.dialect.position
+        held = (row for row in (self.rows if rows is None else rows) if position[row] <= position[level])
+        return max(held, key=position.__getitem__, default=None)
+
+    def level_for(self, target_level: str) -> str | None:
+        """Return the level by which this operator is judged for a target of its dialect: its domain's version."""
+        home = self.dialect
+        return target_level if home.whole is None else home.whole.domain_level(home.domain, target_level)
+
+    @cached_property
+    def overlays(self) -> list[Overlay]:
+        """What builds do instead of the page, in the order of the file."""
+        entries = self.raw.get("observed", [])
+        return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
+
+    def resolve(self, level: str, side: Side = "documented", by: str | None = None) -> Resolved | None:
+        """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level.
+
+        by: the implementation whose own observations hold on the observed side too (see `Overlay`).
+        """
+        key = (level, side, by if side == "observed" else None)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(*key)
+        return self._resolved[key]
+
+    def _resolve(self, level: str, side: Side, by: str | None) -> Resolved | None:
+        self.dialect.check_level(level)
+        row = self.row_at(level)  # none where a version is withdrawn
+        if row is None:
+            return None
+        overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
+        resolved = Resolved(
+            spec=self,
+            level=level,
+            side=side,
+            row=row,
+            fields=self.fields_at(level),
+            cells={} if self.whens else self._cells(self.raw["support"][row], None, overlays),
+            rules=self.dialect.rules_at(level, self.rule_forms, overlays),
+            tensor_rules=self.dialect.tensor_rules_at(level, side, by),
+            numbers=self.dialect.limits(level),
+        )
+        return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.whens else resolved
+
+    def _cases(self, whole: Resolved, overlays: Sequence[Overlay]) -> Iterator[Case]:
+        """Yield the cases that have a row at the level of `whole`."""
+        for rule, (when, rows) in zip(self.whens, self.support, strict=True):
+            row = self.row_at(whole.level, rows)
+            if row is not None:
+                yield Case(rule, replace(whole, row=row, cells=self._cells(rows[row], when, overlays)))
+
+    def _cells(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
+        """Return a row's cells, with what builds do instead in all cases or in the one of `when`."""
+        types = self.dialect.types
+        cells = {name: Cell.make(raw, types) for name, raw in row.items()}
+        for overlay in overlays:
+            for name, raw in overlay.cells.items():
+                if raw.get("when") in {None, when}:
+                    parts = {key: getattr(Cell.make(raw, types), key) for key in raw if key != "when"}
+                    cells[name] = replace(cells.get(name, Cell()), **parts)
+        return cells
+
+    def behaviour(self, level: str) -> dict[str, Any]:
+        """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
+        merged: dict[str, Any] = {}
+        position = self.dialect.position
+        for key, row in self.raw.get("execute", {}).items():
+            if key in position and position[key] <= position[level]:
+                merged.update(row)
+        return merged

@@ -1,0 +1,84 @@
+"""What follows from type variables: fields whose cells name one type set of a row have one type."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from specgate.rules.parse import parse
+from specgate.spec.forms import FieldInfo, RuleForm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["SAME_TYPE", "variable_forms"]
+
+#: The last part of the name of a rule that follows from a type variable: ``T.same-type``.
+SAME_TYPE: Final = "same-type"
+
+
+def variable_forms(spec: OperatorSpec) -> list[RuleForm]:
+    """Return the rules that follow from the type variables of an operator's rows, each over the rows that say so.
+
+    Tensors of a variable are held against one that is always there, in pairs, so that one left out hides no other.
+    """
+    if spec.whens:
+        return []
+    rows = spec.raw["support"]
+    stretches: dict[tuple[str, str, str], list[str | None]] = {}
+    made = []
+    for level, following in zip(spec.rows, (*spec.rows[1:], None), strict=True):
+        for pair in _pairs(rows[level], spec.fields_at(level)):
+            before = stretches.get(pair)
+            if before is not None and before[1] == level:
+                before[1] = following
+                continue
+            stretches[pair] = stretch = [level, following]
+            made.append((pair, stretch))
+    return [_form(pair, since, until, spec) for pair, (since, until) in made]
+
+
+def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec: OperatorSpec) -> RuleForm:
+    variable, one, other = pair
+    fields = [spec.fields[name] for name in (one, other)]
+    text = _expression(*fields)
+    shared = f"{one} and {other} share" if one != other else f"the tensors of {one} share"
+    return RuleForm(
+        name=f"{variable}.{SAME_TYPE}",
+        require=parse(text, spec.scope.between(since, until)),
+        since=None if since == spec.rows[0] else since,
+        until=until,
+        because=f"{shared} the type variable {variable}",
+        structural=any(info.kind == "output" for info in fields),
+        variable=variable,
+    )
+
+
+def _pairs(row: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str, str]]:
+    """Yield (variable, field, field) for what must have one type; a field twice where it is an array."""
+    groups: dict[str, list[FieldInfo]] = {}
+    for name, info in fields.items():
+        variable = row.get(name, {}).get("variable")
+        if variable is not None and not info.heterogeneous:
+            groups.setdefault(variable, []).append(info)
+    for variable, group in groups.items():
+        yield from ((variable, info.name, info.name) for info in group if info.type == "tensor[]")
+        sure = [info for info in group if info.kind == "input" and not info.optional]
+        if sure:
+            anchor = next((info for info in sure if info.type == "tensor"), sure[0])
+            yield from ((variable, anchor.name, info.name) for info in group if info is not anchor)
+        else:
+            yield from ((variable, one.name, other.name) for one, other in combinations(group, 2))
+
+
+def _expression(one: FieldInfo, other: FieldInfo) -> str:
+    item = next(word for word in ("item", "item_", "item__") if word not in {one.name, other.name})
+    if one.type != "tensor[]" and other.type != "tensor[]":
+        return f"type({one.name}) == type({other.name})"
+    if one.type == "tensor[]" and other.type == "tensor[]":
+        return f"all(type({item}) == type({one.name}[0]) for {item} in {other.name})"
+    single, many = (one, other) if other.type == "tensor[]" else (other, one)
+    return f"all(type({item}) == type({single.name}) for {item} in {many.name})"

@@ -1,0 +1,161 @@
+"""Which values that differ an observed entry explains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.conform.elements import compare_outputs, same_values
+from specgate.conform.known import explained
+from specgate.descriptors.read import read_dict
+from specgate.spec.tables import dialect
+
+
+def judged(operator, ours, theirs, arrays=None, level="6.4", kind="FLOAT16", **attributes):
+    """Judge results in `kind` of an operator of one tensor, by the shipped table."""
+    ours, theirs = (np.ma.asarray(a).astype(kind.lower()) for a in (ours, theirs))
+    tensor = {"DataType": kind, "Sizes": list(ours.shape)}
+    desc = {"InputTensor": tensor, "OutputTensor": tensor, **attributes}
+    descriptor = read_dict({"type": f"DML_OPERATOR_{operator}", "desc": desc}, dialect="directml")
+    problem, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
+    assert not problem
+    spec = dialect("directml").operator(operator)
+    return explained(spec, level, "values", descriptor, arrays or {}, found)
+
+
+LEAST = 2.0**-24
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (1.0, 1 - 2.0**-11),
+        (1.5, 1.5 - 2.0**-10),
+        (-1.999, -1.998),
+        (np.inf, 65504.0),
+        (-np.inf, -65504.0),
+        (LEAST, 0.0),
+        (3 * LEAST, 2 * LEAST),
+        (2.0**-14, 2.0**-14 - LEAST),
+    ],
+)
+def test_the_software_device_rounds_float16_toward_zero(ours, theirs):
+    kind, what, left = judged("ACTIVATION_SOFTSIGN", [ours], [theirs])
+    assert (kind, left) == ("recorded", [])
+    assert "toward zero" in what
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (1 - 2.0**-11, 1.0),  # away from zero
+        (1.0, 1 - 2.0**-10),  # two steps
+        (1.5, 1.5 - 2.0**-9),
+        (2.0**-13, 2.0**-13 - 2 * LEAST),
+        (LEAST, -LEAST),
+        (2 * LEAST, 0.0),
+        (-np.inf, 65504.0),
+        (np.inf, 60000.0),
+        (65504.0, -np.inf),
+        (65472.0, np.inf),
+        (np.nan, 1.0),
+        (1.0, np.nan),
+    ],
+)
+def test_other_differences_of_float16_stay_unexplained(ours, theirs):
+    kind, what, left = judged("ACTIVATION_SOFTSIGN", [1.0, ours], [1 - 2.0**-11, theirs])
+    assert (kind, what) == ("unexplained", "")
+    assert left[0].wrong.tolist() == [False, True]
+
+
+def test_its_sums_beyond_the_largest_float16_are_infinite():
+    assert judged("ACTIVATION_SOFTSIGN", [65504.0], [np.inf])[0] == "recorded"
+
+
+def test_what_is_said_of_float16_is_not_said_of_float32():
+    assert judged("ACTIVATION_SOFTSIGN", [1.0], [1 - 2.0**-11], kind="FLOAT32")[0] == "unexplained"
+
+
+def test_elements_that_were_not_written_are_not_explained_by_an_entry_about_elements():
+    theirs = np.ma.MaskedArray([1 - 2.0**-11], mask=[True])
+    assert judged("ACTIVATION_SOFTSIGN", [1.0], theirs)[0] == "unexplained"
+
+
+def test_same_values_says_where():
+    assert same_values(np.array([1, 2]), np.array([1, 2])) == ""
+    assert same_values(np.array([1, 2]), np.array([1, 3])) == "1 of 2 elements, at [1] 2 and 3"
+    assert same_values(np.array([1.0]), np.array([1.5]), 0.6) == ""
+    assert same_values(np.float32(1), np.float64(1)).startswith("float32 [], theirs float64")
+    assert same_values(np.array(1), np.array(2)) == "1 of 1 elements, at [] 1 and 2"
+
+
+def test_arrays_of_tensors_are_compared_one_by_one():
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
+    halves = [{"DataType": "FLOAT32", "Sizes": [1, 1, 1, 1]}] * 2
+    split = {"InputTensor": tensor, "OutputCount": 2, "OutputTensors": halves, "Axis": 3}
+    descriptor = read_dict({"type": "DML_OPERATOR_SPLIT", "desc": split}, dialect="directml")
+    ours = [np.full([1, 1, 1, 1], n, np.float32) for n in (1, 2)]
+    _, found = compare_outputs({"OutputTensors": ours}, {"OutputTensors": [ours[0], ours[0]]}, descriptor, 0.0)
+    assert [each.name for each in found] == ["OutputTensors[1]"]
+    assert compare_outputs({"OutputTensors": ours}, {}, descriptor, 0.0)[0] == "OutputTensors[0]: not computed"
+
+
+def test_an_entry_speaks_of_the_elements_at_the_same_place():
+    x = np.array([np.nan, 3, 2], np.float32)
+    ours = np.arctan(x)
+    as_built = np.where(np.isnan(x), np.float32(0.7854), ours)
+    kind, what, _ = judged("ELEMENT_WISE_ATAN", ours, as_built, kind="FLOAT32")
+    assert kind == "bug"
+    assert "nan" in what
+    kind, _, left = judged("ELEMENT_WISE_ATAN", ours, np.full(3, 0.7854), kind="FLOAT32")
+    assert kind == "unexplained"
+    assert left[0].wrong.tolist() == [False, True, True]
+
+
+def halves(a, b, builds_say):
+    """Judge LESS_THAN of two INT64."""
+    tensors = {"ATensor": "INT64", "BTensor": "INT64", "OutputTensor": "UINT8"}
+    desc = {name: {"DataType": kind, "Sizes": [1]} for name, kind in tensors.items()}
+    kind = "DML_OPERATOR_ELEMENT_WISE_LOGICAL_LESS_THAN"
+    descriptor = read_dict({"type": kind, "desc": desc}, dialect="directml")
+    ours, theirs = ({"OutputTensor": np.array([value], np.uint8)} for value in (a < b, builds_say))
+    arrays = {"ATensor": np.array([a], np.int64), "BTensor": np.array([b], np.int64)}
+    _, found = compare_outputs(ours, theirs, descriptor, 0.0)
+    return explained(dialect("directml").operator(descriptor.operator), "6.4", "values", descriptor, arrays, found)[0]
+
+
+def test_integers_of_64_bits_are_read_exactly():
+    assert halves(1, 2**31, builds_say=False) == "bug"
+    assert halves(2**62 + 1, 2**62 + 2**31, builds_say=False) == "bug"
+    assert halves(-(2**63), -(2**63) + 2**31, builds_say=False) == "bug"
+    assert halves(1, 2, builds_say=False) == "unexplained"
+    assert halves(1, 2**32 + 2**31, builds_say=False) == "unexplained"
+
+
+def test_an_array_of_another_shape_has_no_element_at_the_same_place():
+    left, right = (np.zeros(n, np.float32) for n in (2, 3))
+    entry = {"InputTensor": right}
+    ours, theirs = np.full(2, np.nan), np.full(2, -np.inf)
+    assert (
+        judged("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1e-9}, kind="FLOAT32", Alpha="inf")[0]
+        == "recorded"
+    )
+    assert (
+        judged("ACTIVATION_ELU", ours, theirs, {"InputTensor": left - 1}, kind="FLOAT32", Alpha="inf")[0]
+        == "unexplained"
+    )
+    assert judged("ACTIVATION_ELU", ours, theirs, entry, kind="FLOAT32", Alpha="inf")[0] == "unexplained"
+
+
+def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
+    floats = {"DataType": "FLOAT32", "Sizes": [2, 3]}
+    lengths = {"DataType": "UINT32", "Sizes": [2, 1]}
+    desc = {"InputTensor": floats, "SequenceLengthsTensor": lengths, "OutputTensor": floats, "Axis": 1}
+    descriptor = read_dict({"type": "DML_OPERATOR_REVERSE_SUBSEQUENCES", "desc": desc}, dialect="directml")
+    ours, theirs = np.zeros((2, 3), np.float32), np.ones((2, 3), np.float32)
+    _, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
+    arrays = {"InputTensor": ours, "SequenceLengthsTensor": np.array([[4], [1]], np.uint32)}
+    spec = dialect("directml").operator("REVERSE_SUBSEQUENCES")
+    kind, _, left = explained(spec, "6.4", "values", descriptor, arrays, found)
+    assert kind == "unexplained"
+    assert left[0].wrong.tolist() == [[False] * 3, [True] * 3]

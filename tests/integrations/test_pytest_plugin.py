@@ -1,0 +1,115 @@
+"""The pytest plugin: what it accepts and refuses, and that pytest finds it and loads nothing heavy for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from textwrap import dedent
+
+import pytest
+
+import specgate
+from specgate.pytest_plugin import assert_supported
+from tests.paths import DATA, ROOT
+
+MODEL = DATA / "models/embedding_torch.onnx"
+IR = DATA / "models/onehot16_openvino.xml"
+
+
+def test_a_supported_model_gives_its_report():
+    report = assert_supported(MODEL, "onnx:17")
+    assert report.nodes == 6
+    assert assert_supported(str(MODEL), ["onnx:17", "onnx:18"]).nodes == 12
+
+
+def test_an_unsupported_model_fails_with_the_report():
+    with pytest.raises(
+        AssertionError, match=r"(?s)embedding_torch.onnx is not supported by onnx:15\n\n.*imports opset 17"
+    ):
+        assert_supported(MODEL, "onnx:15")
+
+
+def test_one_target_of_several_is_enough_to_fail():
+    with pytest.raises(AssertionError, match="is not supported by"):
+        assert_supported(MODEL, ["onnx:17", "onnx:15"])
+
+
+def test_notes_do_not_fail():
+    assert {finding.severity for finding in assert_supported(MODEL, "onnx:28").findings} == {"note"}
+
+
+def test_what_is_not_known_fails_only_when_strict():
+    node = {"op_type": "Relu", "inputs": [{"elem_type": None, "shape": [2]}]}
+    assert_supported(node, "onnx:17")
+    with pytest.raises(AssertionError, match="is not known to be supported by onnx:17"):
+        assert_supported(node, "onnx:17", strict=True)
+
+
+def test_a_model_in_which_nothing_was_judged_does_not_pass(tmp_path):
+    file = tmp_path / "custom.json"
+    file.write_text('{"type": "DML_OPERATOR_NOPE", "desc": {}}', encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"custom.json has no node that could be judged for directml:4.1"):
+        assert_supported(file, "directml:4.1")
+
+
+def test_a_model_of_another_dialect_fails():
+    with pytest.raises(AssertionError, match=r"(?s)is not supported by .*no target of that dialect"):
+        assert_supported(MODEL, "directml:5.0")
+
+
+def test_a_descriptor(one_hot):
+    assert assert_supported(one_hot, ["directml:2.1", "directml:4.1"]).nodes == 2
+    one_hot["desc"]["Axis"] = 9
+    with pytest.raises(AssertionError, match="directml/ONE_HOT/axis-range"):
+        assert_supported(one_hot, "directml:4.1")
+
+
+def test_an_unusable_model_is_an_input_error(tmp_path):
+    with pytest.raises(specgate.InputError):
+        assert_supported(tmp_path / "missing.onnx", "onnx:17")
+
+
+def test_the_distribution_registers_it():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"specgate": "specgate.pytest_plugin"}
+
+
+def test_pytest_offers_the_fixture_and_shows_the_report(tmp_path):
+    (tmp_path / "test_models.py").write_text(
+        dedent(f"""\
+            def test_good(assert_supported):
+                assert_supported({str(MODEL)!r}, "onnx:17")
+
+            def test_bad(assert_supported):
+                assert_supported({str(MODEL)!r}, "onnx:15")
+            """),
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "specgate.pytest_plugin", "--rootdir", str(tmp_path), "."],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 failed, 1 passed" in done.stdout
+    assert "imports opset 17, but the target implements opsets up to 15" in done.stdout
+    assert "pytest_plugin.py" not in done.stdout  # the traceback ends at the user's own line
+
+
+def test_loading_it_imports_nothing_heavy():
+    script = (
+        "import sys, pytest; before = set(sys.modules); import specgate.pytest_plugin; "
+        "print(*(set(sys.modules) - before))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "specgate.pytest_plugin" in loaded
+    heavy = {"numpy", "yaml", "pydantic", "rich", "pathspec", "onnx", "openvino", "hypothesis"}
+    assert heavy.isdisjoint(name.partition(".")[0] for name in loaded)

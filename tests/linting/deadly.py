@@ -1,0 +1,40 @@
+"""Jobs that answer, wait, raise or kill their process, for the tests of spreading; workers import this module."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+
+def act(job: str) -> Any:
+    """Do what a job such as ``say 5``, ``wait 0.2 FILE``, ``die`` or ``raise text`` says."""
+    word, _, rest = job.partition(" ")
+    if word == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if word == "wait":
+        seconds, _, begun = rest.partition(" ")
+        if begun:
+            Path(begun).touch()
+        time.sleep(float(seconds))
+    if word == "die-beside":  # dies once, alone it lives: as of memory that others took
+        if not Path(rest).exists():
+            Path(rest).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "lived"
+    if word == "raise":
+        raise ValueError(rest)
+    if word == "strange":
+        return lambda: None  # cannot be pickled
+    if word == "log":  # how often was it asked?
+        name, number = rest.split()
+        with Path(name).open("a", encoding="utf-8") as file:
+            file.write(f"{number}\n")
+        return number
+    return rest
+
+
+def prepare(folder: str) -> None:
+    Path(folder, f"prepared-{os.getpid()}").touch()

@@ -1,0 +1,116 @@
+"""Around a node with a finding: its tensors by the operator's own names, and its neighbours in the right scope."""
+
+from __future__ import annotations
+
+import json
+
+import specgate
+from specgate.verdict import Port
+from tests.linting.test_model import BOOL, FLOAT, INT64, helper, info, model, one_hot
+from tests.paths import DATA
+
+
+def around(report, node):
+    return report.context[None, node]
+
+
+def ends(port):
+    return [node for node, _ in port.nodes]
+
+
+def test_tensors_have_the_operators_names_and_neighbours_are_nodes():
+    nodes = [
+        helper.make_node("Identity", ["ids"], ["copy"], name="before"),
+        helper.make_node("OneHot", ["ids", "depth", "values"], ["y"], axis=9, name="here"),
+        helper.make_node("Relu", ["y"], ["z"], name="after"),
+        helper.make_node("Add", ["y", "y"], ["w"], name="also"),
+    ]
+    context = around(specgate.lint(model(nodes), ["onnx:17"]), "graph/here")
+    assert context.inputs == (
+        Port("indices", "ids", "INT64", ("batch", 3)),
+        Port("depth", "depth", "INT64", ()),
+        Port("values", "values", "FLOAT", (2,)),
+    )
+    (output,) = context.outputs
+    assert (output.field, output.name, ends(output)) == ("output", "y", ["graph/after", "graph/also"])
+
+
+def test_only_nodes_that_the_report_names_are_kept():
+    nodes = [one_hot(output="fine", axis=-1), one_hot(output="bad", axis=9)]
+    report = specgate.lint(model(nodes), ["onnx:17"])
+    assert set(report.context) == {(None, "graph/OneHot->bad")}
+    assert specgate.lint(model(nodes[:1]), ["onnx:17"]).context == {}
+
+
+def test_an_undecided_node_has_its_context_too():
+    made = model([one_hot(output="y", axis=-1)], outputs=[info("y", FLOAT, ["rows", 3, 4])])
+    report = specgate.lint(made, ["onnx:17"])
+    assert len(report.undecided) == 1
+    assert around(report, "graph/OneHot->y").outputs[0].sizes == ("rows", 3, 4)
+
+
+def test_a_left_out_input_is_left_out():
+    node = helper.make_node("OneHot", ["ids", "", "values"], ["hot"], name="n")
+    assert [port.field for port in around(specgate.lint(model([node]), ["onnx:17"]), "graph/n").inputs] == [
+        "indices",
+        "values",
+    ]
+
+
+def branch(name, *nodes):
+    return helper.make_graph(list(nodes), name, [], [info("out", FLOAT, None)])
+
+
+def test_branches_with_the_same_names_are_told_apart():
+    def body(name, axis):
+        return branch(
+            name,
+            helper.make_node("OneHot", ["copy", "depth", "values"], ["hot"], axis=axis, name="h"),
+            helper.make_node("Relu", ["hot"], ["out"], name=f"after_{name}"),
+        )
+
+    nodes = [
+        helper.make_node("Identity", ["ids"], ["copy"], name="before"),
+        helper.make_node("OneHot", ["ids", "depth", "values"], ["hot2"], axis=9, name="main"),
+        helper.make_node("If", ["c"], ["y"], name="if", then_branch=body("yes", 9), else_branch=body("no", 9)),
+    ]
+    declared = [info("ids", INT64, [2, 3]), info("c", BOOL, [])]
+    made = model(nodes, inputs=declared, value_infos=[info("copy", INT64, [2, 3])])
+    report = specgate.lint(made, ["onnx:17"])
+    for path, after in (("then_branch", "after_yes"), ("else_branch", "after_no")):
+        context = around(report, f"graph/if/{path}/h")
+        assert ends(context.inputs[0]) == ["graph/before"]
+        assert ends(context.outputs[0]) == [f"graph/if/{path}/{after}"]
+
+
+def test_many_readers_are_counted():
+    readers = [helper.make_node("Relu", ["hot"], [f"r{at}"], name=f"r{at}") for at in range(12)]
+    (output,) = around(specgate.lint(model([one_hot(axis=9), *readers]), ["onnx:17"]), "graph/OneHot->hot").outputs
+    assert (len(output.nodes), output.more) == (8, 4)
+
+
+def test_openvino_layers_have_neighbours():
+    report = specgate.lint(DATA / "models/onehot16_openvino.xml", ["openvino:opset14"])
+    ((_, context),) = report.context.items()
+    assert [(port.field, ends(port)) for port in context.inputs] == [
+        ("indices", ["net/ids"]),
+        ("depth", ["net/depth"]),
+        ("on_value", ["net/on"]),
+        ("off_value", ["net/off"]),
+    ]
+    assert [ends(port) for port in context.outputs] == [["net/total"]]
+
+
+def test_a_descriptor_file_has_shapes(tmp_path):
+    file = tmp_path / "d.json"
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]}
+    desc = {
+        "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 1, 3, 1]},
+        "ValuesTensor": tensor,
+        "OutputTensor": tensor,
+    }
+    file.write_text(json.dumps({"type": "DML_OPERATOR_ONE_HOT", "desc": {**desc, "Axis": 9}}), encoding="utf-8")
+    report = specgate.lint(file, ["directml:4.1"])
+    for (name, _), context in report.context.items():
+        assert name == str(file)
+        assert context.inputs[0] == Port("IndicesTensor", None, "UINT32", (1, 1, 3, 1))

@@ -1,0 +1,118 @@
+"""Whatever is done to a model's fields, lint answers or refuses the file in one line."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+import pytest
+
+import specgate
+from specgate.linting.model_minimum import model_minimum
+from specgate.linting.onnx_strip import question
+from specgate.linting.settings import LintSettings
+from specgate.models.onnx_model import read_model_bytes
+from specgate.models.onnx_structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxValueInfo
+from tests.linting import test_onnx_names, test_onnx_versions
+from tests.linting.models import INT64, info, onnx
+from tests.linting.test_inference import hidden
+
+SEEDS = {
+    "names": [made for made, _, _ in test_onnx_names.CASES.values()],
+    "versions": [made for made, _, _ in test_onnx_versions.CASES.values()],
+    "inference": [hidden(value_info=[info("ids", ["batch", 3], INT64)])],
+}
+WORDS = ["", "x", "y", "w", "ids", "d", "F", "If", "OneHot", "Constant", "ai.onnx.ml", "\n\x1b[31m", "長" * 300]
+NUMBERS = [-(2**63), -1, 0, 1, 3, 99, 2**31 - 1, 2**62]
+
+
+def fields(message):
+    """Yield (message, field, value) for everything in a message."""
+    for field, value in message.ListFields():
+        yield message, field, value
+        if field.message_type is not None:
+            for item in value if field.is_repeated else [value]:
+                yield from fields(item)
+
+
+def mutated(made, draw):
+    """Return the model with some of its fields changed, repeated or removed, as bytes."""
+    changed = onnx.ModelProto.FromString(made.SerializeToString())
+    for _ in range(draw.randint(1, 5)):
+        message, field, value = draw.choice(list(fields(changed)))
+        if draw.random() < 0.15 and field.name != "graph":
+            message.ClearField(field.name)
+        elif field.is_repeated:
+            item = draw.randrange(len(value))
+            if draw.random() < 0.3:
+                del value[item]
+            elif field.message_type is not None:
+                value.append(value[item])
+            else:
+                value[item] = word(draw, value[item])
+        elif field.message_type is None:
+            with suppress(ValueError, TypeError):  # a size that a field cannot hold
+                setattr(message, field.name, word(draw, value))
+    return changed.SerializeToString()
+
+
+def word(draw, like):
+    return draw.choice(
+        [w.encode() for w in WORDS] if isinstance(like, bytes) else WORDS if isinstance(like, str) else NUMBERS
+    )
+
+
+class Held:
+    """What lint takes for a ModelProto."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def SerializeToString(self):
+        return self.data
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_mutated_models_are_linted_or_refused(kind):
+    draw = random.Random(kind)
+    read = 0
+    for number in range(100):
+        data = mutated(draw.choice(SEEDS[kind]), draw)
+        try:
+            report = specgate.lint(Held(data), ["onnx:17"], infer=False, pins={"batch": 3, "x": 1})
+            model_minimum(Held(data), LintSettings(infer=False))
+            stripped = question(read_model_bytes(data)).data
+        except specgate.InputError as error:
+            assert "\n" not in str(error), number
+            continue
+        read += 1
+        for finding in report.findings:
+            assert len(finding.message) < 2000
+            assert finding.message.isprintable(), (number, finding.message)
+        read_model_bytes(stripped)
+    assert read > 30
+
+
+def test_mutated_models_do_not_end_inference():
+    draw = random.Random(1)
+    for _ in range(20):
+        try:
+            specgate.lint(Held(mutated(SEEDS["inference"][0], draw)), ["onnx:17"])
+        except specgate.InputError:
+            continue
+    assert specgate.lint(SEEDS["inference"][0], ["onnx:17"]).undecided == []
+
+
+def test_deeply_nested_graphs():
+    inner = OnnxGraph(name="g", nodes=[OnnxNode(op_type="Relu", inputs=["x"], outputs=["w"])])
+    for _ in range(60):
+        held = {"then_branch": OnnxAttribute("then_branch", "GRAPH", inner)}
+        node = OnnxNode(op_type="If", inputs=["x"], outputs=["w"], attributes=held)
+        inner = OnnxGraph(name="g", nodes=[node], outputs=[OnnxValueInfo("w")])
+    data = question(OnnxModel(ir_version=8, opset_imports={"": 17}, graph=inner)).data
+    report = specgate.lint(Held(data), ["onnx:17"])
+    rules = {"not-inferred", "name-undefined", "output-missing"}
+    assert {f.id for f in report.findings} == {
+        *(f"onnx/model/{rule}" for rule in rules),
+        "onnx/If/else_branch.required",
+    }

@@ -1,0 +1,318 @@
+"""Types and shapes from the onnx package: used where a file says nothing, and never the end of a lint."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import specgate
+from specgate.linting import inference
+from specgate.linting.onnx_graph import onnx_units
+from specgate.linting.settings import LintSettings
+from specgate.models.onnx_model import read_model_bytes
+from specgate.verdict import Verdict
+from tests.linting.models import BOOL, FLOAT, INT64, branch, graph, helper, info, model, onnx, relu, weights
+from tests.paths import ROOT
+
+ML = [("", 17), ("ai.onnx.ml", 3)]
+
+
+def bare(name):
+    return onnx.ValueInfoProto(name=name)
+
+
+def one_hot_of(name, output="hot"):
+    return helper.make_node("OneHot", [name, "depth", "values"], [output], axis=-1)
+
+
+def constants():
+    depth = helper.make_tensor("depth", INT64, [], [4])
+    return [depth, helper.make_tensor("values", FLOAT, [2], [0.0, 1.0])]
+
+
+def hidden(*more, shape=("batch", 3), outputs=("hot",), **graph_parts):
+    """Return a model whose OneHot reads a value of which the file does not say the type."""
+    nodes = [helper.make_node("Cast", ["x"], ["ids"], to=INT64), one_hot_of("ids"), *more]
+    body = graph(nodes, [info("x", shape)], [bare(name) for name in outputs], constants(), **graph_parts)
+    return model(body, opsets=ML if any(node.domain for node in more) else ML[:1])
+
+
+def undecided(made, **more):
+    report = specgate.lint(made, ["onnx:17"], **more)
+    open_ = [(ref.location.node, ref.reason) for ref in report.undecided if ref.location.operator == "OneHot"]
+    lacking = [f for f in report.findings if not f.id.endswith(".required")]  # inputs left out are what it dies of
+    return open_, lacking
+
+
+def crashing(name="bad"):
+    """Return a node at which onnx 1.23.2 dies: its input is left out."""
+    return helper.make_node("DictVectorizer", [""], [name], domain="ai.onnx.ml", name=name)
+
+
+def refused(name="odd"):
+    return helper.make_node("EyeLike", [], [name], name=name)
+
+
+def test_what_the_file_leaves_out_is_inferred():
+    assert undecided(hidden()) == ([], [])
+    (node, reason), *_ = undecided(hidden(), infer=False)[0]
+    assert node == "graph/OneHot->hot"
+    assert "indices has an unknown type" in reason
+
+
+def test_types_reach_subgraphs_through_outer_names():
+    body = graph([one_hot_of("ids", "w")], [], [bare("w")], name="inner")
+    first = helper.make_node("Cast", ["x"], ["ids"], to=INT64)
+    made = model(graph([first, branch(body, body)], ["x", info("c", [], BOOL)], [bare("y")], constants()))
+    assert undecided(made) == ([], [])
+    assert len(undecided(made, infer=False)[0]) == 2
+
+
+def test_weights_are_not_sent_but_their_types_are():
+    large = helper.make_tensor("large", INT64, [3, 4000], range(12000))
+    held = helper.make_node("Constant", [], ["held"], value=large)
+    nodes = [
+        held,
+        helper.make_node("Identity", ["large"], ["a"]),
+        helper.make_node("Identity", ["held"], ["b"]),
+        one_hot_of("a", "y"),
+        one_hot_of("b", "z"),
+    ]
+    body = graph(nodes, [], [bare("y"), bare("z")], [*constants(), large])
+    assert undecided(model(body)) == ([], [])
+    from specgate.linting.onnx_strip import question
+
+    assert len(question(read_model_bytes(model(body).SerializeToString())).data) < 1000
+
+
+def test_small_constants_are_data_for_inference():
+    nodes = [helper.make_node("Reshape", ["x", "shape"], ["ids"]), one_hot_of("ids")]
+    shape = helper.make_tensor("shape", INT64, [3], [-1, 1, 3])
+    made = model(graph(nodes, [info("x", ["batch", 3], INT64)], [bare("hot")], [*constants(), shape]))
+    units = onnx_units(read_model_bytes(made.SerializeToString()), LintSettings()).units
+    descriptor = next(unit.descriptor for unit in units if unit.descriptor is not None and unit.operator == "OneHot")
+    assert descriptor.fields["indices"].sizes[1:] == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "expected"),
+    [
+        (INT64, ["batch", 3], None),
+        (INT64, ["rows", 3], None),
+        (INT64, None, None),
+        (INT64, [7, 3], None),
+        (INT64, ["batch", 4], "stated-shape"),
+        (INT64, [3], "stated-shape"),
+        (FLOAT, ["batch", 3], "stated-type"),
+    ],
+)
+def test_what_the_file_says_otherwise_is_told_once(monkeypatch, kind, shape, expected):
+    """By the rule that it breaks; where the tables have none, as a warning."""
+    made = hidden(value_info=[info("ids", shape, kind)])
+    place = "graph/Cast->ids"
+    told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
+    assert [(f.id.split("/")[1], f.severity) for f in told] == [("Cast", "error")] * (expected is not None)
+    monkeypatch.setattr("specgate.linting.judging.check_for", accepting)
+    told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
+    assert [(f.id, f.severity) for f in told] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
+
+
+def accepting(descriptor, target, basis, device):
+    """Judge as a table without rules would."""
+    return Verdict(True, str(target), descriptor.operator, basis)
+
+
+def test_a_rule_that_says_the_same_is_enough():
+    made = hidden()
+    made.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
+    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
+
+
+@pytest.mark.parametrize("nodes", [[crashing()], [refused()], [crashing("a"), refused("b")]])
+def test_a_node_at_which_the_package_fails_is_named_and_the_rest_is_inferred(nodes):
+    made = hidden(*nodes, outputs=["hot", *(node.name for node in nodes)])
+    open_, findings = undecided(made)
+    assert open_ == []
+    assert [(f.id, f.severity) for f in findings] == [("onnx/model/not-inferred", "note")] * len(nodes)
+    assert {f.location.node for f in findings if f.location} == {f"graph/{node.name}" for node in nodes}
+
+
+def test_how_the_process_ended_is_told():
+    (finding,) = undecided(hidden(crashing(), outputs=["hot", "bad"]))[1]
+    assert "the process of the onnx package died (SIGSEGV)" in finding.message
+    (finding,) = undecided(hidden(refused(), outputs=["hot", "odd"]))[1]
+    assert "Input 0 is out of bounds" in finding.message
+
+
+def test_too_many_such_nodes_end_the_attempt():
+    names = [f"n{i}" for i in range(8)]
+    open_, findings = undecided(hidden(*map(crashing, names), outputs=["hot", *names]))
+    assert len(open_) == 1
+    assert [f.location.node for f in findings if f.location][-1] == "graph"
+    assert len(findings) == inference.MOST_CULPRITS + 1
+
+
+def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
+    script = (ROOT / "specgate/linting/infer_child.py").read_text(encoding="utf-8")
+    slow = tmp_path / "slow.py"
+    slow.write_text(script.replace('answer(b"+", inferred(data))', "import time; time.sleep(600)"), encoding="utf-8")
+    inference.close()
+    monkeypatch.setattr(inference, "_CHILD", str(slow))
+    monkeypatch.setattr(inference, "SECONDS", 1.0)
+    started = time.monotonic()
+    open_, (finding,) = undecided(hidden())
+    assert len(open_) == 1
+    assert "gave no answer within" in finding.message
+    assert time.monotonic() - started < inference.START_SECONDS
+    inference.close()
+
+
+@pytest.mark.parametrize("script", ["", "import sys; sys.exit(3)", "print('+garbage')", "import nothing_of_this_name"])
+def test_a_process_that_does_not_start_costs_a_note(monkeypatch, tmp_path, script):
+    (tmp_path / "child.py").write_text(script, encoding="utf-8")
+    inference.close()
+    monkeypatch.setattr(inference, "_CHILD", str(tmp_path / "child.py"))
+    open_, (finding,) = undecided(hidden())
+    assert len(open_) == 1
+    assert finding.id == "onnx/model/not-inferred"
+    inference.close()
+
+
+def test_one_process_serves_many_models_and_a_dead_one_is_replaced():
+    undecided(hidden())
+    first = inference._children[0].process.pid
+    undecided(hidden())
+    assert inference._children[0].process.pid == first
+    inference._children[0].process.kill()
+    inference._children[0].process.wait()
+    assert undecided(hidden()) == ([], [])
+    assert inference._children[0].process.pid != first
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
+def test_a_forked_process_starts_its_own():
+    code = (
+        "import os, sys\nimport specgate\nfrom specgate.linting import inference\n"
+        "model = sys.argv[1]\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
+        "ours = inference._children[0].process.pid\nchild = os.fork()\n"
+        "if not child:\n    done = not specgate.lint(model, ['onnx:17']).undecided\n"
+        "    other = inference._children[0].process.pid\n    inference.close()\n    os._exit(0 if done and other != ours else 1)\n"
+        "assert os.waitpid(child, 0)[1] == 0\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
+        "assert inference._children[0].process.pid == ours\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code, _saved()], cwd=ROOT, check=True, timeout=120)
+
+
+def _saved():
+    import tempfile
+    from pathlib import Path
+
+    path = Path(tempfile.mkdtemp()) / "model.onnx"
+    path.write_bytes(hidden().SerializeToString())
+    return str(path)
+
+
+BLOCKED = """
+import sys
+sys.modules["onnx"] = None
+import specgate
+report = specgate.lint(sys.argv[1], ["onnx:17"])
+assert len(report.undecided) == 1, report
+(finding,) = report.findings
+assert (finding.id, finding.severity) == ("onnx/model/not-inferred", "note"), finding
+assert "1 verdict stays undecided" in finding.message, finding
+assert "specgate-ml[onnx]" in finding.fix, finding
+assert not specgate.lint(sys.argv[1], ["onnx:17"], infer=False).findings
+assert report.clean
+"""
+
+
+def test_without_the_package_lint_runs_and_says_what_stays_undecided(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(hidden().SerializeToString())
+    subprocess.run([sys.executable, "-W", "error", "-c", BLOCKED, str(path)], cwd=ROOT, check=True, timeout=120)
+
+
+def test_the_package_is_imported_in_the_other_process_only(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(hidden().SerializeToString())
+    code = (
+        "import sys, specgate\nreport = specgate.lint(sys.argv[1], ['onnx:17'])\nassert not report.undecided\n"
+        "assert not {'onnx', 'numpy', 'google.protobuf'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code, str(path)], cwd=ROOT, check=True, timeout=120)
+
+
+def test_a_pin_decides_what_a_symbol_leaves_open():
+    made = hidden(shape=("batch", 3))
+    made.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
+    ((_, reason),), findings = undecided(made)
+    assert reason.endswith("; pin --pin batch=SIZE")
+    assert findings == []
+    assert undecided(made, pins={"batch": 8}) == ([], [])
+    wrong = undecided(made, pins={"batch": 9})
+    assert [f.id for f in wrong[1]] == ["onnx/OneHot/output-sizes"]
+
+
+def test_a_nameless_dimension_of_an_input_is_pinned_by_its_place():
+    made = hidden(shape=(None, 3))
+    made.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
+    ((_, reason),), _ = undecided(made)
+    assert reason.endswith("; pin --pin x[0]=SIZE")
+    assert undecided(made, pins={"x[0]": 8}) == ([], [])
+
+
+def test_a_pin_that_nothing_is_called_is_told():
+    _, (finding,) = undecided(hidden(), pins={"bach": 8})
+    assert (finding.id, finding.severity) == ("onnx/model/pin-unknown", "note")
+    assert "known: 'batch'" in finding.message
+
+
+def test_an_initializer_that_an_input_may_replace_is_no_constant():
+    made = hidden()
+    made.graph.output[0].CopyFrom(info("hot", ["batch", 3, 5]))
+    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
+    made.graph.input.append(info("depth", [], INT64))
+    assert undecided(made) == ([], [])
+    made.ir_version = 3
+    made.graph.input.append(info("values"))
+    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
+
+
+def test_constants_in_any_attribute_of_a_constant_node():
+    depth = helper.make_node("Constant", [], ["depth"], value_int=4)
+    nodes = [depth, one_hot_of("ids")]
+    made = model(graph(nodes, [info("ids", [3], INT64)], [info("hot", [3, 5])], constants()[1:]))
+    assert [f.id for f in undecided(made)[1]] == ["onnx/OneHot/output-depth"]
+
+
+def test_a_value_that_only_the_file_knows_is_used():
+    strange = helper.make_node("Odd", ["x"], ["ids"], domain="ai.onnx.ml")
+    nodes = [strange, helper.make_node("Identity", ["ids"], ["same"]), one_hot_of("same")]
+    body = graph(nodes, ["x"], [bare("hot")], constants(), value_info=[info("ids", [3], INT64)])
+    custom = model(body, opsets=[ML[0], ("com.acme", 1)])
+    custom.graph.node[0].domain = "com.acme"
+    assert undecided(custom, custom_domains=["com.acme"]) == ([], [])
+
+
+def test_every_kind_of_type_and_attribute_is_written_as_it_was_read():
+    from specgate.linting.onnx_strip import question
+
+    sequence = helper.make_tensor_sequence_value_info("s", FLOAT, ["n", None])
+    optional = helper.make_value_info("o", helper.make_optional_type_proto(sequence.type))
+    mapped = helper.make_value_info("m", helper.make_map_type_proto(INT64, sequence.type))
+    node = helper.make_node(
+        "Odd", ["s"], ["y"], domain="com.acme", f=1.5, i=-3, s="text", fs=[1.0, -2.0], is_=[1, -(2**63)], ss=["a", "b"],
+        t=weights("t"), tp=sequence.type, g=graph([relu("a", "b", domain="com.acme")], ["a"], ["b"]),
+    )  # fmt: skip
+    made = model(graph([node], [sequence, optional, mapped], initializers=[weights("k")]), opsets=[("com.acme", 1)])
+    ours = read_model_bytes(made.SerializeToString())
+    again = read_model_bytes(question(ours).data)
+    assert again.graph.nodes == ours.graph.nodes
+    assert again.graph.inputs == ours.graph.inputs
+    assert again.graph.initializers == ours.graph.initializers
+    onnx.ModelProto.FromString(question(ours).data)

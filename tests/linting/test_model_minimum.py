@@ -1,0 +1,157 @@
+"""The lowest opset that a model could be written for, and the nodes that keep it there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.linting.model_minimum import model_minimum
+from specgate.linting.settings import LintSettings
+from tests.linting.models import FLOAT, INT64, call, function, graph, helper, info, model, onnx
+from tests.linting.test_inference import bare, constants, one_hot_of
+from tests.paths import DATA
+
+QUIET = LintSettings(infer=False)
+
+
+def one_hot(name, axis=-1, source="ids"):
+    return helper.make_node("OneHot", [source, "depth", "values"], [f"{name}_out"], name=name, axis=axis)
+
+
+def of(*nodes, opset=17, inputs=None, **more):
+    ids = [info("ids", [2, 3], INT64)] if inputs is None else inputs
+    outputs = [bare(name) for node in nodes for name in node.output]
+    return model(graph(nodes, ids, outputs, constants()), opsets=[("", opset)], **more)
+
+
+def names(blocked):
+    return [node.location.node for node in blocked]
+
+
+#: A node of a domain that ONNX does not have, whose operators have no tables.
+FOREIGN = helper.make_node("Twist", ["x"], ["z"], domain="com.acme")
+
+
+def test_what_keeps_a_model_at_its_opset():
+    (found,) = model_minimum(of(one_hot("first"), one_hot("deep", axis=-2)), QUIET).domains
+    assert (found.domain, found.imported, found.version, found.nodes) == ("ai.onnx", 17, "11", 2)
+    assert names(found.keepers) == ["graph/deep"]
+    assert names(found.blocked["9"]) == ["graph/deep"]
+    assert names(found.blocked["8"]) == ["graph/first", "graph/deep"]
+    assert [f.id for f in found.blocked["8"][0].findings] == ["onnx/OneHot/level"]
+    assert [f.id for f in found.blocked["10"][0].findings] == ["onnx/OneHot/axis-range"]
+    assert found.taken[0] == "11"
+    assert found.moved == []
+
+
+def test_a_node_that_moves_to_another_version_says_what_it_computes_otherwise():
+    (found,) = model_minimum(of(one_hot("first")), QUIET).domains
+    assert found.version == "9"
+    (moved,) = found.moved
+    assert (moved.written, moved.there, moved.behaviour) == ("11", "9", ("negative_indices",))
+
+
+@pytest.mark.parametrize("kind", [INT64, onnx.TensorProto.BFLOAT16])
+@pytest.mark.parametrize("shape", [[2, 3], ["n", 3], None])
+@pytest.mark.parametrize("axis", [-1, -2, 2, 9])
+def test_a_node_is_judged_as_a_check_judges_it(kind, shape, axis):
+    made = of(one_hot("node", axis), inputs=[info("ids", shape, kind)])
+    (found,) = model_minimum(made, QUIET).domains
+    read = {"elem_type": onnx.TensorProto.DataType.Name(kind), "shape": shape}
+    other = [{"elem_type": "INT64", "shape": [], "value": 4}, {"elem_type": "FLOAT", "shape": [2], "value": [0, 1]}]
+    data = {"op_type": "OneHot", "inputs": [read, *other], "outputs": [None], "attributes": {"axis": axis}}
+    answer = specgate.minimum(data)
+    taken = [level for level in found.taken if not found.undecided[level]]
+    assert taken == list(answer.levels)
+    assert [level for level in found.taken if found.undecided[level]] == list(answer.undecided)
+
+
+def test_the_lowest_opset_may_be_above_the_one_that_is_imported():
+    (found,) = model_minimum(of(one_hot("deep", axis=-2), opset=9), QUIET).domains
+    assert (found.imported, found.version) == (9, "11")
+
+
+def test_a_model_that_no_opset_takes():
+    answer = model_minimum(of(one_hot("wrong", axis=7)), QUIET)
+    assert not answer
+    (found,) = answer.domains
+    assert (found.version, found.keepers, found.taken) == (None, [], [])
+    assert list(found.blocked) == [str(level) for level in range(1, 29)]
+
+
+def test_nodes_of_functions_and_subgraphs_count_and_those_without_a_table_are_named():
+    made = function([one_hot_of("a", "b")], ["a", "depth", "values"], opsets=[("", 17)])
+    body = graph(
+        [call(["ids", "depth", "values"], ["y"]), FOREIGN],
+        [info("ids", [3], INT64), "x"],
+        [bare("y"), bare("z")],
+        constants(),
+    )
+    answer = model_minimum(model(body, functions=[made], opsets=[("", 17), ("d", 1), ("com.acme", 1)]), QUIET)
+    assert answer.no_table == {"com.acme.Twist": 1}
+    (found,) = answer.domains
+    assert (found.version, found.nodes, found.undecided["9"]) == ("9", 1, 1)
+
+
+def test_pins_and_inference_decide_what_is_open():
+    nodes = [helper.make_node("Cast", ["x"], ["ids"], to=INT64), one_hot("deep", axis=-2)]
+    made = model(graph(nodes, [info("x", ["n"], FLOAT)], [bare("deep_out")], constants()))
+    (found,) = model_minimum(made, QUIET).domains
+    assert found.undecided["28"] == 1
+    (found,) = model_minimum(made, LintSettings()).domains
+    assert (found.version, found.undecided["28"]) == ("11", 0)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(of(one_hot("first"), one_hot("deep", axis=-2), FOREIGN).SerializeToString())
+    return str(path)
+
+
+def test_the_command_tells_it(capsys, saved):
+    assert main(["minimum", saved, "--no-infer"]) == 0
+    text = capsys.readouterr().out
+    flowing = " ".join(text.split())
+    assert "ai.onnx: lowest opset 11 (the model imports 17)" in flowing
+    assert "no descriptor of 2 nodes is refused at 11..28" in flowing
+    assert "kept there by graph/deep (OneHot)" in flowing
+    assert "9..10: graph/deep (OneHot): onnx/OneHot/axis-range" in flowing
+    assert "1..8: graph/first and 1 more (OneHot): onnx/OneHot/level" in flowing
+    assert "not judged, without a table: com.acme.Twist (1)" in flowing
+    assert "Whether another version of an operator computes the same is said only where" in flowing
+
+
+def test_the_command_tells_it_as_data(capsys, saved):
+    assert main(["minimum", saved, "--no-infer", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    (found,) = answer["domains"]
+    assert (found["minimum"], found["imported"], found["kept_by"]) == (11, 17, ["graph/deep"])
+    spans = [(b["versions"], b["id"], b["nodes"]) for b in found["blockers"]]
+    assert spans == [
+        ([*range(1, 9)], "onnx/OneHot/level", ["graph/first", "graph/deep"]),
+        ([9, 10], "onnx/OneHot/axis-range", ["graph/deep"]),
+    ]
+    assert answer["no_table"] == {"com.acme.Twist": 1}
+
+
+def test_the_command_says_when_there_is_none(capsys, tmp_path):
+    path = tmp_path / "wrong.onnx"
+    path.write_bytes(of(one_hot("wrong", axis=7)).SerializeToString())
+    assert main(["minimum", str(path), "--no-infer"]) == 1
+    assert "lowest opset none" in capsys.readouterr().out
+    assert main(["minimum", str(tmp_path / "missing.onnx")]) == 2
+
+
+def test_a_real_export(capsys):
+    assert main(["minimum", str(DATA / "models/embedding_torch.onnx")]) == 0
+    assert "ai.onnx: lowest opset 9 (the model imports 17)" in capsys.readouterr().out
+
+
+def test_a_proto_is_taken_too():
+    with pytest.raises(specgate.InputError, match="expected a path"):
+        model_minimum(42, QUIET)
+    assert model_minimum(onnx.load(DATA / "models/embedding_torch.onnx"), QUIET)

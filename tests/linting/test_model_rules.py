@@ -1,0 +1,45 @@
+"""Every finding about a whole model has a reference, and every reference a finding."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.linting.model_rules import MODEL_RULES, PREFIX
+from tests.linting import test_onnx_names, test_onnx_versions
+from tests.paths import ROOT
+
+CALL = re.compile(r'finding\(\s*"([a-z-]+)"|onnx/model/([a-z-]+)"')
+
+
+def test_the_references_are_those_of_the_code():
+    used = {f"{kind}-unused" for kind in ("input", "initializer")}
+    for file in (ROOT / "specgate/linting").glob("*.py"):
+        for match in CALL.finditer(file.read_text(encoding="utf-8")):
+            used.add(match[1] or match[2])
+    used |= {"external-location", "external-missing", "ir-version"}
+    assert used == set(MODEL_RULES)
+
+
+def test_severities_are_those_that_are_told():
+    for cases in (test_onnx_names.CASES, test_onnx_versions.CASES):
+        for made, _, _ in cases.values():
+            report = specgate.lint(made, ["onnx:28"], infer=False)
+            for finding in (found for found in report.findings if found.id.startswith(PREFIX)):
+                severity, says, _ = MODEL_RULES[finding.id.removeprefix(PREFIX)]
+                assert finding.severity == severity or f"a {finding.severity}" in says, finding
+
+
+@pytest.mark.parametrize("rule", MODEL_RULES)
+def test_the_command_prints_them(capsys, rule):
+    assert main(["rule", PREFIX + rule]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"onnx/model/{rule}\n")
+    assert MODEL_RULES[rule][1] in text
+
+
+def test_another_rule(capsys):
+    assert main(["rule", "onnx/model/nothing"]) == 2

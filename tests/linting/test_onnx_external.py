@@ -1,0 +1,108 @@
+"""External data is judged by its place and its size; it is never read."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+from tests.linting.models import FLOAT, graph, helper, model, onnx
+
+
+def outside(name="w", shape=(2,), kind=FLOAT, **entries):
+    tensor = onnx.TensorProto(name=name, dims=shape, data_type=kind, data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor
+
+
+def findings(folder, *tensors, nodes=None):
+    name = "w" if nodes is None else "x"
+    made = model(graph(nodes or [helper.make_node("Add", ["x", name], ["y"])], initializers=tensors))
+    path = folder / "model.onnx"
+    path.write_bytes(made.SerializeToString())
+    report = specgate.lint(path, ["onnx:17"], infer=False)
+    own = [f for f in report.findings if f.id.startswith("onnx/model/")]
+    return [(f.id.rpartition("/")[2], f.where) for f in own], [f.message for f in own]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "secret.bin").write_bytes(bytes(64))
+    home = tmp_path / "home"
+    (home / "inner").mkdir(parents=True)
+    (home / "data.bin").write_bytes(bytes(64))
+    (home / "inner/data.bin").write_bytes(bytes(64))
+    (home / "link.bin").symlink_to("inner/data.bin")
+    (home / "out.bin").symlink_to("../secret.bin")
+    (home / "up").symlink_to("..")
+    return home
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ({"location": "data.bin"}, []),
+        ({"location": "data.bin", "offset": 56, "length": 8}, []),
+        ({"location": "data.bin", "offset": 56}, []),
+        ({"location": "inner/data.bin"}, []),
+        ({"location": "./inner/../data.bin"}, []),
+        ({"location": "link.bin"}, []),
+        ({}, [("external-location", "location")]),
+        ({"location": "/etc/passwd"}, [("external-location", "location")]),
+        ({"location": "C:\\weights"}, [("external-location", "location")]),
+        ({"location": "\\\\server\\weights"}, [("external-location", "location")]),
+        ({"location": "../secret.bin"}, [("external-location", "location")]),
+        ({"location": "inner/../../secret.bin"}, [("external-location", "location")]),
+        ({"location": "..\\secret.bin"}, [("external-location", "location")]),
+        ({"location": "up/secret.bin"}, [("external-location", "location")]),
+        ({"location": "out.bin"}, [("external-location", "location")]),
+        ({"location": "missing.bin"}, [("external-missing", "location")]),
+        ({"location": "inner"}, [("external-missing", "location")]),
+        ({"location": "data.bin/more"}, [("external-missing", "location")]),
+        ({"location": "x" * 5000}, [("external-missing", "location")]),
+        ({"location": "data.bin", "offset": 60, "length": 8}, [("external-range", "offset")]),
+        ({"location": "data.bin", "offset": 60}, [("external-range", "offset")]),
+        ({"location": "data.bin", "offset": 2**63, "length": 8}, [("external-range", "offset")]),
+        ({"location": "data.bin", "offset": -8}, [("external-range", "offset")]),
+        ({"location": "data.bin", "length": "many"}, [("external-range", "length")]),
+        ({"location": "data.bin", "length": 12}, [("external-length", "length")]),
+        ({"location": "data.bin", "length": 400}, [("external-length", "length"), ("external-range", "offset")]),
+    ],
+)
+def test_where_data_lies(folder, entries, expected):
+    assert findings(folder, outside(**entries))[0] == expected
+
+
+def test_messages_have_the_numbers(folder):
+    _, (length, end) = findings(folder, outside(location="data.bin", offset=60, length=400))
+    assert length == "the data of the initializer 'w' has a length of 400 bytes, but FLOAT of 2 takes 8"
+    assert end == "the data of the initializer 'w' ends at byte 460 of 'data.bin', which has 64 bytes"
+
+
+def test_packed_types_and_huge_sizes(folder):
+    kinds = onnx.TensorProto
+    assert findings(folder, outside(shape=(127,), kind=kinds.INT4, location="data.bin", length=64))[0] == []
+    assert findings(folder, outside(shape=(2**62, 2**62, 0), location="data.bin", length=0))[0] == []
+    huge = outside(shape=(2**62, 2**62), location="data.bin", length=64)
+    assert findings(folder, huge)[0] == [("external-length", "length")]
+
+
+def test_constants_of_nodes_count_too(folder):
+    node = helper.make_node("Constant", [], ["k"], value=outside(location="/k"), name="k")
+    known, _ = findings(folder, nodes=[node, helper.make_node("Add", ["x", "k"], ["y"])])
+    assert known == [("external-location", "location")]
+
+
+def test_a_sparse_file_of_many_gigabytes_costs_nothing(folder):
+    with (folder / "large.bin").open("wb") as file:
+        file.truncate(1 << 40)
+    tensor = outside(shape=(1 << 36,), location="large.bin", offset=1 << 39, length=1 << 38)
+    assert findings(folder, tensor)[0] == []
+
+
+def test_a_model_from_memory_has_no_folder():
+    made = model(graph([helper.make_node("Add", ["x", "w"], ["y"])], initializers=[outside(location="nowhere.bin")]))
+    assert specgate.lint(made, ["onnx:17"], infer=False).findings == []
+    made.graph.initializer[0].external_data[0].value = "../x"
+    (finding,) = specgate.lint(made, ["onnx:17"], infer=False).findings
+    assert finding.id == "onnx/model/external-location"

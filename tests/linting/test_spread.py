@@ -1,0 +1,180 @@
+"""Jobs over processes: order, bounded memory, crashes, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.cli import main
+from specgate.errors import InputError
+from specgate.linting.jobs import lint_job
+from specgate.linting.spread import Ended, Lost, Processes, in_order
+from tests.linting.deadly import act, prepare
+from tests.paths import DATA, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+posix_only = pytest.mark.skipif(os.name == "nt", reason="kills processes by signals")
+
+
+def spread(jobs: Iterable[str], count: int = 2) -> list[Any]:
+    with Processes(act, count) as workers:
+        return list(workers.answers(jobs))
+
+
+def test_few_jobs_are_under_way_and_answers_come_in_order() -> None:
+    begun: list[int] = []
+    taken: list[tuple[int, int]] = []
+
+    def submit(job: int) -> int:
+        begun.append(job)
+        assert len(begun) - len(taken) <= 5
+        return job * 2
+
+    answers = in_order(iter(range(100)), submit, lambda job, doubled: (job, doubled), 5)
+    taken.extend(answers)  # one by one: a list looks at nothing ahead
+    assert taken == [(job, job * 2) for job in range(100)]
+
+
+def test_processes_answer_in_order_however_long_each_takes() -> None:
+    jobs = ["wait 0.3", *[f"say {number}" for number in range(40)], "wait 0.1", "say last"]
+    assert spread(jobs) == [job.partition(" ")[2] for job in jobs]
+
+
+def test_every_process_is_prepared(tmp_path: Path) -> None:
+    with Processes(act, 2, partial(prepare, str(tmp_path))) as workers:
+        assert list(workers.answers(["wait 0.2", "wait 0.2"])) == ["0.2", "0.2"]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_a_job_raises_is_its_answer() -> None:
+    found = spread(["say 1", "raise no such thing", "strange", "say 2"])
+    assert found[1] == Lost("ValueError: no such thing")
+    assert isinstance(found[2], Lost)
+    assert [found[0], found[3]] == ["1", "2"]
+
+
+@posix_only
+def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    jobs = [f"log {log} {number}" for number in range(100)]
+    for place in (0, 7, 20, 21, 95):
+        jobs.insert(place, "die")
+    jobs.append("die")
+    jobs.insert(60, f"die-beside {tmp_path / 'died'}")  # under way beside none that dies, so that it is begun there
+    found = spread(jobs)
+    assert len(found) == len(jobs)
+    for job, answer in zip(jobs, found, strict=True):
+        if job == "die":
+            assert isinstance(answer, Lost)
+            assert "died, also when it judged nothing else" in answer.reason
+        else:
+            assert answer == ("lived" if "beside" in job else job.rpartition(" ")[2])
+    asked = log.read_text(encoding="utf-8").split()
+    assert set(asked) == {str(number) for number in range(100)}  # some twice, but one answer each
+
+
+def test_no_process_at_all_is_refused() -> None:
+    with pytest.raises(InputError, match="at least one process, found 0"):
+        Processes(act, 0)
+
+
+@posix_only
+def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    started = time.monotonic()
+
+    def leave() -> None:
+        with Processes(act, 2) as workers:
+            for answer in workers.answers(["say 1", f"wait 250 {begun}", "wait 250"]):
+                assert answer == "1"
+                while not begun.exists():
+                    time.sleep(0.02)
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        leave()
+    assert time.monotonic() - started < 120  # far below what the jobs take, however busy the machine
+    for child in multiprocessing.active_children():
+        child.join(60)
+        assert not child.is_alive()
+
+
+@posix_only
+def test_ctrl_c_ends_the_command_quietly(tmp_path: Path) -> None:
+    for number in range(400):
+        (tmp_path / f"{number}.onnx").write_bytes((DATA / "models/embedding_torch.onnx").read_bytes())
+    code = (
+        "import os, signal, sys, threading\n"
+        "from specgate.cli import lint, main\n"
+        "usual = lint._progress\n"
+        "def interrupted(answers, total):\n"
+        "    for answer in usual(answers, total):\n"
+        "        os.killpg(0, signal.SIGINT)\n"  # as a terminal does: to every process of the group
+        "        yield answer\n"
+        "lint._progress = interrupted\n"
+        "if __name__ == '__main__':\n"
+        "    sys.exit(main(['lint', sys.argv[1], '-t', 'onnx:17', '--jobs', '2']))\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(code, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        capture_output=True, text=True, timeout=120, start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
+    )  # fmt: skip
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
+@posix_only
+def test_the_file_that_kills_its_process_is_named_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = (DATA / "models/embedding_torch.onnx").read_bytes()
+    for number in range(20):
+        (tmp_path / f"{number:02}.onnx").write_bytes(model)
+    monkeypatch.setattr("specgate.cli.lint.lint_job", lint_or_die)
+    assert main(["lint", str(tmp_path), "-t", "onnx:17", "--jobs", "2", "--format", "json"]) == 2
+    caught = capsys.readouterr()
+    assert "07.onnx: the process that judged it died" in caught.err
+    assert len(caught.err.splitlines()) == 1
+    report = json.loads(caught.out)
+    assert [told for told in report["unusable"] if "07.onnx: the process" in told] == report["unusable"]
+    assert len(report["files"]) == 19
+    for number in set(range(20)) - {7}:
+        assert f"{number:02}.onnx" in caught.out
+
+
+def test_when_there_are_no_workers_any_more_what_was_answered_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.onnx").write_bytes((DATA / "models/embedding_torch.onnx").read_bytes())
+
+    class Leaving(Processes[Any, Any]):
+        def answers(self, jobs: Iterable[Any]) -> Iterator[Any]:
+            yield from map(lint_job, list(jobs)[:2])
+            raise Ended("the cluster was lost")
+
+    monkeypatch.setattr("specgate.cli.lint._workers", lambda *_: Leaving(act, 1))
+    assert main(["lint", str(tmp_path), "-t", "onnx:17", "--format", "json"]) == 2
+    caught = capsys.readouterr()
+    assert caught.err == "specgate: the cluster was lost: 3 of 5 files were not judged\n"
+    assert [number for number in range(5) if f"{number}.onnx" in caught.out] == [0, 1]
+
+
+def lint_or_die(job: Any) -> Any:
+    if job.file.endswith("07.onnx"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return lint_job(job)

@@ -1,0 +1,147 @@
+"""What lint must say of a model, and nothing else: worked out from the model and ``onnx.defs``, without any table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import onnx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    #: A finding's id and severity, and the target's opset.
+    Expected = tuple[str, str, str | None]
+
+__all__ = ["Target", "expected", "imports", "nodes", "own_target"]
+
+DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview.training")
+#: Rows of (release, IR version, and the version of each domain that is there by then).
+RELEASES = tuple((row[0], row[1], dict(zip(DOMAINS, row[2:], strict=False))) for row in onnx.helper.VERSION_TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An ONNX target: an opset, or a release, which also has a newest IR version."""
+
+    name: str
+    ir_version: int | None
+    domains: dict[str, int]
+
+
+def imports(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the versions that a model imports; ai.onnx has the empty name."""
+    return {entry.domain.removeprefix("ai.onnx") and entry.domain: entry.version for entry in model.opset_import}
+
+
+def own_target(model: onnx.ModelProto) -> Target:
+    """Return the lowest opset that has all that a model imports."""
+    wanted = {domain: version for domain, version in imports(model).items() if domain in DOMAINS}
+    return next(
+        Target(f"onnx:{has['']}", None, has)
+        for _, _, has in RELEASES
+        if all(version <= has.get(domain, 0) for domain, version in wanted.items())
+    )
+
+
+def release(name: str) -> Target:
+    """Return the target of an ONNX release such as 1.10."""
+    _, ir_version, domains = next(row for row in RELEASES if row[0] in {name, f"{name}.0"})
+    return Target(f"onnx:{name}", ir_version, domains)
+
+
+def nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a graph and of its subgraphs."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+                yield from nodes(inner)
+
+
+def expected(model: onnx.ModelProto, targets: Sequence[Target]) -> Counter[Expected]:
+    """Return the findings on a sound model, (id, severity, opset of the target), with how often each is there.
+
+    What concerns the file alone has None for the opset, and is said once.
+    """
+    wanted: Counter[Expected] = Counter((*found, None) for found in (*_imports(model), *_names(model)))
+    for target in targets:
+        level = f"onnx:{target.domains['']}"
+        wanted.update((*found, level) for found in (*_beyond(model, target), *_versions(model, target)))
+    return wanted
+
+
+def _imports(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
+    """What the file imports for nothing, or of somebody else."""
+    used = {node.domain for node in nodes(model.graph)}
+    for domain in imports(model):
+        if domain and domain not in used:
+            yield "onnx/model/opset-unused", "note"
+    for domain in used - {"", "ai.onnx.ml"}:
+        assert domain == "com.microsoft", domain
+        yield "onnx/model/custom-domain", "warning"
+
+
+def _beyond(model: onnx.ModelProto, target: Target) -> Iterator[tuple[str, str]]:
+    """What of the file is newer than the target."""
+    for domain, version in imports(model).items():
+        if domain in DOMAINS and version > target.domains.get(domain, 0):
+            yield "onnx/model/opset-import", "error"
+    if target.ir_version is not None and model.ir_version > target.ir_version:
+        yield "onnx/model/ir-version", "error"
+
+
+def _names(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
+    """What tools leave behind: nodes that no output needs, and types of values that are gone."""
+    graph = model.graph
+    needed = {info.name for info in graph.output}
+    for node in reversed(graph.node):
+        if needed.isdisjoint(node.output):
+            yield "onnx/model/node-unused", "note"
+        else:
+            needed.update(node.input, *(inner.input for inner in _inside(node)), _results(node))
+    there = {info.name for info in graph.input} | {tensor.name for tensor in graph.initializer}
+    there.update(*(node.output for node in graph.node))
+    if any(info.name not in there for info in graph.value_info):
+        yield "onnx/model/value-info-unknown", "note"
+    read = {name for node in nodes(graph) for name in node.input} | {info.name for info in graph.output}
+    for kind, given in (("initializer", graph.initializer), ("input", graph.input)):
+        for one in given:
+            if one.name not in read:
+                yield f"onnx/model/{kind}-unused", "note"
+
+
+def _inside(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+    return [inner for attribute in node.attribute if attribute.HasField("g") for inner in nodes(attribute.g)]
+
+
+def _results(node: onnx.NodeProto) -> set[str]:
+    return {info.name for attribute in node.attribute if attribute.HasField("g") for info in attribute.g.output}
+
+
+def _versions(model: onnx.ModelProto, target: Target) -> Iterator[tuple[str, str]]:
+    """Nodes whose operator is another version at the target, or was taken away before it."""
+    own = imports(model)
+    for node in nodes(model.graph):
+        if node.domain not in DOMAINS:
+            continue
+        before, _ = _version(node.op_type, own[node.domain], node.domain)
+        after, gone = _version(node.op_type, target.domains[node.domain], node.domain)
+        if own[node.domain] > target.domains[node.domain]:
+            continue  # said once of the file
+        if gone:
+            yield f"onnx/{node.op_type}/level", "error"
+        elif after > before:
+            yield f"onnx/{node.op_type}/changed", "note"
+
+
+@cache
+def _version(operator: str, opset: int, domain: str) -> tuple[int, bool]:
+    """Return the version of an operator at an opset and whether it is no more there; 0 before its first one."""
+    try:
+        schema = onnx.defs.get_schema(operator, opset, domain)
+    except onnx.defs.SchemaError:
+        return 0, False
+    return schema.since_version, schema.deprecated

@@ -1,0 +1,96 @@
+"""Which models are made and how; reads no torch, so that tests have the names where it is missing."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+__all__ = ["DERIVED", "EXPORTS", "NEEDED", "REFUSED", "cache_folder", "files", "missing", "names", "sources"]
+
+#: What making the models takes besides the test extra.
+NEEDED: Final = ("torch", "onnxscript", "onnxruntime", "onnx", "numpy")
+
+#: The opsets that each exporter of torch is asked for: "trace" is the older one, "dynamo" the one on torch.export. The
+#: first cannot trace torch.cond, the second knows no loop whose number of turns depends on data.
+EXPORTS: Final[dict[str, dict[str, tuple[int, ...]]]] = {
+    "resnet": {"trace": (9, 11, 13, 17, 20), "dynamo": (18, 21, 26)},
+    "vision": {"trace": (9, 11, 13, 17, 20), "dynamo": (18, 21, 26)},
+    "encoder": {"trace": (14, 17, 20), "dynamo": (18, 21, 23)},
+    "decoder": {"trace": (14, 17, 20), "dynamo": (18, 21, 24)},
+    "decoder_in_parts": {"trace": (9, 11, 13, 17), "dynamo": (20,)},
+    "recurrent": {"trace": (9, 11, 13, 17, 20), "dynamo": (18, 22)},
+    "detector": {"trace": (10, 11, 13, 17, 20), "dynamo": (18, 21, 25)},
+    "smoothing": {"trace": (11, 13, 17, 20)},
+    "branching": {"dynamo": (18, 21, 23)},
+}
+
+#: What is made of which of them, see `derive`; a way to another opset is there where onnx has it.
+DERIVED: Final[dict[str, tuple[str, ...]]] = {
+    "resnet-trace-9": ("to-7", "to-8", "to-13", "to-17", "to-21", "to-28"),
+    "resnet-trace-13": ("qdq", "qdq-by-channel", "basic", "to-18"),
+    "resnet-trace-17": ("qdq", "basic", "to-22"),
+    "resnet-dynamo-18": ("qdq", "qoperator", "basic", "to-28"),
+    "resnet-dynamo-21": ("qdq", "qdq-16", "qdq-by-channel", "basic", "to-18", "to-25"),
+    "vision-trace-13": ("qdq", "qoperator", "basic", "to-18"),
+    "vision-dynamo-18": ("basic", "to-21", "to-26"),
+    "encoder-trace-17": ("dynamic", "basic", "to-21"),
+    "encoder-dynamo-21": ("dynamic", "basic", "to-20", "to-26"),
+    "decoder-trace-17": ("basic", "to-20", "to-28"),
+    "decoder-dynamo-24": ("basic", "to-25", "to-28"),
+    "decoder_in_parts-trace-9": ("basic", "to-13", "to-17"),
+    "recurrent-trace-9": ("basic", "to-14", "to-22"),
+    "recurrent-dynamo-18": ("basic", "to-17", "to-22", "to-28"),
+    "detector-trace-11": ("qdq", "basic", "to-13", "to-18"),
+    "detector-dynamo-21": ("qdq", "basic", "to-20", "to-26"),
+    "smoothing-trace-13": ("basic", "to-17", "to-21", "to-28"),
+    "branching-dynamo-18": ("basic", "to-17", "to-28"),
+}
+
+#: What torch writes although it is no ONNX, and what lint says of it: Loop carries sequences from opset 13 on only, and
+#: Upsample takes no scale below 1.
+REFUSED: Final[dict[str, dict[tuple[str, str], int]]] = {
+    "smoothing-trace-11": {("onnx/Loop/v_initial.type", "error"): 1},
+    "vision-trace-9": {},
+}
+
+
+def sources() -> list[str]:
+    """Return the names of the exported models: network, exporter and opset."""
+    return [
+        f"{network}-{exporter}-{opset}"
+        for network, exporters in EXPORTS.items()
+        for exporter, opsets in exporters.items()
+        for opset in opsets
+    ]
+
+
+def files() -> list[str]:
+    """Return the names of all models; each lies in a file of that name."""
+    return sources() + [f"{source}-{way}" for source, ways in DERIVED.items() for way in ways]
+
+
+def names() -> list[str]:
+    """Return the names of all models that are sound."""
+    return [name for name in files() if name not in REFUSED]
+
+
+def missing() -> list[str]:
+    """Return which of the packages that make models are not installed."""
+    return [name for name in NEEDED if find_spec(name) is None]
+
+
+def cache_folder() -> Path:
+    """Return where the models of these packages and this plan lie, made or not: in the user's cache."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    base = Path(root) / "specgate" if root else Path(platformdirs.user_cache_dir("specgate", appauthor=False))
+    mark = sha256(" ".join(f"{name} {version(name)}" for name in NEEDED).encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if not path.name.startswith(("test_", "conftest")):
+            mark.update(path.read_bytes())
+    return base / "real_models" / mark.hexdigest()[:16]

@@ -1,0 +1,54 @@
+"""What a rule id stands for, in SARIF's help and on the page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from specgate.cli import main
+from specgate.linting.rulebook import file_rule
+from specgate.report.about import about
+from tests.paths import ROOT
+
+
+def test_a_rule_of_a_table_says_what_it_asks_for_and_at_which_levels() -> None:
+    known = about("directml/ONE_HOT/axis-range")
+    assert known.says == "Axis is less than the DimensionCount of IndicesTensor"
+    assert known.lines[0] == "2.0..6.4: Axis < rank(IndicesTensor)"
+    assert (
+        known.lines[-1] == "specgate rule directml/ONE_HOT/axis-range prints an example that passes and one that fails"
+    )
+    assert known.url is not None
+    assert re.match(r"https://github.com/MicrosoftDocs/sdk-api/blob/[0-9a-f]{40}/", known.url)
+
+
+def test_a_support_cell() -> None:
+    known = about("onnx/OneHot/values.type")
+    assert known.says == "the type is one that the level's support row lists"
+    assert known.lines[0].startswith("9..27: UINT8, ")
+    assert not any(line.startswith("specgate rule") for line in known.lines)
+
+
+@pytest.mark.parametrize("rule", ["", "x", "a/b", "onnx/Nope/x", "onnx/OneHot/nope", "x/y/z", "\x00/\ud800/{}"])
+def test_an_unknown_id_is_a_check_of_ours(rule: str) -> None:
+    assert about(rule).says == f"a check of specgate, {rule}"
+
+
+def test_every_id_that_the_linter_makes_up_is_explained() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "specgate/linting").glob("*.py")))
+    names = set(re.findall(r"\bfinding\(\s*\"([a-z-]+)\"", text)) | set(re.findall(r"/model/([a-z-]+)\"", text))
+    own = set(re.findall(r"\"specgate/([a-z-]+)\"", text))
+    assert {"opset-import", "ir-version"} <= names
+    assert {"no-target", "ignore-stale", "ignore-expired", "baseline-stale"} <= own
+    assert [name for name in sorted(names) if file_rule(f"onnx/model/{name}") is None] == []
+    assert [name for name in sorted(own) if file_rule(f"specgate/{name}") is None] == []
+
+
+def test_the_rule_command_knows_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rule", "onnx/model/opset-import"]) == 0
+    said = "no imported opset is newer than the target's (error)"
+    assert capsys.readouterr().out.startswith(f"onnx/model/opset-import\n  says     {said}\n  source: onnx/onnx: ")
+    assert main(["rule", "specgate/ignore-stale", "--format", "json"]) == 0
+    assert main(["rule", "onnx/OneHot/axis-range"]) == 0
+    assert main(["rule", "onnx/model/nope"]) == 2

@@ -1,0 +1,218 @@
+"""The page of a lint report: what is on it, what it may load, and that no name in a model becomes markup."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import specgate
+from specgate.report import RenderOptions, render
+from specgate.report.clean import clean
+from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report
+from tests.linting.test_model import helper, model, one_hot
+from tests.report.test_report_properties import reports, slow
+
+VOID = {"meta", "input", "wbr"}
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`&amp;\u202e日本\x00\ud800"
+
+
+class Page(HTMLParser):
+    """A page as elements: each with its attributes and the text in it; unbalanced tags fail."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None], list[str]]] = []
+        self.open: list[tuple[str, dict[str, str | None], list[str]]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = (tag, dict(attrs), [""])
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        for _, _, said in self.open:
+            said[0] += data
+
+    def all(self, tag: str, **wanted: str) -> list[tuple[dict[str, str | None], str]]:
+        return [
+            (attributes, said[0])
+            for name, attributes, said in self.elements
+            if name == tag and all(attributes.get(key.rstrip("_").replace("_", "-")) == v for key, v in wanted.items())
+        ]
+
+
+def page(report: Report) -> str:
+    return render(report, "html", options=RenderOptions())
+
+
+def test_nodes_findings_and_counts(sample: Report) -> None:
+    read = Page(page(sample))
+    tiles = dict(zip([t for _, t in read.all("dt")], [t for _, t in read.all("dd")], strict=True))
+    assert tiles == {
+        "errors": "1",
+        "warnings": "1",
+        "notes": "1",
+        "undecided": "1",
+        "without a table": "3",
+        "ignored": "1",
+    }
+    assert [said for _, said in read.all("h1")] == ["specgate: 3 findings in 2 files"]
+    assert [said for _, said in read.all("h2")] == ["models/a.onnx", "models/b.json", "Rules", "Without a table"]
+    kinds = [(found["data-kind"], found["data-target"]) for found, _ in read.all("li", class_="finding")]
+    assert kinds == [
+        ("note", "onnx:17"),
+        ("error", "onnx:17"),
+        ("ignored", "onnx:17"),
+        ("undecided", "onnx:17"),
+        ("warning", "directml:4.1"),
+    ]
+    assert "ignored: the exporter is fixed in its next release" in page(sample)
+    assert [said for _, said in read.all("ul", class_="operators")] == ["foo (2)aten::x (1)"]
+
+
+def test_neighbours_are_drawn_and_linked_where_they_are_on_the_page(sample: Report) -> None:
+    read = Page(page(sample))
+    (drawn,) = [said for _, said in read.all("div", class_="neighbours")]
+    assert drawn == (
+        "Inputs fromindices INT64 [batch, 3, ?]graph/node[2] (Gather)depth INT64 []no node known"
+        "values unknownno node known (v)OneHotOutputs tooutput FLOAT [...]graph/node[5] (Reshape), and 1 more"
+    )
+    (anchor,) = [found["id"] for found, said in read.all("article") if "graph/node[5]" in said and "undecided" in said]
+    assert f'href="#{anchor}"' in page(sample)
+
+
+def test_a_real_model_has_its_neighbours() -> None:
+    nodes = [
+        helper.make_node("Identity", ["ids"], ["copy"], name="before"),
+        helper.make_node("OneHot", ["copy", "depth", "values"], ["y"], axis=9, name="here"),
+        helper.make_node("Relu", ["y"], ["z"], name="after"),
+    ]
+    said = Page(page(specgate.lint(model([*nodes, one_hot(axis=9)]), ["onnx:17"]))).all("div", class_="neighbours")
+    assert any("graph/before (Identity)" in text and "graph/after (Relu)" in text for _, text in said)
+
+
+def test_every_link_inside_leads_somewhere_and_no_anchor_is_there_twice(sample: Report) -> None:
+    read = Page(page(sample))
+    ids = [found["id"] for _, found, _ in read.elements if "id" in found]
+    assert len(ids) == len(set(ids))
+    links = [found["href"] or "" for found, _ in read.all("a")]
+    assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
+    assert all(link.startswith(("#", "https://github.com/")) for link in links)
+
+
+def hostile() -> Report:
+    place = Location(f"m/{HOSTILE}.onnx", 1, f"graph/{HOSTILE}", HOSTILE)
+    peers = ((f"graph/{HOSTILE}", HOSTILE),)
+    port = Port(HOSTILE, HOSTILE, HOSTILE, (HOSTILE, 1), peers)
+    finding = Finding(
+        f"x/{HOSTILE}", "error", HOSTILE, where=HOSTILE, fix=HOSTILE, target=HOSTILE, location=place, ignored=HOSTILE
+    )
+    return Report(
+        targets=[HOSTILE],
+        files=[place.file or ""],
+        nodes=1,
+        findings=[finding],
+        ignored=[finding],
+        undecided=[NodeRef(place, HOSTILE, HOSTILE)],
+        no_table=[NodeRef(place, HOSTILE, HOSTILE)],
+        context={(place.file, place.node or ""): NodeContext((port,), (port,))},
+        unusable=[HOSTILE],
+    )
+
+
+def is_closed(text: str) -> None:
+    """Hold that the page loads nothing and runs nothing but its own script."""
+    read = Page(text)
+    names = {name for name, _, _ in read.elements}
+    assert names.isdisjoint({"img", "link", "iframe", "object", "base", "embed", "svg", "math", "template"})
+    attributes = {key for _, found, _ in read.elements for key in found}
+    assert attributes.isdisjoint({"src", "srcset", "action", "formaction", "style", "background"})
+    assert not [key for key in attributes if key.startswith("on")]
+    (policy,) = (found["content"] for found, _ in read.all("meta") if found.get("http-equiv"))
+    assert (policy or "").startswith("default-src 'none'; ")
+    for part in ("style", "script"):
+        ((_, content),) = read.all(part)
+        assert f"{part}-src 'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'" in (policy or "")
+    assert "url(" not in text
+    assert "@import" not in text
+    text.encode("utf-8")
+
+
+def test_hostile_names_stay_text() -> None:
+    text = page(hostile())
+    is_closed(text)
+    read = Page(text)
+    shown = clean(HOSTILE, None)
+    assert "\u202e" not in text
+    assert next(said for _, said in read.all("h2")) == f"m/{shown}.onnx"
+    assert next(said for _, said in read.all("h3")).startswith(f"graph/{shown} ")
+    assert {found["value"] for found, _ in read.all("option")} == {"", shown}
+
+
+def test_the_sample_is_closed_too(sample: Report) -> None:
+    is_closed(page(sample))
+    is_closed(page(Report()))
+
+
+@slow
+@given(reports)
+def test_any_report_is_a_closed_page(report: Report) -> None:
+    is_closed(page(report))
+
+
+def test_without_a_script_only_the_filters_are_hidden(sample: Report) -> None:
+    assert [found.get("id") for _, found, _ in Page(page(sample)).elements if "hidden" in found] == ["filters"]
+
+
+def test_the_filters_offer_what_is_on_the_page(sample: Report) -> None:
+    read = Page(page(sample))
+    assert [found["value"] for found, _ in read.all("input", type="checkbox")] == [
+        "error",
+        "warning",
+        "note",
+        "undecided",
+        "ignored",
+    ]
+    assert [found["value"] for found, _ in read.all("input") if "checked" not in found and "value" in found] == [
+        "ignored"
+    ]
+    options = [found["value"] for found, _ in read.all("option")]
+    assert options == ["", "directml:4.1", "onnx:17", "", "OneHot", "ROUND", "Reshape"]
+    labelled = [said for _, said in read.all("label")]
+    assert len(labelled) == len(read.all("input")) + len(read.all("select"))
+
+
+def test_a_clean_report_says_so() -> None:
+    read = Page(page(Report(targets=["onnx:17"], files=["a.onnx"], nodes=3)))
+    assert [said for _, said in read.all("p", class_="nothing")] == ["Nothing was found."]
+    assert read.all("form") == []
+
+
+def test_of_very_many_findings_the_gravest_are_shown() -> None:
+    def finding(severity: Any, at: int) -> Finding:
+        return Finding("x/y", severity, "m", location=Location("a.onnx", None, f"node[{at}]"))
+
+    report = Report(findings=[finding("note", at) for at in range(2500)] + [finding("error", 9999)])
+    text = page(report)
+    assert len(re.findall('class="finding"', text)) == 2000
+    assert "node[9999]" in text
+    assert "501 more are not on this page" in text
+
+
+@pytest.mark.parametrize("severity", ["error", "warning", "note"])
+def test_words_say_what_colours_say(severity: Any) -> None:
+    read = Page(page(Report(findings=[Finding("x/y", severity, "m")])))
+    assert [said for _, said in read.all("span", class_=f"mark {severity}")] == [severity]

@@ -1,0 +1,79 @@
+"""Fingerprints: what they depend on, what not, and that every format says the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import specgate
+from specgate.report import RenderOptions, render
+from specgate.report.identity import identified
+from specgate.verdict import Finding, Location, Report
+from tests.linting.test_model import helper, model, one_hot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FINDING = Finding("x/y", "error", "m", where="A", target="onnx:17", location=Location("a", 1, "n"))
+
+
+def prints(report: Report, **options: Any) -> list[str]:
+    return [fingerprint for _, fingerprint in identified(report, RenderOptions(**options))[0]]
+
+
+def test_json_and_sarif_say_the_same(sample: Report) -> None:
+    document = json.loads(render(sample, "json", options=RenderOptions()))
+    (run,) = json.loads(render(sample, "sarif", options=RenderOptions()))["runs"]
+    in_json = [finding["fingerprint"] for finding in [*document["findings"], *document["ignored"]]]
+    assert in_json == [result["partialFingerprints"]["specgate/v1"] for result in run["results"]]
+
+
+def test_nodes_added_elsewhere_change_nothing() -> None:
+    bad = one_hot(output="y", axis=9)
+    more = [
+        helper.make_node("Identity", ["ids"], ["z"]),
+        one_hot(output="first", axis=8),
+        bad,
+        helper.make_node("Identity", ["y"], ["last"]),
+    ]
+    (alone,) = prints(specgate.lint(model([bad]), ["onnx:17"]))
+    among = prints(specgate.lint(model(more), ["onnx:17"]))
+    assert len(set(among)) == 2
+    assert alone in among
+
+
+def test_a_second_equal_finding_has_its_own_and_leaves_the_first_alone() -> None:
+    (one,) = prints(Report(findings=[FINDING]))
+    three = prints(Report(findings=[FINDING, replace(FINDING, message="again"), FINDING]))
+    assert len(set(three)) == 3
+    assert one in three
+
+
+def test_a_known_finding_keeps_its_own_when_a_new_one_like_it_comes() -> None:
+    known = Report(ignored=[FINDING])
+    (_, before), (_, after) = (
+        identified(report, RenderOptions()) for report in (known, Report(findings=[FINDING], ignored=[FINDING]))
+    )
+    assert before == after
+
+
+def test_they_start_from_the_root_wherever_the_repository_lies(tmp_path: Path) -> None:
+    def at(folder: str) -> list[str]:
+        place = Location(str(tmp_path / folder / "m/a.onnx"), None, "n")
+        return prints(Report(findings=[FINDING.at(place)]), root=tmp_path / folder)
+
+    assert at("here") == at("there")
+
+
+def test_a_checkout_moves_paths_and_no_fingerprints(tmp_path: Path) -> None:
+    place = Location(str(tmp_path / "repo/ml/a.onnx"), None, "n")
+    report = Report(findings=[FINDING.at(place)])
+    options: dict[str, Any] = {"root": tmp_path / "repo/ml", "checkout": tmp_path / "repo"}
+    assert prints(report, root=tmp_path / "repo/ml") == prints(report, **options)
+    (run,) = json.loads(render(report, "sarif", options=RenderOptions(**options)))["runs"]
+    artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert artifact == {"uri": "ml/a.onnx", "uriBaseId": "%SRCROOT%"}
+    assert render(report, "github", options=RenderOptions(**options)).startswith("::error file=ml/a.onnx,")
+    elsewhere = RenderOptions(root=tmp_path / "repo/ml", checkout=tmp_path / "other")
+    assert elsewhere.inside(str(tmp_path / "repo/ml/a.onnx")) == "a.onnx"

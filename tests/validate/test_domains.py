@@ -1,0 +1,86 @@
+"""Operators of other domains are judged by the version of their domain, which a target implies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import specgate
+from specgate.spec.tables import dialect
+from specgate.spec.view import operators_at
+
+INT64 = {"elem_type": "INT64", "shape": [3]}
+TENSOR = {"elem_type": "INT64", "shape": [1], "value": [7]}
+
+
+def encoder(**attributes: Any) -> dict[str, Any]:
+    return {"op_type": "LabelEncoder", "domain": "ai.onnx.ml", "inputs": [INT64], "attributes": attributes}
+
+
+def test_levels_are_the_domains_own():
+    spec = dialect("onnx").operator("ai.onnx.ml.LabelEncoder")
+    assert str(spec.levels) == "1..5"
+    assert [spec.level_for(level) for level in ("1", "11", "17", "20", "21", "28")] == ["1", "2", "3", "4", "5", "5"]
+    assert dialect("onnx").operator("Add").level_for("17") == "17"
+    assert dialect("onnx").levels[-1] == "28"
+
+
+def test_a_target_implies_the_domains_version():
+    node = encoder(keys_tensor=TENSOR, values_tensor=TENSOR)
+    assert specgate.check(node, "onnx:20").accepted
+    verdict = specgate.check(node, "onnx:17")
+    assert (verdict.accepted, verdict.target) == (False, "onnx:17")
+    assert {f.id for f in verdict.findings} == {
+        "onnx/ai.onnx.ml.LabelEncoder/keys_tensor.exists",
+        "onnx/ai.onnx.ml.LabelEncoder/values_tensor.exists",
+    }
+    assert {(f.first_level, f.fix, f.target) for f in verdict.findings} == {
+        ("4", "use ai.onnx.ml version 4", "onnx:17")
+    }
+    assert specgate.minimum(node) == "20"
+
+
+def test_a_release_without_the_domain():
+    node = {"op_type": "Adam", "domain": "ai.onnx.preview.training", "inputs": [INT64]}
+    (finding,) = specgate.check(node, "onnx:11").findings
+    assert (finding.id, finding.first_level) == ("onnx/ai.onnx.preview.training.Adam/level", "12")
+    assert "ai.onnx.preview.training comes with opset 12" in finding.message
+
+
+def test_an_operator_that_its_domain_dropped():
+    node = {
+        "op_type": "TreeEnsembleRegressor",
+        "domain": "ai.onnx.ml",
+        "inputs": [{"elem_type": "FLOAT", "shape": [1, 2]}],
+    }
+    assert specgate.check(node, "onnx:20").accepted
+    (finding,) = specgate.check(node, "onnx:21").findings
+    assert "was removed at 5" in finding.message
+
+
+def test_operators_of_a_target():
+    there = {row["operator"]: row["support"] for row in operators_at(dialect("onnx"), "11")}
+    assert there["ai.onnx.ml.LabelEncoder"] == "limited"
+    assert there["ai.onnx.preview.training.Adam"] == "no"
+    assert there["Add"] == "limited"
+    assert there["LayerNormalization"] == "no"
+
+
+@pytest.mark.parametrize(("version", "target", "wanted"), [
+    (3, "onnx:17", []),
+    (5, "onnx:17", ["imports version 5 of ai.onnx.ml, but the target implements those up to 3"]),
+    (5, "onnx:21", []),
+])  # fmt: skip
+def test_a_models_import_of_a_domain(version, target, wanted):
+    onnx = pytest.importorskip(
+        "onnx", reason="A MODEL'S IMPORTS ARE NOT JUDGED: pip install onnx (it is in the test extra)"
+    )
+    helper = onnx.helper
+    node = helper.make_node("LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", keys_int64s=[1], values_int64s=[2])
+    x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [3]) for name in "xy")
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", version)]
+    model = helper.make_model(helper.make_graph([node], "g", [x], [y]), opset_imports=imports, ir_version=8)
+    report = specgate.lint(model, [target])
+    assert [f.message for f in report.findings if f.severity == "error"] == wanted
+    assert (report.nodes, report.no_table, report.undecided) == (1, [], [])

@@ -1,0 +1,142 @@
+"""Fields that change over versions, and versions that are gone: ONNX's operators as its schemas have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import specgate
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.rules.parse import RuleError
+from specgate.spec.tables import dialect
+
+FLOAT = {"elem_type": "FLOAT", "shape": [2, 3]}
+SCALES = {"elem_type": "FLOAT", "shape": [2]}
+INT64 = {"elem_type": "INT64", "shape": [2]}
+
+
+def check(operator: str, inputs: list[Any], target: str, opset: int | None = None, **attributes: Any) -> Any:
+    node = {"op_type": operator, "inputs": inputs, "attributes": attributes}
+    return specgate.check(node if opset is None else {**node, "opset": opset}, target)
+
+
+def ids(verdict: Any) -> list[str]:
+    return [finding.id.partition("/")[2] for finding in verdict.findings]
+
+
+def test_an_attribute_that_became_an_input():
+    assert check("Clip", [FLOAT], "onnx:6", min=0.0).accepted
+    (finding,) = check("Clip", [FLOAT], "onnx:11", min=0.0).findings
+    assert finding.id == "onnx/Clip/min_attribute.exists"
+    assert finding.message.startswith("min is not a field of Clip")
+    assert list(finding.levels) == [str(level) for level in range(1, 11)]
+    scalar = {"elem_type": "FLOAT", "shape": []}
+    assert check("Clip", [FLOAT, scalar], "onnx:11").accepted
+    assert ids(check("Clip", [FLOAT, scalar], "onnx:6")) == ["Clip/too-many-inputs"]
+
+
+def test_inputs_that_stand_in_another_order():
+    for opset in (None, 10):
+        assert check("Resize", [FLOAT, SCALES], "onnx:10", opset).accepted
+        node = {"op_type": "Resize", "inputs": [FLOAT, FLOAT]}
+        made = read_dict(node if opset is None else {**node, "opset": opset})
+        assert set(made.fields) == {"X", "roi" if opset is None else "scales"}
+        assert write_dict(made)["inputs"] == write_dict(read_dict({"op_type": "Abs", "inputs": [FLOAT]}))["inputs"] * 2
+    assert ids(check("Resize", [FLOAT, SCALES], "onnx:11")) == ["Resize/scales.required"]
+    assert check("Resize", [FLOAT, None, SCALES], "onnx:13").accepted
+
+
+def test_an_attribute_of_another_type_and_one_that_is_required_later():
+    assert check("Cast", [FLOAT], "onnx:1", to="FLOAT").accepted
+    assert ids(check("Cast", [FLOAT], "onnx:1", to=1)) == ["Cast/to.wrong-kind"]
+    assert check("Cast", [FLOAT], "onnx:6", to=1).accepted
+    assert ids(check("Cast", [FLOAT], "onnx:6", to="FLOAT")) == ["Cast/to.wrong-kind"]
+    assert check("Concat", [FLOAT], "onnx:1").accepted
+    assert ids(check("Concat", [FLOAT], "onnx:4")) == ["Concat/axis.required"]
+
+
+def test_an_input_that_became_optional_and_an_array_that_needs_one():
+    assert ids(check("Gemm", [FLOAT, FLOAT], "onnx:9", transB=1)) == ["Gemm/C.required"]
+    assert check("Gemm", [FLOAT, FLOAT], "onnx:11", transB=1).accepted
+    assert ids(check("Sum", [], "onnx:13")) == ["Sum/data_0.required"]
+
+
+def test_attributes_that_hold_tensors_types_and_graphs():
+    value = {"elem_type": "INT64", "shape": [1], "value": [7]}
+    assert check("ConstantOfShape", [INT64], "onnx:17", value=value).accepted
+    assert ids(check("ConstantOfShape", [INT64], "onnx:17", value=7)) == ["ConstantOfShape/value.wrong-kind"]
+    assert check("Optional", [], "onnx:17", type={"elem_type": "seq(tensor(float))"}).accepted
+    sequence = {"elem_type": "seq(tensor(float))"}
+    index = {"elem_type": "INT64", "shape": []}
+    assert check("SequenceAt", [sequence, index], "onnx:17").accepted
+    assert ids(check("SequenceAt", [FLOAT, index], "onnx:17")) == ["SequenceAt/input_sequence.type"]
+    graph = {"inputs": [], "outputs": [FLOAT]}
+    condition = {"elem_type": "BOOL", "shape": []}
+    node = {"op_type": "If", "inputs": [condition], "attributes": {"then_branch": graph, "else_branch": graph}}
+    assert write_dict(read_dict(node))["attributes"]["then_branch"]["outputs"][0]["elem_type"] == "FLOAT"
+    assert specgate.check(node, "onnx:17").accepted
+    node["attributes"]["else_branch"] = {"nodes": []}  # type: ignore[index]
+    assert ids(specgate.check(node, "onnx:17")) == ["If/else_branch.wrong-kind"]
+
+
+@pytest.mark.parametrize("kind", ["seq(float32)", "seq()", "list(tensor(float))", "map(tensor(float))", "seq(" * 9])
+def test_types_that_are_none(kind):
+    with pytest.raises(specgate.InputError, match=r"TensorProto\.DataType"):
+        read_dict({"op_type": "Identity", "inputs": [{"elem_type": kind}]})
+
+
+def test_operators_that_are_gone():
+    (finding,) = check("Upsample", [FLOAT, FLOAT], "onnx:17", 9).findings
+    assert (finding.id, finding.first_level) == ("onnx/Upsample/level", "1")
+    assert "was removed at 10" in finding.message
+    assert check("Upsample", [FLOAT, SCALES], "onnx:9").accepted
+    (finding,) = check("GroupNormalization", [FLOAT] * 3, "onnx:20", num_groups=1).findings
+    assert finding.message.endswith("its version 18 was withdrawn, and it exists from 21 on")
+    assert finding.fix == "use opset 21"
+    channels = {"elem_type": "FLOAT", "shape": [3]}
+    assert check("GroupNormalization", [FLOAT, channels, channels], "onnx:21", num_groups=1).accepted
+
+
+def test_an_attribute_whose_value_is_not_known():
+    from specgate.descriptors.onnx import attribute_value
+    from specgate.descriptors.positional import build
+    from specgate.rules.language import UNKNOWN
+
+    spec = dialect("onnx").operator("OneHot")
+    given = (INT64, None, FLOAT)
+    tensors = [None if t is None else read_dict({"op_type": "Abs", "inputs": [t]}).fields["X"] for t in given]
+    made = build(spec, tensors, [], {"axis": UNKNOWN}, convert=attribute_value)
+    assert (made.plain, made.fields["axis"]) == (False, UNKNOWN)
+    assert "onnx/OneHot/axis-range" in [f.id for f in specgate.check(made, "onnx:17").undecided]
+
+
+KINDS = """\
+operator: Kinds
+summary: Has an attribute that changes its kind.
+source: [{package: onnx, version: "1"}]
+fields:
+  to:
+    - {kind: attribute, type: string, until: "6"}
+    - {kind: attribute, type: int, since: "6"}
+support:
+  "1": {}
+rules:
+  %s
+counterexamples:
+  some-rule: {of: one, set: {attributes.to: 9}}
+examples:
+  one: {source: own, since: "6", descriptor: {op_type: Kinds, attributes: {to: 1}}}
+"""
+
+
+def test_a_rule_on_a_field_that_changes_its_kind_says_for_which_versions(scratch):
+    scratch("onnx", kinds=KINDS % 'some-rule: {require: to < 5, since: "6"}')
+    assert specgate.check({"op_type": "Kinds", "attributes": {"to": "a"}}, "onnx:1").accepted
+    found = specgate.check({"op_type": "Kinds", "attributes": {"to": 9}}, "onnx:6").findings
+    assert [f.id for f in found] == ["onnx/Kinds/some-rule"]
+
+
+def test_and_is_refused_where_it_does_not_say_so(scratch):
+    with pytest.raises((RuleError, specgate.InputError), match="word from 1 on and a number from 6 on"):
+        scratch("onnx", kinds=KINDS % "some-rule: to < 5")
