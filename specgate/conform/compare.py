@@ -102,7 +102,18 @@ def _overlooked(spec: OperatorSpec, implementation: str, ours: Verdicts) -> bool
     """Whether an implementation looks at nothing of what we object to, as the dialect's file says of it."""
     entry = spec.dialect.raw["dialect"].get("implementations", {}).get(implementation, {})
     ignored = set(entry.get("ignores", ()))
-    return bool(ignored) and all(_aspect(finding) in ignored for finding in ours.observed.ids)
+    return bool(ignored) and all(
+        _aspect(finding) in ignored or ("outputs" in ignored and _of_outputs(spec, finding))
+        for finding in ours.observed.ids
+    )
+
+
+def _of_outputs(spec: OperatorSpec, finding: str) -> bool:
+    """Whether a rule compares what is stated of an output; what a type variable asks is about types."""
+    outputs = {info.name for info in spec.outputs}
+    name = finding.rpartition("/")[2]
+    forms = [form for form in spec.rule_forms if form.name == name]
+    return bool(forms) and all(form.require.fields & outputs for form in forms)
 
 
 def _aspect(finding: str) -> str:

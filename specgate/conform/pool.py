@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from specgate.conform.moves import Mover
+from specgate.descriptors.positional import relaid
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
 from specgate.spec.examples import counterexample
@@ -79,9 +80,9 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
 
 def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = "0") -> Iterator[Descriptor]:
     """Yield an operator's examples and counterexamples, and `changes` of its examples changed at random: no search."""
-    examples = list(_examples(spec))
+    examples = list(_examples(spec, level))
     yield from examples
-    yield from _counterexamples(spec)
+    yield from _counterexamples(spec, level)
     random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # repeatable on purpose
     mover = Mover(spec, random, _rule_numbers(spec, level), examples, layouts=True)
     for _ in range(changes if examples else 0):
@@ -89,7 +90,7 @@ def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = 
 
 
 def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
-    shown = list(_examples(spec))
+    shown = list(_examples(spec, level))
     valid = [made for made in shown if accepts(made, level, "documented")]
     search = valid_descriptors(spec, level, proven=not valid)
     wanted, fruitless = len(valid) + _VALID, 0
@@ -110,27 +111,28 @@ def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
     return Pool(valid, broken, ids, _rule_numbers(spec, level))
 
 
-def _examples(spec: OperatorSpec) -> Iterator[Descriptor]:
+def _examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     for example in spec.raw.get("examples", {}).values():
-        yield from _read(spec, example["descriptor"])
+        yield from _read(spec, level, example["descriptor"])
 
 
-def _counterexamples(spec: OperatorSpec) -> Iterator[Descriptor]:
+def _counterexamples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     for entry in spec.raw.get("counterexamples", {}).values():
-        yield from _read(spec, counterexample(spec, entry)[0])
+        yield from _read(spec, level, counterexample(spec, entry)[0])
 
 
 def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
     """Yield the counterexamples that fail at a level, as the first of their findings there."""
-    for made in _counterexamples(spec):
+    for made in _counterexamples(spec, level):
         findings = check_at(made, level, "documented").findings
         if findings:
             yield Drawn(made, findings[0].id)
 
 
-def _read(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Descriptor]:
+def _read(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Iterator[Descriptor]:
     try:
-        yield read_dict(dict(data), spec.dialect.name)
+        made = read_dict(dict(data), spec.dialect.name)
+        yield made if made.layout in {None, level} else relaid(made, spec, level)
     except Error:  # what an example ought to be, `specgate spec check` says
         return
 

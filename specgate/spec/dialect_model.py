@@ -29,8 +29,10 @@ class ImplementationInfo(_File):
     """What a campaign of `specgate conform` must know of an implementation."""
 
     what: str = Field(description="which program it is, and what asking it means")
-    ignores: list[Literal["structure", "type", "rank", "value", "rule"]] = Field(
-        default=[], description="what it does not look at, so that it disagrees with nothing that we refuse for"
+    ignores: list[Literal["structure", "type", "rank", "value", "rule", "outputs"]] = Field(
+        default=[],
+        description="what it does not look at, so that it disagrees with nothing that we refuse for; outputs: rules"
+        " that read what is stated of an output",
     )
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import Descriptor, Oddity, TensorDesc
+from specgate.descriptors.positional import relaid
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
 from specgate.rules.evaluate import Context, evaluate
+from specgate.spec.tables import dialect as tables
 from specgate.testing.choices import one_of
 from specgate.testing.generate import valid_descriptors
 from specgate.testing.places import MAX_RANK
@@ -260,6 +262,8 @@ def _odd(descriptor: Descriptor, oddity: Oddity) -> Descriptor | None:
         made = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)
     except Error:
         return None
+    if descriptor.layout not in {None, made.layout}:
+        made = relaid(made, tables(made.dialect).operator(made.operator), descriptor.layout)
     return made if made.oddities else None
 
 

@@ -79,6 +79,7 @@ class Draft:
         "context",
         "fields",
         "held",
+        "layout",
         "left_out",
         "numbers",
         "plain",
@@ -88,8 +89,9 @@ class Draft:
         "wide",
     )
 
-    def __init__(self, spec: OperatorSpec, numbers: dict[str, int]) -> None:
+    def __init__(self, spec: OperatorSpec, numbers: dict[str, int], level: str) -> None:
         self.spec = spec
+        self.layout = level if spec.varies else None
         self.numbers = numbers
         self.fields: dict[str, Any] = {}
         self.held: set[str] = set()
@@ -151,4 +153,4 @@ class Draft:
         """Return what was chosen as a Descriptor."""
         names = [n for n in self.spec.fields if n in self.fields and n not in self.left_out]
         fields = {n: self.fields[n] for n in names if self.fields[n] is not None}
-        return Descriptor(self.spec.dialect.name, self.spec.name, fields)
+        return Descriptor(self.spec.dialect.name, self.spec.name, fields, layout=self.layout)

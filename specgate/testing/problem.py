@@ -139,7 +139,7 @@ class Problem:
 
     def draft(self) -> Draft:
         """Return a draft with nothing chosen."""
-        draft = Draft(self.spec, dict(self.sides[0].numbers))
+        draft = Draft(self.spec, dict(self.sides[0].numbers), self.sides[0].level)
         draft.fields.update(dict.fromkeys(self.fields))
         return draft
 
