@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pytest
 
 from specgate.conform import values
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
 from specgate.oracles.protocol import Reply, Values
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Fake:
