@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import RECORDS, TensorDesc
 from specgate.rules.evaluate import Broken, Context, evaluate
 
 if TYPE_CHECKING:
@@ -83,6 +83,11 @@ def _holds(rule: Rule, context: Context) -> bool:
         return False
 
 
+def _one(value: Any) -> bool:
+    """Whether an attribute is one for all elements: no tensor, and no list but the numbers that a record names."""
+    return isinstance(value, tuple(RECORDS.values())) or not isinstance(value, TensorDesc | list | tuple)
+
+
 def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return at which of the differing elements the entry's condition holds.
 
@@ -93,7 +98,7 @@ def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray
 
     rule = entry.said.elements
     assert rule is not None  # the caller has looked  # noqa: S101
-    fields = {n: None if isinstance(v, TensorDesc | list | tuple) else v for n, v in entry.context.fields.items()}
+    fields = {n: v if _one(v) else None for n, v in entry.context.fields.items()}
     sides = {output.name: output.ours, "tensor": output.ours, "ours": output.ours, "theirs": output.theirs}
     shape = output.ours.shape
     given = {n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.ndim == len(shape)}

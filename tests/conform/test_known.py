@@ -159,3 +159,10 @@ def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
     kind, _, left = explained(spec, "6.4", "values", descriptor, arrays, found)
     assert kind == "unexplained"
     assert left[0].wrong.tolist() == [[False] * 3, [True] * 3]
+
+
+def test_an_entry_reads_what_a_record_names():
+    x = np.array([2.0**30, 3], np.float32)
+    scaled = {"arrays": {"InputTensor": x}, "kind": "FLOAT32", "ScaleBias": {"Scale": -1.0, "Bias": 2.0}}
+    assert judged("ELEMENT_WISE_COS", [0.5, 1], [1, 1], **scaled)[0] == "recorded"
+    assert judged("ELEMENT_WISE_COS", [1, 0.5], [1, 1], **scaled)[0] == "unexplained"

@@ -86,11 +86,19 @@ def test_past_keys_and_values_come_before():
     all_keys = np.concatenate([np.swapaxes(past_key, 1, 2), key], axis=1)
     all_values = np.concatenate([np.swapaxes(past_value, 1, 2), value], axis=1)
     found, keys, values = run(
-        query=flat(query), key=flat(key), value=flat(value), past_key=past_key[np.newaxis], past_value=past_value
-    )
+        query=flat(query), key=flat(key), value=flat(value), past_key=past_key[np.newaxis], past_value=past_value,
+        key_rank=5,
+    )  # fmt: skip
     assert found == pytest.approx(by_loops(query, all_keys, all_values), abs=1e-6)
     assert keys.shape == (1, BATCH, HEADS, KEYS + 2, SIZE)
     assert np.array_equal(np.swapaxes(values, 1, 2), all_values)
+
+
+def test_keys_and_values_have_the_declared_dimensions_without_past_ones_too():
+    query, key, value = (flat(part) for part in parts())
+    _, keys, values = run(query=query, key=key, value=value, value_rank=5)
+    assert keys.shape == (BATCH, HEADS, KEYS, SIZE)
+    assert values.shape == (1, BATCH, HEADS, KEYS, SIZE)
 
 
 def masks():

@@ -142,3 +142,27 @@ def test_words_counts_and_types():
     mixed = {**arrays(1), "weights": np.zeros((1, 1, 8, 2), np.float16)}
     with pytest.raises(InputError, match="float32"):
         lstm(**mixed, direction="FORWARD", activations=(sigmoid,) * 3)
+
+
+def ones(**more):
+    shapes = {
+        "inputs": (1, 1, 1, 1), "weights": (1, 1, 4, 1), "recurrence": (1, 1, 4, 1), "hidden": (1, 1, 1, 1),
+        "cell": (1, 1, 1, 1),
+    }  # fmt: skip
+    return {name: np.ones(shape, np.float32) for name, shape in shapes.items()} | more
+
+
+def identity(x):
+    return x
+
+
+def test_a_clipped_nan_is_held_at_the_lower_bound():
+    given = ones(inputs=np.full((1, 1, 1, 1), np.nan, np.float32))
+    _, _, cell = lstm(**given, direction="FORWARD", activations=[identity] * 3, clip=0.5, clipped=True)
+    assert cell.item() == -0.5 * 1 + -0.5 * -0.5
+
+
+def test_without_a_peephole_nothing_is_added_where_the_cell_is_infinite():
+    given = ones(cell=np.full((1, 1, 1, 1), np.inf, np.float32))
+    found, _, cell = lstm(**given, direction="FORWARD", activations=[relu] * 3)
+    assert found.item() == cell.item() == np.inf

@@ -36,13 +36,15 @@ def attention(
     mask_type: str,
     filter_value: float,
     rank: int,
+    key_rank: int = 4,
+    value_rank: int = 4,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return softmax(query @ key.T * scale + position_bias + mask) @ value for each head, and all keys and values.
 
     query, key, value: [batch, length, heads * size of a head] behind dimensions of size 1; or stacked, [batch, length,
     heads, 2 or 3, size]. bias: what is added to all three, one behind the other. position_bias: [batch, heads, queries,
     keys]. past_key, past_value: [batch, heads, length, size], which come before. rank: of the first result, [batch,
-    queries, heads * size]; the others are [batch, heads, past + keys, size], with as many dimensions as the past ones.
+    queries, heads * size]. key_rank, value_rank: of the others, [batch, heads, past + keys, size].
 
     mask_type says where filter_value is added: NONE; BOOLEAN, 1 - mask times, with a mask of position_bias's shape;
     KEY_SEQUENCE_LENGTH, [1, batch], from a key on; KEY_SEQUENCE_END_START, [2, batch], from one on and before another;
@@ -71,8 +73,7 @@ def attention(
             times = _hidden(mask, mask_type, shape)
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
         result = narrow(_merged(_softmax(scores) @ all_values, rank), dtype)
-        present = [_led(narrow(array, dtype), past) for array, past in ((all_keys, past_key), (all_values, past_value))]
-        return result, present[0], present[1]
+        return result, _led(narrow(all_keys, dtype), key_rank), _led(narrow(all_values, dtype), value_rank)
 
 
 def _parts(
@@ -176,5 +177,5 @@ def _merged(array: NDArray[Any], rank: int) -> NDArray[Any]:
     return np.swapaxes(array, 1, 2).reshape(*(1,) * (rank - 3), batch, length, heads * size)
 
 
-def _led(array: NDArray[Any], like: NDArray[Any] | None) -> NDArray[Any]:
-    return array if like is None else array.reshape(*(1,) * (like.ndim - 4), *array.shape)
+def _led(array: NDArray[Any], rank: int) -> NDArray[Any]:
+    return array.reshape(*(1,) * (rank - array.ndim), *array.shape)

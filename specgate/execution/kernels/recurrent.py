@@ -28,7 +28,7 @@ class _Cell:
     weights: NDArray[Any]
     recurrence: NDArray[Any]
     bias: NDArray[Any]
-    peephole: NDArray[Any]
+    peephole: NDArray[Any] | None
     functions: Sequence[Callable[[NDArray[Any]], NDArray[Any]]]
     clip: float | None
     coupled: bool
@@ -37,15 +37,19 @@ class _Cell:
         """Return the next hidden state and cell, [batch, hidden size] as those before."""
         gates = inputs @ self.weights.T + hidden @ self.recurrence.T + self.bias
         to_input, to_output, to_forget, to_cell = np.split(gates, 4, axis=1)
-        see_input, see_output, see_forget = np.split(self.peephole, 3)
-        entering = self.activated(0, to_input + see_input * cell)
-        kept = 1 - entering if self.coupled else self.activated(0, to_forget + see_forget * cell)
+        entering = self.activated(0, to_input + self.seen(0, cell))
+        kept = 1 - entering if self.coupled else self.activated(0, to_forget + self.seen(2, cell))
         following = kept * cell + entering * self.activated(1, to_cell)
-        leaving = self.activated(0, to_output + see_output * following)
+        leaving = self.activated(0, to_output + self.seen(1, following))
         return leaving * wide(self.functions[2](following.astype(np.float32))), following
 
+    def seen(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
+        """Return what the peephole adds to a gate: nothing without one, also where the cell is infinite."""
+        return 0.0 if self.peephole is None else np.split(self.peephole, 3)[which] * cell
+
     def activated(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
-        held = values if self.clip is None else np.clip(values, -self.clip, self.clip)
+        # a nan is held at the lower bound
+        held = values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip)
         return wide(self.functions[which](held.astype(np.float32)))
 
 
@@ -90,7 +94,8 @@ def lstm(
     _given(weights, (1, count, 4 * width, size), inputs.dtype, "weights")
     _given(recurrence, (1, count, 4 * width, width), inputs.dtype, "a recurrence")
     both = _given(bias, (1, 1, count, 8 * width), inputs.dtype, "a bias")[0, 0]
-    seen = _given(peephole, (1, 1, count, 3 * width), inputs.dtype, "a peephole")[0, 0]
+    if peephole is not None:
+        peephole = _given(peephole, (1, 1, count, 3 * width), inputs.dtype, "a peephole")[0, 0]
     first = [_given(each, (1, count, batch, width), inputs.dtype, "a state")[0] for each in (hidden, cell)]
     ends = np.full(batch, time) if lengths is None else lengths.reshape(-1).astype(np.int64)
     if lengths is not None:
@@ -102,9 +107,8 @@ def lstm(
             functions = activations[3 * index : 3 * index + 3]
             summed = both[index, : 4 * width] + both[index, 4 * width :]
             bound = float(np.float32(clip)) if clipped else None
-            one = _Cell(
-                wide(weights[0, index]), wide(recurrence[0, index]), summed, seen[index], functions, bound, coupled
-            )
+            seen = None if peephole is None else peephole[index]
+            one = _Cell(wide(weights[0, index]), wide(recurrence[0, index]), summed, seen, functions, bound, coupled)
             states = [first[0][index], first[1][index]]
             last[:, index] = _run(one, wide(inputs[0]), states, np.minimum(ends, time), sequence[:, index], reverse)
         outside = (ends < 1) | (ends > time)

@@ -1,0 +1,40 @@
+"""Values of both sides: what cannot be computed is counted, and the others are compared all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from specgate.conform import values
+from specgate.errors import InputError
+from specgate.execution.engine import execute_at
+from specgate.oracles.protocol import Reply, Values
+
+if TYPE_CHECKING:
+    import pytest
+
+
+class Fake:
+    """Computes what our kernels do, but cannot be asked every other descriptor."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def values_many(self, descriptor, sets):
+        self.asked += 1
+        if self.asked % 2:
+            raise InputError("no way to say it")
+        return [{"fake": Values(execute_at(descriptor, arrays, "6.4"), Reply("accepted"))} for arrays in sets]
+
+    def close(self):
+        pass
+
+
+def test_what_cannot_be_asked_is_counted_and_the_rest_compared(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(values, "open_values", lambda *_: Fake())
+    with np.errstate(all="ignore"):
+        tallies, _ = values.compare_values("directml", "ELEMENT_WISE_ABS", "6.4", 16, 1, float("inf"))
+    found = {tally.implementation: tally for tally in tallies}
+    assert dict(found["specgate"].unavailable) == {"no way to say it": 8}
+    assert (found["fake"].cases, found["fake"].equal) == (8, 8)
