@@ -1,0 +1,90 @@
+"""Nodes of the onnx package's backend tests, each broken in one named way: rejected, or it is known why not.
+
+By default one broken model for each operator and way, about half a minute. ``HYPOTHESIS_PROFILE=nightly pytest
+tests/conformance/test_onnx_broken_models.py`` breaks every node at every place, as the report's command does.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.conformance.broken_cases import WAYS, Case, broken, judge, known, sample
+from tests.conformance.broken_judges import OTHERS, Others, ours
+from tests.conformance.broken_models import REPORT, opened, report
+from tests.conformance.broken_nodes import subjects
+from tests.conformance.broken_rules import RULED
+from tests.conformance.broken_ways import STATED
+
+pytest.importorskip("onnx", reason="NO NODE IS BROKEN: pip install onnx (it is in the test extra)")
+pytestmark = pytest.mark.oracle
+
+ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+SEED = 6
+#: Rules do not read graphs in attributes yet.
+GRAPHS = {way for way in RULED if way.startswith("graph-")}
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    return list(subjects())
+
+
+def asked(nodes):
+    others = Others()
+    try:
+        return [judge(*one, others) for one in (broken(nodes) if ALL else sample(nodes, SEED))]
+    finally:
+        others.close()
+
+
+def test_nodes_are_accepted_as_they_are(nodes):
+    assert len({node.operator for node in nodes}) > 190
+    said = {node.name: ours(node.model) for node in (nodes if ALL else nodes[::10])}
+    assert {name: verdict.ids for name, verdict in said.items() if verdict.word == "rejected"} == {}
+
+
+@pytest.mark.timeout(5400 if ALL else 300)
+def test_broken_nodes_are_rejected_or_it_is_known_why_not(nodes):
+    cases, what = asked(nodes), known()
+    assert [case for case in cases if case.ours != "rejected" and not what.explains(case)] == []
+    if ALL:
+        assert what.unmet() == []
+    # every way applies somewhere and breaks something, and others say so too: else the ways would be of our own making
+    assert {case.way for case in cases} == set(WAYS)
+    gaps = {way for way, _ in what.gaps}
+    assert set(WAYS) - {case.way for case in cases if case.ours == "rejected"} <= gaps | GRAPHS
+    stated = [case for case in cases if case.way in STATED and any(word is not None for word in case.others.values())]
+    assert sum(any(case.others.values()) for case in stated) > 0.9 * len(stated)
+    assert {name for case in stated for name in OTHERS if case.others[name]} >= {"checker", "inference"}
+
+
+def test_the_committed_report_has_no_unexplained_case():
+    assert "; unexplained" not in REPORT.read_text(encoding="utf-8").replace("unexplained: 0.", "")
+
+
+def made(way: str, word: str = "accepted", **others: bool) -> Case:
+    ids = ("onnx/Abs/same-rank",) if word == "rejected" else ()
+    return Case("test_abs", "Abs", way, "X[0]", word, ids, {name: others.get(name) for name in OTHERS})
+
+
+def test_what_is_not_known_is_told():
+    nothing = known()
+    nothing.gaps, nothing.refused, nothing.open = {}, {}, set()
+    found = [made("attribute-unknown", checker=True), made("input-a-scalar", "rejected"), made("input-a-scalar")]
+    text = report(found, nothing, {"onnx": "1.0"})
+    assert "unexplained: 2." in text
+    assert "- `Abs`, attribute-unknown, X: 1" in text
+    assert "| input-a-scalar | 1 of 1 | - | - | - |" in text
+    nothing.open = {("input-a-scalar", "Abs", "X")}
+    assert nothing.explains(found[2])
+    assert not nothing.explains(made("input-a-scalar", inference=True))
+    nothing.refused = {("Abs", "*", "X"): "why"}
+    assert nothing.explains(made("input-a-scalar", inference=True))
+    assert opened(found) == "open:\n  input-a-scalar:\n    Abs: [X]\n"
+
+
+def test_ways_of_both_kinds_have_their_own_names():
+    assert not set(STATED) & set(RULED)
+    assert all(name == name.lower() and "_" not in name for name in WAYS)
