@@ -38,7 +38,8 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
     where it declares none. Raises InputError where something must be known and is not, and NoKernel for a fused
     operator without one.
     """
-    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
+    infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
     recipe = spec.raw["execute"]
     settled: dict[str, Any] = {}
@@ -50,11 +51,13 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
         else:
             settled[name] = value
     for name, text in expressions.items():
-        info = spec.fields.get(text)
+        info = infos.get(text)
         if info is not None and info.type == "tensor[]":
             settled[name] = _sizes_of_each(fields[text], info)
         elif info is None or info.kind != "attribute":
             settled[name] = _evaluated(text, context, spec)
+        elif text not in descriptor.fields and not spec.dialect.holds(level, info.since, info.until):
+            continue
         elif fields[text] is not None:
             settled[name] = _as_it_is(fields[text], info, spec, level)
         elif not _may_lack(info, spec, level):

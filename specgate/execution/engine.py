@@ -46,6 +46,10 @@ def execute_at(
     for oddity in descriptor.oddities:
         raise InputError(oddity.message, place=oddity.where)
     level = _level(descriptor, spec, level)
+    if not spec.has_kernel(level):
+        raise NoKernel(
+            f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.spoken(recipe['since'])} on only"
+        )
     kernel = find_kernel(recipe["kernel"])
     _hold_complete(descriptor, spec, level)
     inputs = _inputs(descriptor, arrays, spec)

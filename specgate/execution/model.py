@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.models.onnx_structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.spec.forms import FieldInfo
 
 __all__ = ["MAX_BYTES", "run_model"]
 
@@ -137,9 +138,9 @@ class _Run:
             raise InputError(f"the attribute {node.duplicates[0]!r:.60} stands there twice")
         if _is_constant(node):
             return
-        name = operator_name(node.op_type, node.domain)
-        if "execute" not in self.tables.operator(name).raw:
-            raise NoKernel(f"{self.tables.name} {name} has no kernel yet")
+        spec = self.tables.operator(operator_name(node.op_type, node.domain))
+        if not self._has_kernel(node.domain, node.op_type):
+            raise NoKernel(f"{self.tables.name} {spec.name} has no kernel yet")
 
     def take_inputs(self, arrays: Mapping[str, Any], *, weights: bool) -> None:
         """Take initializers if their values are wanted, then inputs, which may replace an initializer of their name."""
@@ -202,7 +203,8 @@ class _Run:
 
     def _has_kernel(self, domain: str, op_type: str) -> bool:
         try:
-            return "execute" in self.tables.operator(operator_name(op_type, domain)).raw
+            spec, version = self.tables.operator(operator_name(op_type, domain)), str(self.imports.get(domain))
+            return spec.has_kernel(version) if version in self.tables.levels else "execute" in spec.raw
         except (NoTable, InputError):
             return False
 
@@ -236,19 +238,24 @@ class _Run:
         spec = self.tables.operator(operator_name(op_type, domain))
         tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
         version = str(self.imports[domain])
-        descriptor = build(spec, tensors, [], attributes, version=version, name=None, convert=attribute_value)
+        layout = spec.layout(version)
+        several = bool(layout.outputs) and layout.outputs[-1].type == "tensor[]"
+        stated = [TensorDesc(None, None)] * count if several else []  # how many there are is for the kernel to know
+        descriptor = build(spec, tensors, stated, attributes, version=version, name=None, convert=attribute_value)
         if descriptor.oddities:
             raise InputError(descriptor.oddities[0].message)
-        if count > len(spec.outputs):
-            raise InputError(f"has {count} outputs, at most {len(spec.outputs)} are defined")
-        arrays = {i.name: a for i, a in zip(spec.inputs, given, strict=False) if a is not None}
+        if count > len(layout.outputs) and not several:
+            raise InputError(f"has {count} outputs, at most {len(layout.outputs)} are defined")
+        arrays = _by_name(layout.inputs, given)
         left = self.max_bytes - sum(array.nbytes for array in self.values.values())
         results = execute_at(descriptor, arrays, self.tables.levels[-1], max_bytes=min(memory.MAX_BYTES, max(0, left)))
-        asked = [info.name for info, name in zip(spec.outputs, names or ("?",) * count, strict=False) if name]
+        if several:
+            return [part for info in layout.outputs for part in results[info.name]]
+        asked = [info.name for info, name in zip(layout.outputs, names or ("?",) * count, strict=False) if name]
         lacking = [name for name in asked if name not in results]
         if lacking:
             raise NoKernel(f"the kernel of {spec.name} does not compute {lacking[0]}")
-        return [results.get(info.name, np.empty(0)) for info in spec.outputs[:count]]
+        return [results.get(info.name, np.empty(0)) for info in layout.outputs[:count]]
 
     def _read(self, name: str) -> NDArray[Any]:
         if name not in self.values:
@@ -290,6 +297,14 @@ class _Run:
                     raise InputError(f"is computed as {self._type(array)}, but {declared.elem_type} is declared")
                 self._hold_shape(array, declared, info.name)
             return array
+
+
+def _by_name(infos: Sequence[FieldInfo], given: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
+    """Return a node's arrays by the operator's input names; the last input may be a list of all that are left."""
+    found: dict[str, Any] = {i.name: a for i, a in zip(infos, given, strict=False) if a is not None}
+    if infos and infos[-1].type == "tensor[]":
+        found[infos[-1].name] = [array for array in given[len(infos) - 1 :] if array is not None]
+    return found
 
 
 def _objects(value: Any) -> Any:

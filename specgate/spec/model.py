@@ -242,6 +242,9 @@ class Execute(BaseModel):
         default=None, description="kernel argument -> tensor field whose declared type it gets"
     )
     outputs: list[Name] | None = Field(default=None, description="output fields in the order the kernel returns them")
+    since: Level | None = Field(
+        default=None, description="first level that the kernel is for; before it the operator means something else"
+    )
 
     @model_validator(mode="after")
     def _behaviour(self) -> Execute:

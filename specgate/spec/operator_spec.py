@@ -231,6 +231,11 @@ class OperatorSpec:
                     cells[name] = replace(cells.get(name, Cell()), **parts)
         return cells
 
+    def has_kernel(self, level: str) -> bool:
+        """Return whether the table names a kernel for what the operator means at `level`."""
+        recipe = self.raw.get("execute")
+        return recipe is not None and self.dialect.holds(level, recipe.get("since"), None)
+
     def behaviour(self, level: str) -> dict[str, Any]:
         """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
         merged: dict[str, Any] = {}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_operators", "check_references"]
 
-_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs"})
+_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs", "since"})
 _SPEAKS_OF: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
 
 
@@ -147,6 +147,8 @@ def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
         if entry.get("at"):
             yield ("counterexamples", name, "at"), entry["at"]
     yield from ((("execute", level), level) for level in raw.get("execute", {}) if level not in _RECIPE)
+    if since := raw.get("execute", {}).get("since"):
+        yield ("execute", "since"), since
 
 
 def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:

@@ -1,20 +1,28 @@
-"""OneHot's values on every combination of types, against ONNX Runtime and onnx.reference, at each of its versions."""
+"""Values of ONNX operators: of all that have a kernel on onnx's backend node tests, and OneHot's of every type."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import pkgutil
+import warnings
 from collections import Counter
+from functools import cache
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 
 from specgate.conform.elements import compare_outputs
 from specgate.conform.fill import fill
 from specgate.conform.known import explained
 from specgate.descriptors.core import Descriptor, tensor
+from specgate.descriptors.read import read_dict
 from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
+from specgate.execution.model import run_model
+from specgate.execution.tolerance import differing, tolerance_of
 from specgate.spec.tables import dialect
 
 pytestmark = [
@@ -64,3 +72,74 @@ def test_every_combination_of_types(level):
                     assert kind == "bug", (name, indices, depth, values, str(found[0]))
     assert computed["onnxruntime"] >= COMBINATIONS[level]
     assert computed["reference"] >= 1000
+
+
+#: Operators with a kernel of which the package has no node test of one node.
+WITHOUT_NODE_TEST: frozenset[str] = frozenset()
+#: Node tests that no kernel here can take, with the reason.
+NOT_TAKEN: dict[str, str] = {}
+EXECUTED = [name for name in dialect("onnx").operators if dialect("onnx").operator(name).raw.get("execute")]
+
+
+@cache
+def node_tests():
+    """The backend node tests of one node, by operator: (name, model, inputs, outputs)."""
+    package = importlib.import_module("onnx.backend.test.case.node")
+    with warnings.catch_warnings(action="ignore"):  # its own overflows, while importing collects its cases
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")
+    found = {}
+    for case in package._NodeTestCases:
+        if len(case.model.graph.node) == 1:
+            node = case.model.graph.node[0]
+            name = f"{node.domain}.{node.op_type}".removeprefix(".")
+            found.setdefault(name, []).extend((case.name, case.model, *pair) for pair in case.data_sets)
+    return found
+
+
+def as_given(array):
+    """Texts are objects here."""
+    array = np.asarray(array)
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def described(operator, model, inputs, outputs):
+    """The test's node as a descriptor with the types and sizes of its arrays, and the opset that it is of."""
+    from onnx import TensorProto, helper
+
+    node, given = model.graph.node[0], iter(inputs)
+    read = [as_given(next(given)) if name else None for name in node.input]
+    told = [
+        array and {"elem_type": TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array[0])), "shape": array[1]}
+        for array in (a if a is None else (a.dtype, list(a.shape)) for a in read)
+    ]
+    stated = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    attributes = {name: value.decode() if isinstance(value, bytes) else value for name, value in stated.items()}
+    made = {"op_type": node.op_type, "domain": node.domain, "inputs": told, "attributes": attributes}
+    made["outputs"] = [
+        {"elem_type": TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(a.dtype)), "shape": list(a.shape)}
+        for a in map(as_given, outputs)
+    ]
+    (opset,) = (entry.version for entry in model.opset_import if entry.domain == node.domain)
+    return read_dict(made, "onnx"), str(opset)
+
+
+@pytest.mark.parametrize("operator", EXECUTED)
+def test_backend_node_tests(operator, tmp_path):
+    import onnx
+
+    cases = node_tests().get(operator, [])
+    assert bool(cases) is (operator not in WITHOUT_NODE_TEST)
+    for name, model, inputs, outputs in cases:
+        onnx.save(model, tmp_path / "model.onnx")
+        arrays = dict(zip((info.name for info in model.graph.input), map(as_given, inputs), strict=True))
+        handed = []
+        if name in NOT_TAKEN:
+            with pytest.raises(NoKernel):
+                execute_at(*described(operator, model, inputs, outputs))
+            continue
+        found = run_model(str(tmp_path / "model.onnx"), arrays, told=handed.append)
+        assert not handed, name
+        tolerance = tolerance_of(*described(operator, model, inputs, outputs))
+        for mine, theirs in zip(found.values(), map(as_given, outputs), strict=True):
+            assert not differing(theirs, mine, tolerance).any(), name

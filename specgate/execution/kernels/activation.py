@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.errors import InputError
+from specgate.execution.kernels.arithmetic import fit, is_float, narrow, single
 from specgate.execution.kernels.elementwise import called, held, paired, quiet, rounded, unary, want_float
 from specgate.execution.kernels.elementwise_unary import erf
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "celu", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "parametric_softplus", "prelu",
+    "celu", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish", "parametric_softplus", "prelu",
     "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish",
     "thresholded_relu",
 ]  # fmt: skip
@@ -24,6 +25,7 @@ __all__ = [
 _ZERO: Final = np.float32(0)
 _ONE: Final = np.float32(1)
 _ROOT: Final = np.sqrt(0.5)
+_SLOPE: Final = np.sqrt(2 / np.pi)
 #: Above, log(1 + exp(x)) is x to the last bit of a float64.
 _STEEP: Final = 40
 
@@ -77,7 +79,9 @@ def _error(x: NDArray[Any]) -> NDArray[Any]:
 
 
 sigmoid = unary("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
-gelu = unary("gelu", lambda x: 0.5 * x * (1 + _error(x * _ROOT)))
+_gelu = unary("gelu", lambda x: 0.5 * x * (1 + _error(x * _ROOT)))
+_gelu_by_tanh = unary("gelu", lambda x: 0.5 * x * (1 + np.tanh(_SLOPE * (x + 0.044715 * x * x * x))))
+mish = unary("mish", lambda x: x * np.tanh(np.logaddexp(0, x)))
 softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
 celu = _parametric("celu", lambda x, alpha: _above(x, _ZERO) + _below(alpha * (_exp(x / alpha) - _ONE), _ZERO))
 elu = _parametric("elu", lambda x, alpha: np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
@@ -95,10 +99,21 @@ swish = _parametric("swish", lambda x, scale: x * _sigmoid(x * scale))
 thresholded_relu = _parametric("thresholded_relu", lambda x, alpha: np.where(x <= alpha, _ZERO, x))
 
 
-def relu(x: NDArray[Any]) -> NDArray[Any]:
-    """Return the larger of 0 and every element; 0 of nan."""
+def gelu(
+    x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, approximation: str = "none"
+) -> NDArray[Any]:
+    """Return x times the normal distribution's share below x. approximation: none, or tanh for one by that function."""
+    if approximation not in {"none", "tanh"}:
+        raise InputError(f"gelu: expected none or tanh as approximation, found {approximation!r:.60}")
+    result: NDArray[Any] = (_gelu if approximation == "none" else _gelu_by_tanh)(x, scale_bias=scale_bias)
+    return result
+
+
+def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
+    """Return the larger of 0 and every element. keep_nan: nan stays, instead of becoming 0."""
     zero = np.zeros((), x.dtype)
-    return np.where(x > zero, x, zero)
+    larger = ~(x <= zero) if keep_nan else x > zero
+    return np.where(larger, x, zero)
 
 
 def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:
@@ -108,8 +123,10 @@ def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:
 
 
 def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
-    """Return x where it is at least 0, else its slope times x."""
+    """Return x where it is at least 0, else its slope times x. broadcast: the slope is repeated to the shape of x."""
+    shape = x.shape
     x, slope = paired("prelu", x, slope, broadcast=broadcast)
+    fit("prelu", "slopes that broadcast", x.shape, shape)
     values = single(x, x.dtype)
     with quiet():
         return narrow(np.where(values >= 0, values, single(slope, x.dtype) * values), x.dtype)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, narrow, single
 from specgate.execution.kernels.elementwise import held, paired, prepared, quiet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["clip", "clip_gradient", "raise_to"]
+__all__ = ["clip", "clip_gradient", "hold_between", "raise_to"]
 
 
 def _bound(value: float, dtype: np.dtype[Any], *, finite: bool) -> NDArray[Any]:
@@ -53,6 +54,29 @@ def clip(
         values = np.where(~(values <= top) & (top == top), top, values)  # noqa: PLR0124
         values = np.where(~(values >= bottom) & (bottom == bottom), bottom, values)  # noqa: PLR0124
         return narrow(values, x.dtype)
+
+
+def hold_between(
+    x: NDArray[Any], low: NDArray[Any] | float | None = None, high: NDArray[Any] | float | None = None
+) -> NDArray[Any]:
+    """Return every element, at least `low` and then at most `high`, so that `high` wins where it is below `low`.
+
+    Bounds are numbers, or arrays of one element of the type of `x`; one that is None is none. nan stays.
+    """
+    result = x
+    for bound, function in ((low, np.maximum), (high, np.minimum)):
+        if bound is None:
+            continue
+        if isinstance(bound, np.ndarray):
+            if bound.dtype != x.dtype or bound.ndim:
+                raise InputError(f"clip: expected a bound of {x.dtype} without dimensions, found {bound.dtype} "
+                                 f"{list(bound.shape)}")  # fmt: skip
+            edge = bound
+        else:
+            edge = _bound(bound, x.dtype, finite=False).astype(x.dtype)
+        with quiet():
+            result = function(result, edge)
+    return np.array(result)
 
 
 def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:

@@ -92,12 +92,19 @@ def arctan2(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def remainder(
-    a: NDArray[Any], b: NDArray[Any], *, rounding: str, raised_quotient: bool = False, broadcast: bool = False
+    a: NDArray[Any],
+    b: NDArray[Any],
+    *,
+    rounding: str,
+    raised_quotient: bool = False,
+    exact: bool = False,
+    broadcast: bool = False,
 ) -> NDArray[Any]:
     """Return a - b * q, where q is the quotient of a and b, rounded.
 
     rounding: floor (the result has the sign of b) or truncate (that of a). raised_quotient: for floats, round the next
     float up, or away from zero, instead of the quotient itself, so that one just below a whole number counts as whole.
+    exact: for floats, the remainder of the exact quotient, not of a rounded one.
     A remainder of unsigned integers by 0 has all bits set; that of signed ones is undefined (masked).
     """
     if rounding not in {"floor", "truncate"}:
@@ -105,6 +112,8 @@ def remainder(
     floor = rounding == "floor"
 
     def floats(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        if exact:
+            return np.asarray(np.mod(a, b) if floor else np.fmod(a, b))
         q = a / b
         if raised_quotient:
             up = np.asarray(np.inf, q.dtype)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.elementwise import bits_of, called, paired
+from specgate.execution.kernels.elementwise import bits_of, called, paired, quiet, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["bit_count", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"]
+__all__ = ["bit_count", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "shift"]
 
 _SET_BITS: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
 
@@ -74,3 +74,19 @@ def _shift(
         raise InputError(f"{name}: expected zero or word, found {overlong!r:.60}")
     result = function(a.astype(np.uint64), np.minimum(by, np.uint64(63)))
     return np.where(by < a.dtype.itemsize * 8, result, np.uint64(0)).astype(a.dtype)
+
+
+def shift(a: NDArray[Any], b: NDArray[Any], *, left: bool, broadcast: bool = False) -> NDArray[Any]:
+    """Return integers shifted by b bits, up (left) or down, where signed ones keep their sign.
+
+    By a negative number of bits, or all and more, only the sign is left, and that of a shift down.
+    """
+    a, b = paired("shift", a, b, broadcast=broadcast)
+    whole("shift", a)
+    bits = a.dtype.itemsize * 8
+    overlong = (b < 0) | (b >= bits)
+    by = np.where(overlong, np.asarray(0, b.dtype), b)
+    with quiet():
+        moved = np.left_shift(a, by) if left else np.right_shift(a, by)
+        sign = np.where((a < 0) & (not left), np.asarray(-1, np.int64), np.asarray(0, np.int64)).astype(a.dtype)
+    return np.where(overlong, sign, moved)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, narrow
+from specgate.execution.kernels.arithmetic import is_float, narrow, single
 from specgate.execution.kernels.elementwise import cast, held, prepared, quiet, rounded, unary, want_float
 
 if TYPE_CHECKING:
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "absolute", "arccos", "arccosh_from_logarithm", "arcsin", "arcsinh_from_logarithm", "arctan", "arctanh", "ceil",
-    "cos", "cosh_from_exponentials", "erf", "exp", "floor", "identity", "is_infinite", "is_not_a_number", "log",
-    "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh_from_exponentials", "sqrt", "tan", "tanh",
+    "absolute", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin", "arcsinh", "arcsinh_from_logarithm", "arctan",
+    "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor", "identity", "is_infinite",
+    "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh",
+    "sinh_from_exponentials", "sqrt", "tan", "tanh",
 ]  # fmt: skip
 
 _erf: Final = np.frompyfunc(math.erf, 1, 1)
@@ -36,17 +37,21 @@ def _exp(x: NDArray[Any]) -> NDArray[Any]:
 
 
 arccos = unary("arccos", np.arccos)
+arccosh = unary("arccosh", np.arccosh)
 arcsin = unary("arcsin", np.arcsin)
+arcsinh = unary("arcsinh", np.arcsinh)
 arctan = unary("arctan", np.arctan)
 arctanh = unary("arctanh", np.arctanh)
 ceil = unary("ceil", np.ceil)
 cos = unary("cos", np.cos)
+cosh = unary("cosh", np.cosh)
 erf = unary("erf", _error_function)
 exp = unary("exp", np.exp)
 floor = unary("floor", np.floor)
 log = unary("log", np.log)
 reciprocal = unary("reciprocal", np.reciprocal)
 sin = unary("sin", np.sin)
+sinh = unary("sinh", np.sinh)
 sqrt = unary("sqrt", np.sqrt)
 tan = unary("tan", np.tan)
 tanh = unary("tanh", np.tanh)
@@ -128,13 +133,14 @@ def is_not_a_number(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> N
 
 
 def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-    """Return 1 where an element is an infinity. signs: which ones count, either, positive or negative."""
+    """Return 1 where an element is an infinity, else 0. signs: which count, either, positive, negative or neither."""
     want_float("is_infinite", x)
     tests: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
         "either": np.isinf,
         "positive": np.isposinf,
         "negative": np.isneginf,
+        "neither": lambda values: np.zeros(values.shape, np.bool_),
     }
     if signs not in tests:
         raise InputError(f"is_infinite: expected one of {', '.join(tests)}, found {signs!r:.60}")
-    return cast(tests[signs](x), dtype)
+    return cast(tests[signs](single(x, x.dtype)), dtype)

@@ -8,14 +8,14 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, narrow, single, wide
+from specgate.execution.kernels.arithmetic import fit, is_float, narrow, single, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["gemm"]
+__all__ = ["gemm", "matrix_product", "scaled_matrix_product"]
 
 
 def gemm(
@@ -51,3 +51,62 @@ def gemm(
             result += wide(c) * np.float32(beta)
         result = single(result, a.dtype)
         return narrow(result if activation is None else activation(result), a.dtype)
+
+
+def matrix_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Return the matrix product of the last two dimensions, the others broadcast, of the type of `a` and `b`.
+
+    A single dimension is a row of `a` or a column of `b`, and none of the result. Integers wrap around.
+    """
+    if not a.ndim or not b.ndim or a.dtype != b.dtype:
+        raise InputError(
+            f"matrix product: expected arrays of one type, found {a.dtype}{a.shape} and {b.dtype}{b.shape}"
+        )
+    left = a[np.newaxis] if a.ndim == 1 else a
+    right = b[:, np.newaxis] if b.ndim == 1 else b
+    try:
+        if left.shape[-1] != right.shape[-2]:
+            raise ValueError
+        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise InputError(f"matrix product: the shapes {list(a.shape)} and {list(b.shape)} have none") from None
+    shape = (*batch, left.shape[-2], right.shape[-1])
+    product = memory.empty(shape, np.dtype(np.float64) if is_float(a.dtype) else a.dtype)
+    with np.errstate(all="ignore"):
+        np.matmul(wide(left), wide(right), out=product)
+        result = narrow(product, a.dtype)
+    if b.ndim == 1:
+        result = result[..., 0]
+    return result[..., 0, :] if a.ndim == 1 and b.ndim > 1 else result[..., 0] if a.ndim == 1 else result
+
+
+def scaled_matrix_product(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    c: NDArray[Any] | None = None,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+) -> NDArray[Any]:
+    """Return alpha * a @ b + beta * c of matrices; c is broadcast to it. Integers lose a fraction at the end."""
+    if a.ndim != 2 or b.ndim != 2 or a.dtype != b.dtype:
+        raise InputError(f"gemm: expected two matrices, found {a.dtype}{a.shape} and {b.dtype}{b.shape}")
+    product = matrix_product(a.T if transpose_a else a, b.T if transpose_b else b)
+    if c is None:
+        summand = np.zeros((), a.dtype)
+    elif c.dtype != a.dtype or c.ndim > 2 or any(m not in {1, n} for m, n in zip(c.shape[::-1], product.shape[::-1],
+                                                                              strict=False)):  # fmt: skip
+        raise InputError(f"gemm: a summand of {c.dtype}{c.shape} does not broadcast to {a.dtype}{product.shape}")
+    else:
+        summand = c
+    with np.errstate(all="ignore"):
+        if not is_float(a.dtype):
+            if alpha == int(alpha) and beta == int(beta):
+                factors = (np.asarray(int(number)).astype(a.dtype) for number in (alpha, beta))
+                return np.asarray(next(factors) * product + next(factors) * summand)
+            real = np.float32(alpha) * product.astype(np.float64) + np.float32(beta) * summand.astype(np.float64)
+            return np.trunc(real).astype(a.dtype)
+        result = wide(product) * np.float32(alpha) + wide(summand) * np.float32(beta)
+        return narrow(result if c is not None else wide(product) * np.float32(alpha), a.dtype)

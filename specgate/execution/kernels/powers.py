@@ -13,9 +13,26 @@ from specgate.execution.kernels.elementwise import held, paired, prepared, quiet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["power_by_logarithm", "power_to_constant"]
+__all__ = ["power", "power_by_logarithm", "power_to_constant"]
 
 _WORD: Final = 32
+
+
+def power(base: NDArray[Any], exponent: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
+    """Return base ** exponent in the base's type, where types may differ.
+
+    Where one of them is a float: as in float64, rounded; a base of integers has the result truncated and held in its
+    range. Of integers: exact, wrapped around in the bits of the base; 0 for a negative exponent unless the base is 1 or
+    -1.
+    """
+    base, exponent = paired("power", base, exponent, broadcast=broadcast, same_type=False)
+    with quiet():
+        if is_float(base.dtype) or is_float(exponent.dtype):
+            result = np.power(base.astype(np.float64), exponent.astype(np.float64))
+            return narrow(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
+        whole("power", base)
+        whole("power", exponent)
+        return _integer_power(base, exponent).astype(base.dtype)
 
 
 def power_by_logarithm(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.execution.kernels.arithmetic import check_axes, narrow
+from specgate.execution.kernels.arithmetic import check_axes, check_axis, narrow
 from specgate.execution.kernels.elementwise import quiet, want_float
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["hardmax", "log_softmax", "softmax"]
+__all__ = ["hardmax", "hardmax_along", "log_softmax", "log_softmax_along", "softmax", "softmax_along"]
 
 _LEAST: Final = 1e-20
 
@@ -62,3 +62,46 @@ def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
         largest = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)
         result[np.arange(len(rows)), np.where(np.isnan(rows[:, 0]), 0, largest)] = 1
     return np.ascontiguousarray(result.reshape(grouped.shape).transpose(np.argsort((*rest, *along))))
+
+
+def _along(x: NDArray[Any], axis: int, to_end: bool) -> tuple[int, ...]:
+    """Return the dimensions of a group: that of `axis`, and those behind it with `to_end`."""
+    place = axis + x.ndim if axis < 0 else axis
+    if to_end and place == x.ndim:
+        return ()
+    check_axis(place, x.ndim, "softmax")
+    return tuple(range(place, x.ndim)) if to_end else (place,)
+
+
+def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> NDArray[Any]:
+    """Return exp of each element, divided by the sum of exp over its group; a nan makes its whole group nan.
+
+    A group differs in the place along `axis`, which counts from the end if negative; to_end: and along the dimensions
+    behind it.
+    """
+    want_float("softmax", x)
+    along = _along(x, axis, to_end)
+    if not x.size:
+        return x.copy()
+    with quiet():
+        wide = x.astype(np.float64)
+        shifted = np.exp(wide - wide.max(axis=along, keepdims=True))
+        return narrow(shifted / shifted.sum(axis=along, keepdims=True), x.dtype)
+
+
+def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> NDArray[Any]:
+    """Return the natural logarithm of `softmax_along`."""
+    want_float("log_softmax", x)
+    along = _along(x, axis, to_end)
+    if not x.size:
+        return x.copy()
+    with quiet():
+        wide = x.astype(np.float64)
+        shifted = wide - wide.max(axis=along, keepdims=True)
+        return narrow(shifted - np.log(np.exp(shifted).sum(axis=along, keepdims=True)), x.dtype)
+
+
+def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> NDArray[Any]:
+    """Return 1 at the first of the largest elements of each group of `softmax_along`, and 0 elsewhere."""
+    along = _along(x, axis, to_end)
+    return hardmax(x, axes=along) if x.size else x.copy()

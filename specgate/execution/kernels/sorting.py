@@ -12,7 +12,7 @@ from specgate.execution.kernels.arithmetic import check_axis, single
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["top_k"]
+__all__ = ["top_elements", "top_k"]
 
 
 def top_k(
@@ -39,3 +39,18 @@ def top_k(
         return found
     mask = np.broadcast_to(unordered, places.shape)
     return np.ma.MaskedArray(found[0], mask=mask), np.ma.MaskedArray(found[1], mask=mask)
+
+
+def top_elements(
+    inputs: NDArray[Any], k: NDArray[Any] | int, *, axis: int, largest: bool = True
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what `top_k` does, with int64 places; k: a number, or an array of one integer."""
+    count = np.asarray(k)
+    if count.size != 1 or count.ndim > 1 or count.dtype.kind not in "iu":
+        raise InputError(f"top_k: expected k as one integer, found {count.dtype}{list(count.shape)}")
+    number = int(count.reshape(()))
+    if not number:
+        check_axis(axis, inputs.ndim, "top_k")
+        none = np.take(inputs, range(0), axis)
+        return none, np.zeros(none.shape, np.int64)
+    return top_k(inputs, axis=axis, k=number, largest=largest)

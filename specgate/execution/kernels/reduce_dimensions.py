@@ -1,0 +1,156 @@
+"""Reductions by axes that count from the end if negative, which keep or drop the dimensions; nan makes nan."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution.kernels.arithmetic import check_axis, is_float, narrow, single
+from specgate.execution.kernels.reduce import cumulative
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Function = Callable[[NDArray[Any], tuple[int, ...]], NDArray[Any]]
+
+__all__ = ["arg_reduce_dimension", "cumulate", "reduce_dimensions"]
+
+
+def reduce_dimensions(
+    inputs: NDArray[Any],
+    axes: NDArray[Any] | Sequence[int] | None = None,
+    *,
+    function: str,
+    keep: bool,
+    none_of_none: bool = False,
+) -> NDArray[Any]:
+    """Return `inputs` with the dimensions of `axes` reduced to size 1 (keep), or dropped.
+
+    axes: all dimensions if None or empty, or with none_of_none none; the function is applied to single elements then.
+    function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY, SUM or SUM_SQUARE. Floats are summed in
+    float64 and rounded once, integers wrap around. Of no elements sums are 0, products 1, the largest is the least
+    number of the type and the other way round.
+    """
+    if function not in _FUNCTIONS:
+        raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
+    asked = [] if axes is None else [int(axis) for axis in np.asarray(axes, np.int64).reshape(-1)]
+    if asked:
+        along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in asked}))
+        for axis in along:
+            check_axis(axis, inputs.ndim, "reduce")
+    else:
+        along = () if none_of_none else tuple(range(inputs.ndim))
+    with np.errstate(all="ignore"):
+        found = np.asarray(_FUNCTIONS[function](inputs, along))
+        whole = is_float(found.dtype) and not is_float(inputs.dtype)
+        result = np.trunc(found).astype(inputs.dtype) if whole else narrow(found, inputs.dtype)
+    shape = [1 if axis in along else size for axis, size in enumerate(inputs.shape)]
+    return result.reshape(shape if keep else [size for axis, size in enumerate(shape) if axis not in along])
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    """Return floats in float64; integers stay."""
+    return array.astype(np.float64) if is_float(array.dtype) else array
+
+
+def _sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    values = _wide(array)
+    return np.asarray(np.sum(values, axis=axes, dtype=values.dtype))
+
+
+def _product(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    values = _wide(array)
+    return np.asarray(np.prod(values, axis=axes, dtype=values.dtype))
+
+
+def _average(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    count = prod(array.shape[axis] for axis in axes)
+    return np.asarray(np.sum(array, axis=axes, dtype=np.float64) / np.float64(count))
+
+
+def _l1(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    return _sum(np.abs(array), axes)
+
+
+def _sum_square(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    values = _wide(array)
+    return _sum(values * values, axes)
+
+
+def _l2(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    return np.asarray(np.sqrt(_sum_square(array, axes).astype(np.float64)))
+
+
+def _log_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    return np.asarray(np.log(_sum(array, axes).astype(np.float64)))
+
+
+def _log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    values = array.astype(np.float64)
+    most = np.max(values, axis=axes, keepdims=True, initial=-np.inf)
+    most = np.where(np.isfinite(most), most, 0.0)
+    total = np.log(np.sum(np.exp(values - most), axis=axes, keepdims=True)) + most
+    return np.asarray(np.squeeze(total, axes))
+
+
+def _extreme(function: Any, *, largest: bool) -> Function:
+    def reduced(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+        values = single(array, array.dtype)
+        if values.dtype.kind == "b":
+            return np.asarray(function.reduce(values, axis=axes, initial=not largest))
+        if values.dtype.kind == "f":
+            start: Any = values.dtype.type(-np.inf if largest else np.inf)
+        else:
+            start = np.iinfo(values.dtype).min if largest else np.iinfo(values.dtype).max
+        return np.asarray(function.reduce(values, axis=axes, initial=start))
+
+    return reduced
+
+
+_FUNCTIONS: Final[dict[str, Function]] = {
+    "AVERAGE": _average,
+    "L1": _l1,
+    "L2": _l2,
+    "LOG_SUM": _log_sum,
+    "LOG_SUM_EXP": _log_sum_exp,
+    "MAX": _extreme(np.maximum, largest=True),
+    "MIN": _extreme(np.minimum, largest=False),
+    "MULTIPLY": _product,
+    "SUM": _sum,
+    "SUM_SQUARE": _sum_square,
+}
+
+
+def arg_reduce_dimension(
+    inputs: NDArray[Any], *, axis: int, keep: bool, largest: bool, last: bool = False
+) -> NDArray[np.int64]:
+    """Return the place of the largest (or least) element along `axis`, which gets size 1 (keep) or is dropped.
+
+    last: of equal elements the last instead of the first. The first nan counts as the largest and the least.
+    """
+    check_axis(axis, inputs.ndim, "arg_reduce")
+    size = inputs.shape[axis]
+    if not size:
+        raise InputError("arg_reduce: there is no element to choose")
+    values = np.flip(single(inputs, inputs.dtype), axis) if last else single(inputs, inputs.dtype)
+    found = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=keep)
+    return np.asarray(size - 1 - found if last else found, np.int64)
+
+
+def cumulate(
+    inputs: NDArray[Any], axis: NDArray[Any], *, backwards: bool, exclusive: bool, multiply: bool = False
+) -> NDArray[Any]:
+    """Return running sums or products as `cumulative` does; axis: one integer, from the end if negative."""
+    if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
+        raise InputError(f"cumulate: expected an axis as one integer, found {axis.dtype}{list(axis.shape)}")
+    place = int(axis.reshape(()))
+    place = place + inputs.ndim if place < 0 else place
+    check_axis(place, inputs.ndim, "cumulate")
+    if not inputs.size:
+        return inputs.copy()
+    return cumulative(inputs, axis=place, backwards=backwards, exclusive=exclusive, multiply=multiply)

@@ -1,0 +1,110 @@
+"""Slices between places, tiles, parts, and reversed sequences, as numbers in arrays say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, same_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["integers", "reverse_sequences", "slice_between", "split_along", "tile_by"]
+
+_MOST = 2**16
+
+
+def integers(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
+    """Return a list of integers; raise InputError for another rank or type, or more than any array has dimensions."""
+    array = np.asarray(given, None if isinstance(given, np.ndarray) else np.int64)
+    if array.ndim != 1 or array.size > _MOST or array.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected a list of integers as {what}, found {array.dtype}{list(array.shape)}")
+    return [int(number) for number in array]
+
+
+def slice_between(
+    inputs: NDArray[Any],
+    starts: NDArray[Any] | Sequence[int],
+    ends: NDArray[Any] | Sequence[int],
+    axes: NDArray[Any] | Sequence[int] | None = None,
+    steps: NDArray[Any] | Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the elements from `starts` on and before `ends` along each of `axes` (the first ones if None).
+
+    Negative places and axes count from the end; places beyond are held to those that there are. steps: 1 if None.
+    """
+    first, last = integers("slice", "starts", starts), integers("slice", "ends", ends)
+    along = list(range(len(first))) if axes is None else integers("slice", "axes", axes)
+    by = [1] * len(first) if steps is None else integers("slice", "steps", steps)
+    same_length("slice", len(first), ends=last, axes=along, steps=by)
+    chosen = [slice(None)] * inputs.ndim
+    for axis, *(start, end, step) in zip(along, first, last, by, strict=True):
+        place = axis + inputs.ndim if axis < 0 else axis
+        check_axis(place, inputs.ndim, "slice")
+        if not step:
+            raise InputError("slice: expected steps other than 0")
+        chosen[place] = slice(start, end, step)
+    return inputs[tuple(chosen)].copy()
+
+
+def tile_by(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
+    """Return `inputs` repeated so often along each dimension, also never."""
+    counts = integers("tile", "repeats", repeats)
+    same_length("tile", inputs.ndim, repeats=counts)
+    if any(count < 0 for count in counts):
+        raise InputError(f"tile: expected no repeats below 0, found {counts}")
+    result = memory.empty(tuple(a * b for a, b in zip(inputs.shape, counts, strict=True)), inputs.dtype)
+    if result.size:
+        pairs = [n for pair in zip(counts, inputs.shape, strict=True) for n in pair]
+        result.reshape(pairs)[...] = inputs.reshape([n for size in inputs.shape for n in (1, size)])
+    return result
+
+
+def split_along(
+    inputs: NDArray[Any],
+    sizes: NDArray[Any] | Sequence[int] | None = None,
+    *,
+    axis: int,
+    parts: int,
+    rest: bool = False,
+) -> list[NDArray[Any]]:
+    """Return `parts` parts of `inputs` along `axis`, of these sizes, or of equal ones if None.
+
+    rest: the last one may be smaller than the others, which are equal.
+    """
+    check_axis(axis, inputs.ndim, "split")
+    size = inputs.shape[axis]
+    if parts < 1:
+        raise InputError(f"split: expected at least one part, found {parts}")
+    if sizes is not None:
+        counts = integers("split", "sizes", sizes)
+    else:
+        each = -(-size // parts)
+        counts = [each] * (parts - 1) + [size - each * (parts - 1)]
+        if not rest and counts[-1] != each:
+            raise InputError(f"split: {size} elements are not divided into {parts} equal parts")
+    if len(counts) != parts or any(count < 0 for count in counts) or sum(counts) != size:
+        raise InputError(f"split: sizes of {counts!r:.80} are not {parts} that make up {size}")
+    ends = np.cumsum(np.array(counts, np.int64))[:-1]
+    return [part.copy() for part in np.split(inputs, ends, axis)]
+
+
+def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:
+    """Return `inputs` with so many first elements along time_axis in reverse order, for each place of batch_axis."""
+    if {time_axis, batch_axis} != {0, 1} or inputs.ndim < 2:
+        raise InputError(f"reverse: expected 0 and 1 as axes of 2 or more, found {time_axis} and {batch_axis}")
+    counts = integers("reverse", "lengths", lengths)
+    most = inputs.shape[time_axis]
+    if len(counts) != inputs.shape[batch_axis] or any(not 0 <= count <= most for count in counts):
+        raise InputError(f"reverse: expected {inputs.shape[batch_axis]} lengths from 0 to {most}, found {counts!r:.80}")
+    shape = [1] * inputs.ndim
+    shape[batch_axis] = len(counts)
+    until = np.array(counts, np.int64).reshape(shape)
+    places = np.arange(most, dtype=np.int64).reshape([-1 if axis == time_axis else 1 for axis in range(inputs.ndim)])
+    return np.take_along_axis(inputs, np.where(places < until, until - 1 - places, places), time_axis)
