@@ -50,7 +50,10 @@ OBJECTS: Final[dict[str, tuple[Any, ...]]] = {
         GraphDesc((), (_ELEMENTS._replace(type="INT64"),)),
         GraphDesc((_ELEMENTS,), (_ELEMENTS, _ELEMENTS)),
     ),
-    "tensor-proto": (_ELEMENTS, _ELEMENTS._replace(sizes=())),
+    "tensor-proto": (
+        *(_ELEMENTS._replace(type=kind) for kind in ("FLOAT", "INT64", "STRING", "DOUBLE", "INT32", "INT16")),
+        _ELEMENTS._replace(sizes=()),
+    ),
     "sparse-tensor-proto": (_ELEMENTS,),
     "type-proto": (_ELEMENTS, _ELEMENTS._replace(sizes=None)),
 }

@@ -113,7 +113,7 @@ def _answer_presence(name: str, given: Any, problem: Problem, draft: Draft) -> l
         draft.left_out.add(name)
         draft.fields[name] = info.default
         return []
-    if not info.type.startswith("tensor"):
+    if not (array or info.tensor):
         draft.fields[name] = None
         draft.held.add(name)
         early = info.type == "bool" or problem.words(name) is not None
