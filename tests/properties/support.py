@@ -68,8 +68,8 @@ def steady(spec: OperatorSpec) -> bool:
 
 
 def executed_cases() -> list[Case]:
-    """Return those of `chosen_cases` whose operator has a kernel."""
-    return [case for case in chosen_cases() if spec_of(case).raw.get("execute")]
+    """Return those of `chosen_cases` whose operator has a kernel for their level."""
+    return [case for case in chosen_cases() if spec_of(case).has_kernel(case.level)]
 
 
 def spec_of(case: Case) -> OperatorSpec:
