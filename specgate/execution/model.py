@@ -61,14 +61,28 @@ def run_model(
     lack = _first_lack(run, path)
     with _in_file(path):
         run.take_inputs(arrays, weights=lack is None)
+    if lack is None:
+        lack = _walked(run, path)
+        if lack is not None:  # of types that only the nodes before it tell
+            run = _Run(model, path, max_bytes)
+            run.take_inputs(arrays, weights=False)
     if lack is not None:
         told(run.by_reference(lack))
-    else:
-        for index, node in enumerate(model.graph.nodes):
-            with _placed(node, index, path):
-                run.node(index, node)
     with _in_file(path):
         return {info.name: run.output(info) for info in model.graph.outputs}
+
+
+def _walked(run: _Run, path: str) -> NoKernel | None:
+    """Execute all nodes; return what the first one that cannot be lacks."""
+    for index, node in enumerate(run.graph.nodes):
+        try:
+            with _placed(node, index, path):
+                run.node(index, node)
+        except NoKernel as error:
+            if _is_constant(node):
+                raise
+            return error
+    return None
 
 
 def _first_lack(run: _Run, path: str) -> NoKernel | NoTable | None:
@@ -193,12 +207,25 @@ class _Run:
 
         nodes = operators_of(self.model)
         ours = sorted(key for key in nodes if key not in self.functions and self._has_kernel(*key))
+        refused: set[tuple[str, str]] = set()
+
+        def compute(op_type: str, domain: str, *rest: Any) -> list[NDArray[Any]]:
+            try:
+                return self._compute(op_type, domain, *rest)
+            except NoKernel:
+                refused.add((domain, op_type))
+                raise
+
         try:
-            results, evaluating = run_by_reference(self.path, self.values, ours, self._compute)
+            results, evaluating = run_by_reference(self.path, self.values, ours, compute)
         except NoKernel as error:
             raise NoKernel(f"{lack}; {error}") from None
         self.values = {name: _objects(value) for name, value in results.items()}
-        handed = [(f"{d}.{n}".removeprefix("."), count) for (d, n), count in nodes.items() if (d, n) not in ours]
+        handed = [
+            (f"{d}.{n}".removeprefix("."), count)
+            for (d, n), count in nodes.items()
+            if (d, n) in refused or (d, n) not in ours
+        ]
         return f"{evaluating} computed " + ", ".join(f"{plain_name(name)} ({count})" for name, count in sorted(handed))
 
     def _has_kernel(self, domain: str, op_type: str) -> bool:
@@ -236,6 +263,8 @@ class _Run:
     ) -> list[NDArray[Any]]:
         """Compute one node by its kernel; an output without a name among `names` may be missing."""
         spec = self.tables.operator(operator_name(op_type, domain))
+        if any(array is not None and self._type(array) not in self.tables.types for array in given):
+            raise NoKernel(f"{spec.name} has no kernel for elements that numpy has no type for")
         tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
         version = str(self.imports[domain])
         layout = spec.layout(version)

@@ -46,7 +46,8 @@ def run_by_reference(
 ) -> tuple[dict[str, Any], str]:
     """Return the outputs of the model at `path` by name, and the name and version of what computed them.
 
-    ours: (domain, operator) of what `compute` is asked for. Raises NoKernel where onnx cannot be imported or has no
+    ours: (domain, operator) of what `compute` is asked for; a node that it raises NoKernel for, because of its types,
+    is computed by the package too. Raises NoKernel where onnx cannot be imported or has no
     such operator, InputError for what it cannot compute.
     """
     try:
@@ -75,11 +76,20 @@ def _line(error: Exception) -> str:
 
 def _operator(base: type[Any], domain: str, name: str, compute: Compute) -> type[Any]:
     """Return the class that the evaluator makes an operator's nodes from."""
+    from onnx.reference.ops import load_op
+
     from specgate.descriptors.protos import node_attributes
 
     def run(self: Any, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
         linked = {a.name: attributes[a.name] for a in self.onnx_node.attribute if a.ref_attr_name}
         stated = {**node_attributes(self.onnx_node), **linked}
-        return tuple(compute(name, domain, inputs, stated, len(self.onnx_node.output)))
+        try:
+            return tuple(compute(name, domain, inputs, stated, len(self.onnx_node.output)))
+        except NoKernel:
+            if linked:
+                raise
+            theirs = load_op(domain, name, self.run_params["opsets"][domain])
+            found: tuple[Any, ...] = theirs(self.onnx_node, self.run_params).run(*inputs)
+            return found
 
     return type(name, (base,), {"op_domain": domain, "_run": run})

@@ -406,3 +406,23 @@ def test_an_empty_tensor_without_data(save):
     empty = numpy_helper.from_array(np.zeros((0, 2), np.float32), "w")
     initializers = [numpy_helper.from_array(np.array(3), "d"), empty]
     assert run_model(save(initializers=initializers, outputs=[info("w", 1, [0, 2])]), INPUTS)["w"].shape == (0, 2)
+
+
+def test_a_node_of_types_that_no_kernel_takes_is_computed_by_the_reference_evaluator(save):
+    nodes = [
+        helper.make_node("Abs", ["v"], ["a"]),
+        helper.make_node("Cast", ["a"], ["f"], to=TensorProto.FLOAT8E4M3FN),
+        helper.make_node("IsNaN", ["f"], ["o"]),
+    ]
+    told: list[str] = []
+    path = save(nodes, opset=20, inputs=[info("v", TensorProto.FLOAT, [2])], outputs=[info("o", TensorProto.BOOL, [2])])
+    assert run_model(path, {"v": INPUTS["v"]}, told=told.append)["o"].tolist() == [False, False]
+    assert told == [f"onnx.reference {onnx.__version__} computed Cast (1), IsNaN (1)"]
+    path = save(
+        nodes[2:],
+        opset=20,
+        inputs=[info("f", TensorProto.FLOAT8E4M3FN, [2])],
+        outputs=[info("o", TensorProto.BOOL, [2])],
+    )
+    with pytest.raises(NoKernel, match="FLOAT8E4M3FN"):
+        run_model(path, {"f": np.zeros(2, ml_dtypes.float8_e4m3fn)})

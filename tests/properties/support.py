@@ -68,7 +68,7 @@ def steady(spec: OperatorSpec) -> bool:
 
 
 def executed_cases() -> list[Case]:
-    """Return those of `chosen_cases` whose operator has a kernel."""
+    """Return those of `chosen_cases` whose operator has a kernel for their level."""
     return [case for case in chosen_cases() if spec_of(case).has_kernel(case.level)]
 
 

@@ -51,7 +51,10 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "lookup": ("elements_at", "slices_at", "tuples_at"),
     "joining": ("join", "split"),
     "normalization": ("normalize_mean_variance", "scale_channels"),
-    "padding": ("pad",),
+    "normalize": (
+        "normalize_batch", "normalize_instances", "normalize_layer", "normalize_to_unit", "root_mean_square",
+    ),
+    "padding": ("pad", "pad_ends"),
     "pooling": ("average_pool", "lp_pool", "max_pool", "max_pool_values"),
     "recurrent": ("lstm",),
     "reduce": ("arg_reduce", "cumulative", "reduce"),
@@ -60,6 +63,8 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "shapes": ("reverse_sequences", "slice_between", "split_along", "tile_by"),
     "slicing": ("depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"),
     "sorting": ("top_elements", "top_k"),
+    "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
+    "windows": ("convolve", "convolve_transposed"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {

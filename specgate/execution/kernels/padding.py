@@ -8,16 +8,18 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import same_length
+from specgate.execution.kernels.arithmetic import check_axis, same_length
 from specgate.execution.kernels.fill import check_number, number
+from specgate.execution.kernels.shapes import integers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["pad"]
+__all__ = ["pad", "pad_ends"]
 
+_ENDS = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "wrap": "WRAP"}
 _MODES = ("CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP")
 
 
@@ -55,6 +57,57 @@ def pad(
     ]
     result[...] = inputs[np.ix_(*places)]
     return result
+
+
+def pad_ends(
+    inputs: NDArray[Any],
+    pads: NDArray[Any] | Sequence[int],
+    axes: NDArray[Any] | None = None,
+    *,
+    mode: str,
+    value: NDArray[Any] | float = 0.0,
+) -> NDArray[Any]:
+    """Return `inputs` with so many elements added before each of `axes` (all if None), then so many behind each.
+
+    Negative numbers take elements away. mode: constant (`value`, an array of one element of the type of `inputs`),
+    edge, reflect or wrap, which read the elements that are left.
+    """
+    counts = integers("pad", "pads", pads)
+    along = list(range(inputs.ndim)) if axes is None else integers("pad", "axes", axes)
+    same_length("pad", 2 * len(along), pads=counts)
+    start, end = [0] * inputs.ndim, [0] * inputs.ndim
+    for axis, before, behind in zip(along, counts[: len(along)], counts[len(along) :], strict=True):
+        place = axis + inputs.ndim if axis < 0 else axis
+        check_axis(place, inputs.ndim, "pad")
+        start[place], end[place] = before, behind
+    each = list(zip(inputs.shape, start, end, strict=True))
+    if mode not in _ENDS or any(size + a + b < 0 or size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):
+        raise InputError(f"pad: expected one of {', '.join(_ENDS)}, and to take away no more than there is")
+    kept = inputs[tuple(slice(max(0, -a), size + min(b, 0)) for size, a, b in each)]
+    first, last = [max(0, a) for a in start], [max(0, b) for b in end]
+    if mode == "constant":
+        result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+        result[...] = _filler(value, inputs.dtype)
+        result[tuple(slice(a, a + n) for a, n in zip(first, kept.shape, strict=True))] = kept
+        return result
+    if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
+        raise InputError("pad: there is no element to repeat")
+    memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+    places = [
+        _places(np.arange(-before, size + after, dtype=np.int64), size, _ENDS[mode]) if size else np.zeros(0, np.int64)
+        for before, size, after in zip(first, kept.shape, last, strict=True)
+    ]
+    return np.asarray(kept[np.ix_(*places)])
+
+
+def _filler(value: NDArray[Any] | float, dtype: np.dtype[Any]) -> Any:
+    if not isinstance(value, np.ndarray):
+        if dtype.kind == "O":
+            return ""
+        return number(value, dtype, whole=True) if dtype.kind in "iu" else np.asarray(value).astype(dtype)
+    if value.size != 1 or value.dtype != dtype:
+        raise InputError(f"pad: expected one element of {dtype}, found {value.size} of {value.dtype}")
+    return value.reshape(())[()]
 
 
 def _places(at: NDArray[np.int64], size: int, mode: str) -> NDArray[np.int64]:

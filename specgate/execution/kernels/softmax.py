@@ -64,23 +64,23 @@ def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
     return np.ascontiguousarray(result.reshape(grouped.shape).transpose(np.argsort((*rest, *along))))
 
 
-def _along(x: NDArray[Any], axis: int, to_end: bool) -> tuple[int, ...]:
+def _along(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple[int, ...]:
     """Return the dimensions of a group: that of `axis`, and those behind it with `to_end`."""
     place = axis + x.ndim if axis < 0 else axis
-    if to_end and place == x.ndim:
+    if past_end and place == x.ndim:
         return ()
     check_axis(place, x.ndim, "softmax")
     return tuple(range(place, x.ndim)) if to_end else (place,)
 
 
-def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> NDArray[Any]:
+def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return exp of each element, divided by the sum of exp over its group; a nan makes its whole group nan.
 
     A group differs in the place along `axis`, which counts from the end if negative; to_end: and along the dimensions
-    behind it.
+    behind it; past_end: the axis may lie behind them all, so that each element is a group.
     """
     want_float("softmax", x)
-    along = _along(x, axis, to_end)
+    along = _along(x, axis, to_end=to_end, past_end=past_end)
     if not x.size:
         return x.copy()
     with quiet():
@@ -89,10 +89,10 @@ def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> NDArra
         return narrow(shifted / shifted.sum(axis=along, keepdims=True), x.dtype)
 
 
-def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> NDArray[Any]:
+def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return the natural logarithm of `softmax_along`."""
     want_float("log_softmax", x)
-    along = _along(x, axis, to_end)
+    along = _along(x, axis, to_end=to_end, past_end=past_end)
     if not x.size:
         return x.copy()
     with quiet():
@@ -101,7 +101,7 @@ def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> ND
         return narrow(shifted - np.log(np.exp(shifted).sum(axis=along, keepdims=True)), x.dtype)
 
 
-def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False) -> NDArray[Any]:
+def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return 1 at the first of the largest elements of each group of `softmax_along`, and 0 elsewhere."""
-    along = _along(x, axis, to_end)
+    along = _along(x, axis, to_end=to_end, past_end=past_end)
     return hardmax(x, axes=along) if x.size else x.copy()

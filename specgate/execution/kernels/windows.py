@@ -1,0 +1,189 @@
+"""Convolutions whose paddings are a list of begins and ends, or follow from the sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import fit, same_length
+from specgate.execution.kernels.convolution import convolution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Slide", "convolve", "convolve_transposed", "slide_over"]
+
+_LIMIT = 2**31
+_AUTOMATIC = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+
+
+class Slide(NamedTuple):
+    """How windows slide along each spatial dimension, and how many there are."""
+
+    strides: list[int]
+    dilations: list[int]
+    start: list[int]
+    end: list[int]
+    counts: list[int]
+
+
+def slide_over(
+    name: str,
+    sizes: Sequence[int],
+    window: Sequence[int],
+    strides: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    auto_pad: str,
+    *,
+    ceil: bool = False,
+) -> Slide:
+    """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it."""
+    rank = len(sizes)
+    steps = list(strides) if strides is not None else [1] * rank
+    apart = list(dilations) if dilations is not None else [1] * rank
+    around = list(pads) if pads is not None else [0] * (2 * rank)
+    same_length(name, rank, strides=steps, dilations=apart, windows=window)
+    same_length(name, 2 * rank, pads=around)
+    if rank < 1 or any(not 1 <= n < _LIMIT for n in (*steps, *apart, *window)):
+        raise InputError(f"{name}: expected spatial dimensions, and windows, strides and dilations above 0")
+    if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
+        raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
+    if auto_pad != "NOTSET" and any(around):
+        raise InputError(f"{name}: pads and auto_pad do not go together")
+    found = Slide(steps, apart, around[:rank], around[rank:], [])
+    for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, apart, strict=True)):
+        span = (length - 1) * gap + 1
+        if auto_pad.startswith("SAME"):
+            whole = max(0, (-(-size // step) - 1) * step + span - size)
+            found.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
+            found.end[axis] = whole - found.start[axis]
+        before, behind = found.start[axis], found.end[axis]
+        left = size + before + behind - span
+        count = (-(-left // step) if ceil else left // step) + 1
+        if ceil and (count - 1) * step >= size + before:
+            count -= 1
+        if count < 1:
+            raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
+        found.counts.append(count)
+    return found
+
+
+def convolve(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    groups: int = 1,
+    window: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution of `inputs` [batch, channels, spatial…] as `convolution` does; bias: [output channels].
+
+    pads: the paddings before each spatial dimension, then those behind. auto_pad: NOTSET, VALID (none), SAME_UPPER or
+    SAME_LOWER (as many as make the output the input divided by the strides, the odd one behind or before). window: the
+    filters' own sizes, if said again.
+    """
+    _hold_window(filters, window)
+    slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, auto_pad)
+    if not inputs.size or not filters.size:
+        shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
+        return _of_nothing(shape, bias, inputs.dtype)
+    rank = inputs.ndim - 2
+    return convolution(
+        inputs,
+        filters,
+        _column(bias, filters.shape[0], rank),
+        transposed=False,
+        flipped=False,
+        strides=slide.strides,
+        dilations=slide.dilations,
+        start_padding=slide.start,
+        end_padding=slide.end,
+        output_padding=[0] * rank,
+        groups=groups,
+    )
+
+
+def convolve_transposed(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    groups: int = 1,
+    window: Sequence[int] | None = None,
+    output_padding: Sequence[int] | None = None,
+    output_shape: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the transposed convolution; filters: [input channels, output channels / groups, spatial…].
+
+    output_padding: so many more places at the end. output_shape: the output's spatial sizes, which then say the
+    paddings; with SAME_UPPER and SAME_LOWER they are the input's times the strides.
+    """
+    _hold_window(filters, window)
+    rank = inputs.ndim - 2
+    # with NOTSET the windows need not fit into the small side, so only the numbers are taken from here
+    large = [size + 2 * _LIMIT for size in inputs.shape[2:]]
+    slide = slide_over("convolution", large, filters.shape[2:], strides, dilations, pads, "NOTSET")
+    more = list(output_padding) if output_padding is not None else [0] * rank
+    same_length("convolution", rank, **{"output paddings": more})
+    if auto_pad not in _AUTOMATIC or (auto_pad != "NOTSET" and any((*slide.start, *slide.end))):
+        raise InputError(f"convolution: expected pads or auto_pad, one of {', '.join(_AUTOMATIC)}")
+    if any(not 0 <= n < max(step, gap) for n, step, gap in zip(more, slide.strides, slide.dilations, strict=True)):
+        raise InputError(f"convolution: expected output paddings below strides or dilations, found {more}")
+    wanted = output_shape
+    if wanted is None and auto_pad.startswith("SAME"):
+        wanted = [size * step for size, step in zip(inputs.shape[2:], slide.strides, strict=True)]
+    if wanted is not None:
+        same_length("convolution", rank, **{"output sizes": wanted})
+    for axis, (size, length) in enumerate(zip(inputs.shape[2:], filters.shape[2:], strict=True)):
+        if wanted is not None:
+            span = (length - 1) * slide.dilations[axis] + 1
+            whole = slide.strides[axis] * (size - 1) + more[axis] + span - wanted[axis]
+            slide.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
+            slide.end[axis] = whole - slide.start[axis]
+        slide.end[axis] -= more[axis]
+    return convolution(
+        inputs,
+        filters,
+        _column(bias, filters.shape[1] * groups, rank),
+        transposed=True,
+        flipped=False,
+        strides=slide.strides,
+        dilations=slide.dilations,
+        start_padding=slide.start,
+        end_padding=slide.end,
+        output_padding=[0] * rank,
+        groups=groups,
+    )
+
+
+def _hold_window(filters: NDArray[Any], window: Sequence[int] | None) -> None:
+    if window is not None:
+        fit("convolution", "filters", filters.shape[2:], window)
+
+
+def _column(bias: NDArray[Any] | None, channels: int, rank: int) -> NDArray[Any] | None:
+    if bias is None:
+        return None
+    fit("convolution", "a bias", bias.shape, (channels,))
+    return bias.reshape(1, channels, *(1,) * rank)
+
+
+def _of_nothing(shape: tuple[int, ...], bias: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the sum of no products, to which a bias is still added."""
+    result = memory.empty(shape, dtype)
+    column = _column(bias, shape[1], len(shape) - 2)
+    result[...] = 0 if column is None else column
+    return result
