@@ -1,7 +1,8 @@
 """The matrix of who rejects a broken model: ``python -m tests.conformance.broken_models``, about a quarter of an hour.
 
 Writes ``tests/conformance/reports/onnx-broken.md``. ``--results FILE`` keeps every case as a line of JSON, ``--from
-FILE`` makes the report of such a file. ``--open`` prints the part ``open:`` of onnx_broken.yaml as the cases want it.
+FILE`` makes the report of such a file, ``--again OPERATOR`` with those operators judged anew, after a change of their
+tables. ``--open`` prints the part ``open:`` of onnx_broken.yaml as the cases want it.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
 REPORT = Path(__file__).with_name("reports") / "onnx-broken.md"
 
 
-def cases() -> Iterator[Case]:
-    """Judge every broken model of every node."""
+def cases(operators: Sequence[str] = ()) -> Iterator[Case]:
+    """Judge every broken model of every node, or of those of some operators."""
     others = Others()
+    nodes = (node for node in subjects() if not operators or node.operator in operators)
     try:
-        for subject, way, place, model in broken(subjects()):
+        for subject, way, place, model in broken(nodes):
             yield judge(subject, way, place, model, others)
     finally:
         others.close()
@@ -170,9 +172,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.broken_models", description=__doc__)
     parser.add_argument("--results", metavar="FILE", help="keep the cases")
     parser.add_argument("--from", dest="source", metavar="FILE", help="use the cases of an earlier run")
+    parser.add_argument("--again", nargs="+", default=[], metavar="OPERATOR", help="judge its nodes anew")
     parser.add_argument("--open", action="store_true", help="print what no rule speaks of, and write no report")
     given = parser.parse_args()
-    found = list(kept(given.source) if given.source else _run(given.results))
+    found = list(kept(given.source)) if given.source else []
+    if given.again or not given.source:
+        found = [case for case in found if case.operator not in given.again]
+        found += _keeping(cases(given.again), given.results, found)
     if given.open:
         print(opened(found), end="")
         return
@@ -181,12 +187,14 @@ def main() -> None:
     REPORT.write_text(report(found, known(), others.versions), encoding="utf-8")
 
 
-def _run(path: str | None) -> Iterator[Case]:
+def _keeping(made: Iterator[Case], path: str | None, before: Sequence[Case]) -> Iterator[Case]:
+    """Yield cases, and write them to a file as they come, behind those from before."""
     if path is None:
-        yield from cases()
+        yield from made
         return
     with Path(path).open("w", encoding="utf-8") as file:
-        for case in cases():
+        file.writelines(json.dumps(case) + "\n" for case in before)
+        for case in made:
             file.write(json.dumps(case) + "\n")
             yield case
 

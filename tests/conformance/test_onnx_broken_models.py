@@ -22,6 +22,8 @@ pytestmark = pytest.mark.oracle
 
 ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SEED = 6
+#: Of so many broken models in the default run others are asked about one.
+ASKED = 4
 #: Rules do not read graphs in attributes yet.
 GRAPHS = {way for way in RULED if way.startswith("graph-")}
 
@@ -34,14 +36,17 @@ def nodes():
 def asked(nodes):
     others = Others()
     try:
-        return [judge(*one, others) for one in (broken(nodes) if ALL else sample(nodes, SEED))]
+        if ALL:
+            return [judge(*one, others) for one in broken(nodes)]
+        few = sample(nodes, SEED)
+        return [judge(*one, None if index % ASKED else others) for index, one in enumerate(few)]
     finally:
         others.close()
 
 
 def test_nodes_are_accepted_as_they_are(nodes):
     assert len({node.operator for node in nodes}) > 190
-    said = {node.name: ours(node.model) for node in (nodes if ALL else nodes[::10])}
+    said = {node.name: ours(node.model) for node in (nodes if ALL else nodes[::20])}
     assert {name: verdict.ids for name, verdict in said.items() if verdict.word == "rejected"} == {}
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import specgate
 
-FLOAT, INT64, BOOL = ({"elem_type": kind, "shape": []} for kind in ("FLOAT", "INT64", "BOOL"))
+FLOAT: dict[str, Any] = {"elem_type": "FLOAT", "shape": []}
+INT64, BOOL = FLOAT | {"elem_type": "INT64"}, FLOAT | {"elem_type": "BOOL"}
 
 
 def checked(op_type: str, inputs: list[Any], **attributes: Any) -> specgate.Verdict:
