@@ -90,7 +90,7 @@ def node_tests():
     with warnings.catch_warnings(action="ignore"):  # its own overflows, while importing collects its cases
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
-    found = {}
+    found: dict[str, Any] = {}
     for case in package._NodeTestCases:
         if len(case.model.graph.node) == 1:
             node = case.model.graph.node[0]
@@ -135,7 +135,7 @@ def test_backend_node_tests(operator, tmp_path):
     for name, model, inputs, outputs in cases:
         onnx.save(model, tmp_path / "model.onnx")
         arrays = dict(zip((info.name for info in model.graph.input), map(as_given, inputs), strict=True))
-        handed = []
+        handed: list[Any] = []
         if name in NOT_TAKEN:
             with pytest.raises(NoKernel):
                 execute_at(*described(operator, model, inputs, outputs))
