@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import pkgutil
 import warnings
+from typing import Any
 from collections import Counter
 from functools import cache
 from itertools import product
