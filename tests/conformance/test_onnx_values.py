@@ -6,11 +6,11 @@ import importlib
 import importlib.util
 import pkgutil
 import warnings
-from typing import Any
 from collections import Counter
 from functools import cache
 from itertools import product
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
