@@ -50,6 +50,7 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "opset-unused": ("note", "every imported domain has operators in the model", _OURS),
     "opset-version": ("error", "an opset's version is 1 or more", _IR),
     "output-missing": ("note", "a graph has outputs", _OURS),
+    "output-required": ("error", "a node names every output that its operator always has", _CHECKER),
     "output-undefined": ("error", "a graph's output is a value of that very graph", _IR),
     "pin-unknown": ("note", "a dimension that is given a size has that name in the model", _OURS),
     "stated-shape": ("warning", "sizes that the file states agree with those that its operators give", _OURS),

@@ -105,6 +105,7 @@ class _Walker:
         self.findings = findings
         self.reasons: dict[str, str] = {}
         self.made: dict[tuple[Any, ...], Descriptor] = {}
+        self.named: dict[tuple[Any, ...], str | None] = {}
         self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
@@ -183,7 +184,24 @@ class _Walker:
         if str(opset) not in positions:
             newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
             return Unit(location, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
+        lacking = self.lacking(spec, node, str(opset))
+        if lacking is not None and (node.inputs or node.outputs):  # with neither it is empty, which is told of its own
+            message = f"gives no name to the output {lacking}, which {operator} always has"
+            self.findings.append(finding("output-required", "error", message, (self.file, place, operator)))
         return Unit(location, operator, self.descriptor(spec, node, str(opset), body))
+
+    def lacking(self, spec: OperatorSpec, node: OnnxNode, opset: str) -> str | None:
+        """Return an output that a node must have and has not: one without a name, which no descriptor tells."""
+        key = (spec.name, opset, *map(bool, node.outputs))
+        if key not in self.named:
+            infos = spec.layout(opset).outputs
+            missing = (
+                info.name
+                for index, info in enumerate(infos)
+                if not info.optional and not any(node.outputs[index : None if info.type == "tensor[]" else index + 1])
+            )
+            self.named[key] = next(missing, None)
+        return self.named[key]
 
     def descriptor(self, spec: OperatorSpec, node: OnnxNode, opset: str, body: _Body) -> Descriptor:
         """Return the descriptor of a node: one for all nodes that differ in nothing but their names."""

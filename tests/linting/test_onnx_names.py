@@ -52,6 +52,26 @@ CASES = {
         False,
     ),
     "two nodes compute it": (model(graph([relu("x", "y"), relu("x", "y")])), [("name-duplicate", "error")], False),
+    "no output": (
+        model(graph([relu("x", "y"), helper.make_node("Relu", ["x"], [])])),
+        [("output-required", "error")],
+        False,
+    ),
+    "an output without a name": (
+        model(graph([relu("x", "y"), helper.make_node("Dropout", ["x"], ["", "mask"])], ["x"], ["y", "mask"])),
+        [("output-required", "error")],
+        False,
+    ),
+    "an optional output without a name": (
+        model(graph([helper.make_node("Dropout", ["x"], ["y", ""])])),
+        [],
+        True,
+    ),
+    "none of several outputs": (
+        model(graph([relu("x", "y"), helper.make_node("Split", ["x"], [])])),
+        [("output-required", "error")],
+        False,
+    ),
     "a default for an input": (model(graph([ADD], ["x", "w"], initializers=[weights("w")])), [], True),
     "an initializer that is no input, IR 3": (
         model(graph([ADD], initializers=[weights("w")]), ir=3, opsets=[("", 7)]),
