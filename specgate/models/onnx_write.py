@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.models.onnx_schema import ATTRIBUTE_TYPES, ELEM_TYPES, PROTO, STORED
+from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, PROTO, STORED
 from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
 
 if TYPE_CHECKING:
@@ -196,20 +196,8 @@ def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] 
     return _fields("AttributeProto", **given)
 
 
-_VALUES: Final = {
-    "FLOAT": "f",
-    "INT": "i",
-    "STRING": "s",
-    "TENSOR": "t",
-    "GRAPH": "g",
-    "FLOATS": "floats",
-    "INTS": "ints",
-    "STRINGS": "strings",
-    "TENSORS": "tensors",
-    "GRAPHS": "graphs",
-    "TYPE_PROTO": "tp",
-    "TYPE_PROTOS": "type_protos",
-}
+#: Sparse tensors are not written: what others are asked is about their types alone.
+_VALUES: Final = {kind: field for kind, field in ATTRIBUTE_FIELDS.items() if "SPARSE" not in kind}
 
 
 def _written(value: Any, subgraph: Callable[[OnnxGraph], bytes] | None) -> Any:
