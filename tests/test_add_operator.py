@@ -87,10 +87,12 @@ def test_support_diff_rule_and_the_data_linters(folder):
 
 def test_strategies_and_properties(folder):
     """Every law holds for it, and the strategies reach every rule and row, by the very tests of this repository."""
+    plugin = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"  # it is ours, and the kernels need it
     script = (
         "import runpy, sys, pytest\n"
         f"runpy.run_path({str(folder / 'my_kernels.py')!r})\n"
-        f"sys.exit(pytest.main(['-q', '-n0', '-p', 'no:cacheprovider', {str(ROOT / 'tests/properties')!r}, '-k', 'Mirror']))\n"
+        f"sys.exit(pytest.main(['-q', '-n0', '-W', {plugin!r}, '-p', 'no:cacheprovider',"
+        f" {str(ROOT / 'tests/properties')!r}, '-k', 'Mirror']))\n"
     )
     environment = {**os.environ, "SPECGATE_SPECS": str(folder / "my_specs")}
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True)

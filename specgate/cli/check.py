@@ -85,9 +85,9 @@ def _goals(unit: Unit, given: list[Target], assumed: set[str]) -> list[Target]:
 def _judge(
     unit: Unit, graph: Graph, target: Target, basis: Basis, report: Report, device: frozenset[str] | None
 ) -> Verdict | None:
-    from specgate.linting.model import judge
+    from specgate.linting.judging import Judging
 
-    return judge(unit, graph, target, basis, report, device)
+    return Judging(graph, target, basis, device).unit(unit, report)
 
 
 def _print(

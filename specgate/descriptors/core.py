@@ -192,4 +192,6 @@ def _plain(value: Any) -> bool:
         return value.plain
     if isinstance(value, list | tuple):
         return all(_plain(item) for item in value)
+    if isinstance(value, GraphDesc):
+        return _plain(value.inputs) and _plain(value.outputs)
     return value is not None and value is not UNKNOWN

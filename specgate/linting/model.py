@@ -6,24 +6,20 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Symbol
-from specgate.descriptors.text import plain_name
 from specgate.errors import InputError
 from specgate.linting.context import context_of
+from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
-from specgate.spec.tables import dialect
-from specgate.validate.check import check_at, check_for
-from specgate.verdict import Finding, Location, NodeRef, Report
+from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from specgate.descriptors.core import Descriptor
     from specgate.targets import Target
-    from specgate.verdict import Basis, Verdict
+    from specgate.verdict import Basis
 
-__all__ = ["add_lines", "graph_of", "judge", "lint_model"]
+__all__ = ["add_lines", "graph_of", "lint_model"]
 
 _STATED: Final = ("onnx/model/stated-type", "onnx/model/stated-shape")
 _TEXT: Final = (".json", ".yaml", ".yml")
@@ -55,9 +51,10 @@ def lint_model(
                 from specgate.linting.onnx_versions import target_findings
 
                 report.findings.extend(target_findings(graph, target, report.files))
+            judging = Judging(graph, target, basis, device)
             for unit in graph.units:
                 if unit.descriptor is None or unit.descriptor.dialect == name:
-                    judge(unit, graph, target, basis, report, device)
+                    judging.unit(unit, report)
     report.findings = list(_without_echoes(report.findings))
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
@@ -154,76 +151,6 @@ def _descriptor_file(path: str) -> Graph:
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
     return Graph("directml", units)
-
-
-def judge(
-    unit: Unit, graph: Graph, target: Target, basis: Basis, report: Report, device: frozenset[str] | None = None
-) -> Verdict | None:
-    """Judge one unit for one target into `report`; return its verdict, None where it has no table."""
-    if unit.descriptor is None:
-        report.no_table.append(NodeRef(unit.location, str(target), unit.reason))
-        return None
-    report.nodes += 1
-    verdict = _judged(unit.descriptor, graph, target, basis, device)
-    for found in verdict.findings:
-        report.findings.append(_placed(found, unit.location, target))
-    if verdict.accepted is None:
-        reason = "; ".join([*(found.message for found in verdict.undecided), *_pins(unit.descriptor, verdict)])
-        report.undecided.append(NodeRef(unit.location, str(target), reason))
-    report.findings.extend(_changes(unit, target))
-    return verdict
-
-
-def _pins(descriptor: Descriptor, verdict: Verdict) -> Iterator[str]:
-    """Say which dimensions of an ONNX model would have to be given a size."""
-    if descriptor.dialect != "onnx":
-        return
-    from specgate.linting.onnx_types import pinless
-
-    sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
-    named = dict.fromkeys(str(size) for size in sizes if isinstance(size, Symbol) and not pinless(size))
-    seen: set[str] = set()
-    for found in verdict.undecided:
-        for value in found.values.values():
-            seen.update(item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
-    wanted = [name for name in named if name in seen]
-    if wanted:
-        yield "pin " + " ".join(f"--pin {plain_name(name)}=SIZE" for name in wanted)
-
-
-def _judged(
-    descriptor: Descriptor, graph: Graph, target: Target, basis: Basis, device: frozenset[str] | None
-) -> Verdict:
-    """An import above the target is one finding of the file; its nodes are then judged at that import, not again."""
-    spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    position, own, level = spec.dialect.position, descriptor.version, spec.level_for(target.level)
-    if graph.imports and own is not None and (level is None or position[own] > position[level]):
-        return check_at(descriptor, own, basis, device=device)
-    return check_for(descriptor, target, basis, device)
-
-
-def _placed(found: Finding, location: Location, target: Target) -> Finding:
-    return replace(found, location=location, target=str(target))
-
-
-def _changes(unit: Unit, target: Target) -> Iterator[Finding]:
-    """Say of a model's node whether its operator is another version at the target."""
-    descriptor = unit.descriptor
-    if descriptor is None or descriptor.version is None or descriptor.dialect != "onnx":
-        return
-    spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    table, level = spec.dialect, spec.level_for(target.level)
-    before, after = spec.row_at(descriptor.version), spec.row_at(level) if level is not None else None
-    if before is None or after is None or table.position[after] <= table.position[before]:
-        return
-    yield Finding(
-        id=f"{table.name}/{spec.name}/changed",
-        severity="note",
-        message=f"{spec.name} is version {before} in this model; the target has version {after} too",
-        values={"version": before, "at target": after},
-        target=str(target),
-        location=unit.location,
-    )
 
 
 def _no_target(name: str, targets: Sequence[Target], files: list[str]) -> Finding:

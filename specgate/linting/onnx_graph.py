@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
@@ -42,13 +42,16 @@ from specgate.verdict import Location
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableMapping
 
+    from specgate.descriptors.core import Descriptor
     from specgate.models.onnx_structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
+    from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Finding
 
     Types = MutableMapping[str, TensorDesc]
 
 __all__ = ["onnx_units"]
 
+_BLANK = TensorDesc(None, None)
 _QUIET = LintSettings(infer=False)
 
 
@@ -101,22 +104,29 @@ class _Walker:
         self.inferred = inferred
         self.findings = findings
         self.reasons: dict[str, str] = {}
+        self.made: dict[tuple[Any, ...], Descriptor] = {}
+        self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
     def graph(self, graph: OnnxGraph, outer: _Body) -> Iterator[Unit]:
         """Yield the nodes of a graph. outer: where it stands, with what is known outside of it."""
-        place, types = outer.place, ChainMap({}, outer.types)
+        place = outer.place
+        types: Types = ChainMap({}, outer.types) if outer.types else {}
         stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
         found = self.inferred.get(id(graph), {})
-        makers = _makers(graph.nodes, place) if found else {}
+        makers: dict[str, tuple[str, str | None]] | None = None
         for name in dict.fromkeys(chain(stated, found)):
             declared, computed = stated.get(name), found.get(name)
-            if declared is not None and computed is not None:
+            known = self.types.get((id(declared), id(computed)))
+            if known is None:
+                known = self.types[id(declared), id(computed)] = _settled(declared, computed)
+            tensor_desc, contradictory = known
+            if contradictory and declared is not None and computed is not None:
+                makers = makers or _makers(graph.nodes, place)
                 node, operator = makers.get(name, (place, None))
                 self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
-            best = merged(declared, computed)
-            if best is not None and best.kind != "unknown":
-                types[name] = known_type(best)
+            if tensor_desc is not None:
+                types[name] = tensor_desc
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         for tensor in graph.initializers:
             held = constant(tensor)
@@ -173,20 +183,38 @@ class _Walker:
         if str(opset) not in positions:
             newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
             return Unit(location, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
-        inputs = [None if not name else body.types.get(name, TensorDesc(None, None)) for name in node.inputs]
+        return Unit(location, operator, self.descriptor(spec, node, str(opset), body))
+
+    def descriptor(self, spec: OperatorSpec, node: OnnxNode, opset: str, body: _Body) -> Descriptor:
+        """Return the descriptor of a node: one for all nodes that differ in nothing but their names."""
+        known = body.types
+        inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
-        outputs = [body.types.get(name) if name in body.stated else None for name in node.outputs]
-        descriptor = build(
-            spec,
-            inputs,
-            outputs,
-            {name: attribute_of(attribute) for name, attribute in node.attributes.items()},
-            version=str(opset),
-            name=node.name or None,
-            convert=attribute_value,
-            kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES},
-        )
-        return Unit(location, operator, descriptor)
+        outputs = [known.get(name) if name in body.stated else None for name in node.outputs]
+        attributes = node.attributes
+        # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
+        key = (spec.name, opset, *map(id, inputs), None, *map(id, outputs), None, *map(id, attributes.values()))
+        made = self.made.get(key)
+        if made is None:
+            made = self.made[key] = build(
+                spec,
+                inputs,
+                outputs,
+                {name: attribute_of(attribute) for name, attribute in attributes.items()},
+                version=opset,
+                convert=attribute_value,
+                kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in attributes.items() if a.kind in ATTRIBUTE_TYPES},
+            )
+        return made
+
+
+def _settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
+    """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
+    best = merged(stated, inferred)
+    known = None if best is None or best.kind == "unknown" else known_type(best)
+    if stated is None or inferred is None:
+        return known, False
+    return known, any(contradictions("", stated, inferred, (None, "", None)))
 
 
 def _own_names(graph: OnnxGraph, place: str) -> dict[str, str]:

@@ -174,7 +174,7 @@ class _Names:
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
         """What a node reads, and what its subgraphs read, of which some may be their own."""
-        if not node.attributes:
+        if not any(attribute.kind in {"GRAPH", "GRAPHS"} for attribute in node.attributes.values()):
             return node.inputs
         return chain(node.inputs, *(self.read_within(graph) for _, graph in subgraphs(node)))
 

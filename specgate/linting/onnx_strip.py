@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.linting.onnx_walk import STANDARD_DOMAINS, function_key
 from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.models.onnx_write import write_function, write_graph, write_model, write_node
+from specgate.models.onnx_write import Nodes, write_function, write_graph, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -34,7 +34,7 @@ def question(model: OnnxModel, without: Collection[int] = (), upto: int | None =
     chosen = [node for i, node in enumerate(model.graph.nodes[:upto]) if i not in without]
     graph = writer.graph(model.graph, chosen)
     functions = [
-        write_function(function, [write_node(node, writer.unasked) for node in function.nodes])
+        write_function(function, [writer.nodes.write(node, writer.unasked) for node in function.nodes])
         for function in model.functions
     ]
     return Question(write_model(model, graph, functions), writer.graphs)
@@ -49,6 +49,7 @@ class _Writer:
     def __init__(self, model: OnnxModel) -> None:
         self.functions = {function_key(function) for function in model.functions}
         self.graphs: list[OnnxGraph] = []
+        self.nodes = Nodes()
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
     def nested(self, graph: OnnxGraph) -> bytes:
@@ -56,7 +57,7 @@ class _Writer:
 
     def unasked(self, graph: OnnxGraph) -> bytes:
         """Write a graph in a function, of which an answer does not speak: it has other types for each call."""
-        nodes = [write_node(node, self.unasked) for node in graph.nodes]
+        nodes = [self.nodes.write(node, self.unasked) for node in graph.nodes]
         outputs = [(info.name, info.type) for info in graph.outputs]
         infos = [(info.name, info.type) for info in graph.value_infos]
         return write_graph(graph, nodes, initializers=self.data(graph), outputs=outputs, value_infos=infos)
@@ -79,7 +80,7 @@ class _Writer:
         stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
         known = {**stated, **dict(_constants(graph))}
         outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
-        written = [write_node(node, self.nested) for node in nodes]
+        written = [self.nodes.write(node, self.nested) for node in nodes]
         data = self.data(graph)
         return write_graph(graph, written, initializers=data, outputs=outputs, value_infos=known.items())
 

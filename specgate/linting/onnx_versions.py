@@ -144,7 +144,11 @@ def target_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[
     location = Location(files[0] if files else None, None, "model", None)
     for domain, opset in graph.imports.items():
         newest = newest_version(domain, target.level)
-        if (newest is None and domain in dialect("onnx").domains) or (newest is not None and opset > newest):
+        if newest is None:  # who does not know a domain does not mind it being imported, only it being used
+            above = domain in dialect("onnx").domains and any(_domain_of(u.operator) == domain for u in graph.units)
+        else:
+            above = opset > newest
+        if above:
             yield _import_above(domain, opset, newest, target, location)
     readable = target.ir_version if target.alias is not None else None  # only a release reads files
     if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
@@ -158,6 +162,10 @@ def target_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[
             target=str(target),
             location=location,
         )
+
+
+def _domain_of(operator: str) -> str:
+    return operator.rpartition(".")[0]
 
 
 def _import_above(domain: str, opset: int, newest: int | None, target: Target, location: Location) -> Finding:

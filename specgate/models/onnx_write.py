@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.models.onnx_structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["write_graph", "write_model"]
+__all__ = ["Nodes", "write_function", "write_graph", "write_model"]
 
 Fields = "dict[str, tuple[int, str]]"
 
@@ -139,21 +139,52 @@ def write_function(function: OnnxFunction, nodes: Iterable[bytes]) -> bytes:
     )
 
 
-_NODE_KEYS: Final = {name: _varint(number << 3 | 2) for name, (number, _) in _FIELDS["NodeProto"].items()}
+class _Texts(dict[str, bytes]):
+    """Texts as fields hold them, each behind its length; most names of a model come more than once."""
 
-
-def write_node(node: OnnxNode, subgraph: Callable[[OnnxGraph], bytes]) -> bytes:
-    """Return a serialized NodeProto; `subgraph` writes the graphs that its attributes hold."""
-    texts = [("input", name) for name in node.inputs]
-    texts += [("output", name) for name in node.outputs]
-    texts += [(key, getattr(node, key)) for key in ("name", "op_type", "domain", "overload")]
-    parts: list[bytes] = []
-    for key, text in texts:  # of a node there are many: without the detours of `_fields`
+    def __missing__(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
-        if data or key in {"input", "output"}:
-            parts += (_NODE_KEYS[key], _varint(len(data)), data)
-    parts += [_field("NodeProto", "attribute", _attribute(held, subgraph)) for held in node.attributes.values()]
-    return b"".join(parts)
+        made = self[text] = _varint(len(data)) + data
+        return made
+
+
+class Nodes:
+    """Writes the nodes of one model, of which there are many: without the detours of `_fields`, and nothing twice.
+
+    The model must live as long: attributes that nodes share are known by their identity.
+    """
+
+    def __init__(self) -> None:
+        self._texts = _Texts()
+        self._attributes: dict[int, bytes] = {}
+
+    def write(self, node: OnnxNode, subgraph: Callable[[OnnxGraph], bytes]) -> bytes:
+        """Return a serialized NodeProto; `subgraph` writes the graphs that its attributes hold."""
+        texts = self._texts
+        parts: list[bytes] = []
+        for name in node.inputs:
+            parts += (_INPUT, texts[name])
+        for name in node.outputs:
+            parts += (_OUTPUT, texts[name])
+        for key, text in ((_NAME, node.name), (_OP_TYPE, node.op_type), (_DOMAIN, node.domain)):
+            if text:
+                parts += (key, texts[text])
+        if node.overload:
+            parts += (_OVERLOAD, texts[node.overload])
+        for held in node.attributes.values():
+            made = self._attributes.get(id(held))
+            if made is None:
+                made = _field("NodeProto", "attribute", _attribute(held, subgraph))
+                if held.kind not in {"GRAPH", "GRAPHS"}:
+                    self._attributes[id(held)] = made
+            parts.append(made)
+        return b"".join(parts)
+
+
+_INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
+    _varint(_FIELDS["NodeProto"][key][0] << 3 | 2)
+    for key in ("input", "output", "name", "op_type", "domain", "overload")
+)
 
 
 def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] | None) -> bytes:

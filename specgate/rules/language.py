@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "GRAPH_ENDS",
     "RECORDS",
     "SLOTS",
     "TENSOR_ATTRIBUTES",
@@ -49,6 +50,9 @@ TENSOR_ATTRIBUTES: Final[Mapping[str, Kind]] = {
 
 #: Records: what may stand behind the dot of one; it is always there.
 RECORDS: Final[Mapping[Kind, tuple[str, ...]]] = {SIZE_2D: ("Width", "Height"), SCALE_BIAS: ("Scale", "Bias")}
+
+#: What a graph has, in order.
+GRAPH_ENDS: Final[Mapping[str, Kind]] = {"inputs": TENSORS, "outputs": TENSORS}
 
 #: Functions: name -> (kinds of the arguments, kind of the result).
 FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {

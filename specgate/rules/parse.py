@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.rules.language import (
     FUNCTIONS,
     GRAPH,
+    GRAPH_ENDS,
     NUMBER,
     NUMBERS,
     OPERATOR,
@@ -163,7 +164,7 @@ class _Checker:
 
     def one_field(self, node: ast.expr, kind: Kind) -> None:
         """Tensors and operators are not chosen among several fields, for the same reason."""
-        if kind in {TENSORS, OPERATORS} and not isinstance(node, ast.Name):
+        if kind in {TENSORS, OPERATORS} and not isinstance(node, ast.Name | ast.Attribute):  # of a graph, its ends
             raise self.fail("expected an array field's own name", node)
 
     def on_Constant(self, node: ast.Constant, _variables: Mapping[str, Kind], _depth: int) -> Kind:
@@ -207,6 +208,8 @@ class _Checker:
         base = node.value
         if isinstance(base, ast.Name) and base.id not in variables and base.id in self.scope.members:
             return self._fused_member(node, base.id, variables, depth)
+        if isinstance(base, ast.Name) and base.id not in variables and self.scope.fields.get(base.id) == GRAPH:
+            return self._graph_end(node, variables, depth)
         if not isinstance(base, ast.Name | ast.Subscript | ast.Attribute):
             raise self.fail("expected FIELD.attribute", node)
         parts = None if isinstance(base, ast.Subscript) else RECORDS.get(self.kind(base, variables, depth))
@@ -230,6 +233,12 @@ class _Checker:
             raise self.fail(f"unknown attribute {node.attr!r:.80}; {field} lists these members: {known}", node)
         self.needs.add(f"{field}.{node.attr}")
         return members[node.attr]
+
+    def _graph_end(self, node: ast.Attribute, variables: Mapping[str, Kind], depth: int) -> Kind:
+        self.want(node.value, GRAPH, variables, depth)
+        if node.attr not in GRAPH_ENDS:
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; a graph has: {', '.join(GRAPH_ENDS)}", node)
+        return GRAPH_ENDS[node.attr]
 
     def on_Subscript(self, node: ast.Subscript, variables: Mapping[str, Kind], depth: int) -> Kind:
         sequence = self.kind(node.value, variables, depth)

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.evaluate import UNKNOWN, Broken, evaluate
+from specgate.rules.language import GRAPH_ENDS
 from specgate.testing.bounds import MEMBERS
 from specgate.testing.draft import Key, Open
 from specgate.testing.mentions import mentioned
@@ -43,6 +44,8 @@ _ASPECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "Flags": ("flags",),
 }
 _OF_TENSORS: Final = frozenset({"rank", "elements", "dims", *_ASPECTS})
+#: Members of attributes that are chosen as a whole, or asked for by a question about the attribute.
+_WHOLE: Final = frozenset({*MEMBERS, *GRAPH_ENDS})
 #: A rule that reads one of these waits until it is chosen: until then "left out" and "not chosen yet" look alike.
 _AWAITED: Final = frozenset({"value", "strides", "size_in_bytes", "alignment", "flags"})
 
@@ -71,7 +74,7 @@ def _reads(tree: ast.expr, defines: Mapping[str, Rule], arrays: Mapping[str, str
     functions = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            aspects = _ASPECTS.get(node.attr, ("attribute",) if node.attr in MEMBERS else ("shape",))
+            aspects = _ASPECTS.get(node.attr, ("attribute",) if node.attr in _WHOLE else ("shape",))
             yield from ((name, aspect) for name in _owner(node.value, arrays) for aspect in aspects)
         elif isinstance(node, ast.Call) and node.func.id in _OF_TENSORS:  # type: ignore[attr-defined]
             aspects = _ASPECTS.get(node.func.id, ("shape",))  # type: ignore[attr-defined]

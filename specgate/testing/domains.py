@@ -44,7 +44,12 @@ _TEXTS: Final = ("", "a", "NOTSET", "specgate", "ab,c->b", "\u00e9")
 _ELEMENTS: Final = TensorDesc("FLOAT", (2,))
 #: Values of the attributes that hold more than numbers and words.
 OBJECTS: Final[dict[str, tuple[Any, ...]]] = {
-    "graph": (GraphDesc((), ()), GraphDesc((), (_ELEMENTS,)), GraphDesc((_ELEMENTS,), (_ELEMENTS, _ELEMENTS))),
+    "graph": (
+        GraphDesc((), ()),
+        GraphDesc((), (_ELEMENTS,)),
+        GraphDesc((), (_ELEMENTS._replace(type="INT64"),)),
+        GraphDesc((_ELEMENTS,), (_ELEMENTS, _ELEMENTS)),
+    ),
     "tensor-proto": (_ELEMENTS, _ELEMENTS._replace(sizes=())),
     "sparse-tensor-proto": (_ELEMENTS,),
     "type-proto": (_ELEMENTS, _ELEMENTS._replace(sizes=None)),

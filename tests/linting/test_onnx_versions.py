@@ -181,3 +181,13 @@ def test_an_operator_that_onnx_does_not_have():
     made.graph.node[0].domain = "com.acme"
     made.opset_import.append(helper.make_opsetid("com.acme", 1))
     assert found(made) == [("custom-domain", "warning")]
+
+
+def test_a_domain_that_the_target_does_not_have_matters_where_it_is_used():
+    """ONNX Runtime writes imports of all domains that it knows into the models that it optimizes."""
+    imports = [("", 21), ("ai.onnx.preview", 1)]
+    unused = specgate.lint(model(graph([relu("x", "y")]), opsets=imports), ["onnx:21"]).findings
+    assert [(f.id, f.severity) for f in unused] == [("onnx/model/opset-unused", "note")]
+    node = helper.make_node("FlexAttention", ["x", "x", "x"], ["y"], domain="ai.onnx.preview")
+    used = specgate.lint(model(graph([node]), opsets=imports), ["onnx:21"]).findings
+    assert ("onnx/model/opset-import", "error") in {(f.id, f.severity) for f in used}

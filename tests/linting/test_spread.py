@@ -132,6 +132,7 @@ def test_ctrl_c_ends_the_command_quietly(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, str(script), str(tmp_path)],
         capture_output=True, text=True, timeout=120, start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )  # fmt: skip
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
 

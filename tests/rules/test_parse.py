@@ -481,3 +481,30 @@ def test_any_words_of_the_language_are_a_rule_or_a_rule_error(parts: list[str]) 
         assert error.reason
     else:
         assert rule.kind in {NUMBER, TRUTH, WORD, NUMBERS, WORDS}
+
+
+GRAPHS = Scope(
+    {"body": "graph", "extra": "graph", "Many": "tensors"}, optional=frozenset({"extra"}), words=frozenset({"BOOL"})
+)
+
+
+def test_the_ends_of_graphs_are_arrays_of_tensors():
+    rule = parse("all(type(body.outputs[i]) == type(Many[i]) for i in range(len(body.outputs)))", GRAPHS)
+    assert rule.fields == {"body", "Many"}
+    assert rule.needs == set()
+    assert parse("len(extra.inputs) == 0", GRAPHS).needs == {"extra"}
+    assert parse("all(rank(t) == 1 for t in body.inputs)", GRAPHS).fields == {"body"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    {
+        "body.nodes == 1": "unknown attribute 'nodes'; a graph has: inputs, outputs",
+        "body == extra": "cannot compare a graph with a graph this way",
+        "body.inputs == Many": "cannot compare a tensors with a tensors this way",
+        "body.inputs.sizes == 1": "expected a tensor, found a tensors",
+        "len(body) == 1": "expected a numbers, found a graph",
+    }.items(),
+)
+def test_nothing_else_of_a_graph_is_read(text, message):
+    assert refused(text, GRAPHS).reason.startswith(message)

@@ -1,0 +1,53 @@
+"""Rules over the graphs in attributes: If, Loop and Scan compare them with each other and with the node's tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import specgate
+
+FLOAT, INT64, BOOL = ({"elem_type": kind, "shape": []} for kind in ("FLOAT", "INT64", "BOOL"))
+
+
+def checked(op_type: str, inputs: list[Any], **attributes: Any) -> specgate.Verdict:
+    node = {"op_type": op_type, "inputs": inputs, "outputs": [], "attributes": attributes}
+    return specgate.check(node, target="onnx:17")
+
+
+def looped(body_in: list[Any], body_out: list[Any], carried: list[Any]) -> specgate.Verdict:
+    return checked("Loop", [INT64, BOOL, *carried], body={"inputs": body_in, "outputs": body_out})
+
+
+def test_branches_have_equal_outputs():
+    assert checked("If", [BOOL], then_branch={"outputs": [FLOAT]}, else_branch={"outputs": [FLOAT]}).accepted is True
+    less = checked("If", [BOOL], then_branch={"outputs": [FLOAT, FLOAT]}, else_branch={"outputs": [FLOAT]})
+    assert [f.id for f in less.findings] == ["onnx/If/same-count"]
+    assert "len(then_branch.outputs) is 2 and len(else_branch.outputs) is 1" in less.findings[0].message
+    other = checked("If", [BOOL], then_branch={"outputs": [FLOAT]}, else_branch={"outputs": [INT64]})
+    assert [f.id for f in other.findings] == ["onnx/If/same-types"]
+
+
+def test_what_nobody_knows_of_a_graph_stays_undecided():
+    unknown = {"elem_type": None, "shape": None}
+    verdict = checked("If", [BOOL], then_branch={"outputs": [unknown]}, else_branch={"outputs": [FLOAT]})
+    assert verdict.accepted is None
+    assert [f.id for f in verdict.undecided] == ["onnx/If/same-types"]
+
+
+@pytest.mark.parametrize(
+    ("body_in", "body_out", "carried", "wrong"),
+    [
+        ([INT64, BOOL], [BOOL], [], []),
+        ([INT64, BOOL, FLOAT], [BOOL, FLOAT], [FLOAT], []),
+        ([INT64, BOOL, FLOAT], [BOOL, FLOAT, INT64], [FLOAT], []),  # one value is collected
+        ([INT64, BOOL], [BOOL, FLOAT], [FLOAT], ["body-inputs"]),
+        ([INT64, BOOL, FLOAT], [BOOL], [FLOAT], ["body-outputs"]),
+        ([FLOAT, BOOL, FLOAT], [BOOL, FLOAT], [FLOAT], ["body-turn"]),
+        ([INT64, BOOL, FLOAT], [INT64, FLOAT], [FLOAT], ["body-condition"]),
+        ([INT64, BOOL, INT64], [BOOL, FLOAT], [FLOAT], ["carried-types"]),
+    ],
+)
+def test_the_body_of_a_loop(body_in, body_out, carried, wrong):
+    assert [f.id.rpartition("/")[2] for f in looped(body_in, body_out, carried).findings] == wrong
