@@ -24,7 +24,7 @@ ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SEED = 6
 #: Of so many broken models in the default run others are asked about one.
 ASKED = 4
-#: Rules do not read graphs in attributes yet.
+#: Few operators have a graph.
 GRAPHS = {way for way in RULED if way.startswith("graph-")}
 
 
