@@ -86,22 +86,24 @@ def max_pool(
     end_padding: Sequence[int],
     dilations: Sequence[int] | None = None,
     index_type: np.dtype[Any] | None = None,
+    finite: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest element under each window of `inputs` [batch, channel, spatial…], and where it stands.
 
     That is the place of the first of equals in the flat `inputs`, of index_type, int64 if None. The search starts with
     the lowest finite number at the first element that is no padding, and with place 0 where all is padding: so -inf and
-    nan are never found.
+    nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest.
     """
     windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
-    limits = np.finfo(inputs.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
-    values = inputs
+    values = inputs if finite else single(inputs, inputs.dtype)
+    limits = np.finfo(values.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
+    lowest = limits.min if finite or not is_float(inputs.dtype) else -np.inf
     places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
     for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equals is found
-        values, places = _largest(values, places, axis, windows[axis - 2], limits.min)
+        values, places = _largest(values, places, axis, windows[axis - 2], lowest)
     for axis, each in enumerate(windows, 2):
         places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
-    return values, places.astype(index_type or np.int64)
+    return narrow(values, inputs.dtype), places.astype(index_type or np.int64)
 
 
 def max_pool_values(
@@ -174,7 +176,10 @@ def _largest(
     column = (-1, *(1,) * (values.ndim - 1 - axis))
     for at, met in zip(windows.places.T, windows.met.T, strict=True):
         candidate = np.take(values, at, axis)
-        better = (candidate > result) & met.reshape(column)
+        larger = candidate > result
+        if lowest == -np.inf:
+            larger |= np.isnan(candidate) & ~np.isnan(result)
+        better = larger & met.reshape(column)
         np.copyto(result, candidate, where=better)
         np.copyto(found, np.take(places, at, axis), where=better)
     return result, found

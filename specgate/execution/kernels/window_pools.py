@@ -9,8 +9,8 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, narrow, single
-from specgate.execution.kernels.pooling import average_pool, lp_pool
+from specgate.execution.kernels.arithmetic import narrow
+from specgate.execution.kernels.pooling import average_pool, lp_pool, max_pool
 from specgate.execution.kernels.reduce_dimensions import reduce_dimensions
 from specgate.execution.kernels.windows import Slide, slide_over
 
@@ -107,34 +107,25 @@ def largest_of_windows(
     dimension first.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
-    shape = (*inputs.shape[:2], *slide.counts)
-    memory.empty((*shape, prod(window)), np.dtype(np.int64))
-    spatial = inputs.shape[2:]
-    at = np.arange(prod(spatial), dtype=np.int64).reshape(spatial[::-1] if columns_first else spatial)
-    at = at.T if columns_first else at
-    base = np.arange(prod(inputs.shape[:2]), dtype=np.int64).reshape(*inputs.shape[:2], *(1,) * len(spatial))
-    values = single(inputs, inputs.dtype)
-    lowest: Any = -np.inf if is_float(inputs.dtype) else np.iinfo(inputs.dtype).min
-    seen = _seen(values, window, slide, lowest).reshape(*shape, -1)
-    places = _seen(base * prod(spatial) + at, window, slide, -1).reshape(*shape, -1)
-    best = np.argmax(seen, axis=-1, keepdims=True)
-    padding = np.take_along_axis(places, best, -1) < 0
-    best = np.where(padding, np.argmax(places >= 0, axis=-1, keepdims=True), best)
-    largest, where = (np.take_along_axis(each, best, -1)[..., 0] for each in (seen, places))
-    return narrow(largest, inputs.dtype), where
+    if not prod(inputs.shape[:2]):
+        nothing = memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
+        return nothing, nothing.astype(np.int64)
+    values, places = max_pool(
+        inputs,
+        strides=slide.strides,
+        window=window,
+        start_padding=slide.start,
+        end_padding=_ends(inputs, window, slide),
+        dilations=slide.dilations,
+        finite=False,
+    )
+    return values, _by_columns(places, inputs.shape[2:]) if columns_first else places
 
 
-def _seen(array: NDArray[Any], window: Sequence[int], slide: Slide, filler: Any) -> NDArray[Any]:
-    """Return what each window sees, [batch, channel, windows…, elements…], `filler` where that is padding."""
-    ends = _ends(array, window, slide)
-    around = [(0, 0), (0, 0), *zip(slide.start, ends, strict=True)]
-    memory.empty(tuple(n + a + b for n, (a, b) in zip(array.shape, around, strict=True)), array.dtype)
-    padded = np.pad(array, around, constant_values=filler)
-    spans = [(length - 1) * gap + 1 for length, gap in zip(window, slide.dilations, strict=True)]
-    view = np.lib.stride_tricks.sliding_window_view(padded, spans, tuple(range(2, array.ndim)))
-    begins = [slice(0, (count - 1) * step + 1, step) for count, step in zip(slide.counts, slide.strides, strict=True)]
-    taken = [slice(None, None, gap) for gap in slide.dilations]
-    return np.asarray(view[(slice(None), slice(None), *begins, *taken)])
+def _by_columns(places: NDArray[np.int64], spatial: tuple[int, ...]) -> NDArray[np.int64]:
+    size = prod(spatial)
+    at = np.unravel_index(places % size, spatial)
+    return np.asarray(places // size * size + np.ravel_multi_index(at[::-1], spatial[::-1]), np.int64)
 
 
 def pool_whole(inputs: NDArray[Any], *, function: str, p: int = 2) -> NDArray[Any]:

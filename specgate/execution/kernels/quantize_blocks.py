@@ -1,0 +1,87 @@
+"""Linear quantization with one scale for all elements, one for each place along an axis, or for each block there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.arithmetic import check_axis, fit
+from specgate.execution.kernels.quantization import dequantize_linear, quantize_linear
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["dequantize_by_axis", "quantize_by_axis"]
+
+
+def quantize_by_axis(
+    x: NDArray[Any],
+    scale: NDArray[Any],
+    zero_point: NDArray[Any] | None = None,
+    *,
+    axis: int = 1,
+    block: int = 0,
+    type_number: int = 0,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return what `quantize_linear` does, in the type of the zero point, else `dtype`, else uint8.
+
+    scale, zero_point: of one element, or a list along `axis`, or of the rank of `x`, each for `block` places along
+    `axis`. type_number: what the output's type is asked for by, 0 for not; raises NoKernel where nothing else tells it.
+    """
+    if zero_point is None and dtype is None and type_number:
+        raise NoKernel("the type of the output is not known, only its number")
+    kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
+    factors, points = _spread(x, scale, axis, block), zero_point
+    if points is not None:
+        points = _spread(x, _alike(points, scale), axis, block)
+    result: NDArray[Any] = quantize_linear(x, factors, points, dtype=kind)
+    return result
+
+
+def dequantize_by_axis(
+    x: NDArray[Any],
+    scale: NDArray[Any],
+    zero_point: NDArray[Any] | None = None,
+    *,
+    axis: int = 1,
+    block: int = 0,
+    type_number: int = 0,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return what `dequantize_linear` does, in the type of the scale, or as type_number says in `dtype`.
+
+    The other arguments are those of `quantize_by_axis`.
+    """
+    if dtype is None and type_number:
+        raise NoKernel("the type of the output is not known, only its number")
+    factors, points = _spread(x, scale, axis, block), zero_point
+    if points is not None:
+        points = _spread(x, _alike(points, scale), axis, block)
+    return dequantize_linear(x, factors, points, dtype=dtype if type_number else None)
+
+
+def _alike(zero_point: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
+    if zero_point.size != 1 or scale.size != 1:
+        fit("quantize", "a zero point", zero_point.shape, scale.shape)
+    return zero_point
+
+
+def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDArray[Any]:
+    """Return scales or zero points repeated to the shape of `x`."""
+    if array.size == 1:
+        return np.broadcast_to(array.reshape(()), x.shape)
+    place = axis + x.ndim if axis < 0 else axis
+    if x.ndim == 1:
+        place = 0
+    check_axis(place, x.ndim, "quantize")
+    if array.ndim == 1 and (x.ndim > 1 or not block):
+        fit("quantize", "scales along an axis", array.shape, (x.shape[place],))
+        return np.broadcast_to(array.reshape(-1, *(1,) * (x.ndim - 1 - place)), x.shape)
+    if array.ndim != x.ndim or block < 1:
+        raise InputError(f"quantize: scales of shape {list(array.shape)} do not fit {list(x.shape)}")
+    blocks = -(-x.shape[place] // block)
+    fit("quantize", "scales of blocks", array.shape, (*x.shape[:place], blocks, *x.shape[place + 1 :]))
+    return np.take(np.repeat(array, block, place), range(x.shape[place]), place)
