@@ -73,7 +73,7 @@ EXAMPLES = [
     (operator, name)
     for operator in dialect("onnx").operators
     for name, example in dialect("onnx").operator(operator).raw.get("examples", {}).items()
-    if "seq(" not in str(example["descriptor"])  # sequences have no ValueInfoProto here
+    if not any(word in str(example["descriptor"]) for word in ("seq(", "optional("))  # they have no ValueInfoProto here
 ]
 
 
