@@ -78,6 +78,7 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_overlapping_of": lambda tensor: primitives.overlapping(tensor.sizes, tensor.strides),
     "_minimum_size_of": lambda bits, tensor: primitives.minimum_size(bits[tensor.type], tensor.sizes, tensor.strides),
     "_power_of_two": primitives.power_of_two,
+    **{f"_{name}": function for name, function in primitives.TEXT_FUNCTIONS.items()},
 }
 
 
@@ -100,7 +101,7 @@ class _Builder:
         self.resolved = resolved
         self.fields: dict[str, FieldInfo] = dict(resolved.fields)
         self.constants: dict[str, Any] = {"_bits": resolved.spec.dialect.bits}
-        self.errors = ["LookupError", "TypeError", "ArithmeticError", "ValueError"]
+        self.errors = ["LookupError", "TypeError", "ArithmeticError", "ValueError", "AttributeError"]
         self.loaded: set[str] = set()
         self.out: list[ast.stmt] = []
 

@@ -167,11 +167,23 @@ class Evaluator:
             return self._present(argument, variables)
         if name == "operator":
             return self._operator(argument, variables)
+        if name in primitives.TEXT_FUNCTIONS:
+            return self._of_texts(node, variables)
         if isinstance(argument, ast.GeneratorExp):
             value: Any = self._collect(argument, variables)
         else:
             value = self.value(argument, variables)
         return UNKNOWN if value is UNKNOWN else self._apply(name, value, node)
+
+    def _of_texts(self, node: ast.Call, variables: Mapping[str, Any]) -> Any:
+        texts = [self.value(argument, variables) for argument in node.args]
+        if any(text is UNKNOWN for text in texts):
+            return UNKNOWN
+        name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+        try:
+            return primitives.TEXT_FUNCTIONS[name](*texts)
+        except (AttributeError, TypeError, ValueError) as error:  # no text, or an empty mark
+            raise Broken(f"{ast.unparse(node)}: {error}") from None
 
     def _operator(self, argument: ast.expr, variables: Mapping[str, Any]) -> Any:
         held = self.value(argument, variables)

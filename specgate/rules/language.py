@@ -77,6 +77,9 @@ FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
     "abs": ((NUMBER,), NUMBER),
     "int": ((NUMBER,), NUMBER),
     "power_of_two": ((NUMBER,), TRUTH),
+    "split": ((WORD, WORD), WORDS),
+    "count": ((WORD, WORD), NUMBER),
+    "letters": ((WORD,), NUMBER),
 }
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "NEST_LIMIT",
     "NUMBER_FUNCTIONS",
     "TENSOR_FUNCTIONS",
+    "TEXT_FUNCTIONS",
     "TURN_LIMIT",
     "bounded_range",
     "extent",
@@ -151,6 +152,12 @@ TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
     "extent": _layout(lambda tensor, _: extent(tensor.sizes, tensor.strides)),
     "minimum_size": _layout(_minimum_size),
     "overlapping": _layout(lambda tensor, _: overlapping(tensor.sizes, tensor.strides)),
+}
+#: Of texts; a rule that reads one is about what it spells, such as the equation of Einsum.
+TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "split": lambda text, mark: tuple(text.split(mark)),
+    "count": lambda text, part: text.count(part),
+    "letters": lambda text: sum(character.isalpha() for character in text),
 }
 NUMBER_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "len": len,

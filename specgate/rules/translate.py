@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.rules.parse import NUMBERS, WORDS
-from specgate.rules.primitives import TENSOR_FUNCTIONS
+from specgate.rules.primitives import TENSOR_FUNCTIONS, TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,6 +172,8 @@ class Translator:
             if isinstance(argument, ast.Name) and argument.id not in self.variables:
                 return self._tensor_call(name, self.field(argument.id))
             return self._element_call(name, self(argument))
+        if name in TEXT_FUNCTIONS:
+            return call(f"_{name}", *map(self, node.args))
         written = self(argument)
         if name == "len" and isinstance(argument, ast.GeneratorExp):
             written = call("tuple", written)

@@ -318,10 +318,11 @@ def test_white_space_and_lines_do_not_matter() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_can_be_used(name: str) -> None:
-    (wanted,), result = FUNCTIONS[name]
-    argument = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", OPERATOR: "Fused", "field": "B"}[wanted]
-    compared = {NUMBER: " == 1", WORD: " == FLOAT32", TRUTH: "", NUMBERS: " == (1, 2)"}[result]
-    assert parse(f"{name}({argument}){compared}", SCOPE).kind == TRUTH
+    wanted, result = FUNCTIONS[name]
+    known = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", OPERATOR: "Fused", WORD: "Mode", "field": "B"}
+    arguments = ", ".join(known[kind] for kind in wanted)
+    compared = {NUMBER: " == 1", WORD: " == FLOAT32", TRUTH: "", NUMBERS: " == (1, 2)", WORDS: " == ('a', 'b')"}
+    assert parse(f"{name}({arguments}){compared[result]}", SCOPE).kind == TRUTH
 
 
 @pytest.mark.parametrize("member", TENSOR_ATTRIBUTES)
@@ -508,3 +509,12 @@ def test_the_ends_of_graphs_are_arrays_of_tensors():
 )
 def test_nothing_else_of_a_graph_is_read(text, message):
     assert refused(text, GRAPHS).reason.startswith(message)
+
+
+def test_texts_are_split_and_counted():
+    scope = Scope({"equation": "word", "Many": "tensors"})
+    rule = parse("len(split(split(equation, '->')[0], ',')) == len(Many)", scope)
+    assert rule.fields == {"equation", "Many"}
+    assert parse("count(equation, '->') <= 1 and letters(equation) > 0", scope).fields == {"equation"}
+    assert refused("count(equation) == 1", scope).reason == "count takes 2 argument(s), found 1"
+    assert refused("split(equation, 1) == Many", scope).reason == "expected a word, found a number"
