@@ -153,7 +153,7 @@ class _Walker:
         names = body.names
         for index, node in enumerate(nodes):
             here = f"{body.place}/{label(node, index)}"
-            if function_key(node) not in self.functions:
+            if not self.functions or function_key(node) not in self.functions:
                 unit = self.unit(node, here, body)
                 unit.reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
                 unit.writes = [names.get(name, name) for name in node.outputs] if names else node.outputs

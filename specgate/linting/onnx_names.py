@@ -36,10 +36,14 @@ def name_findings(model: OnnxModel) -> Iterator[Finding]:
 
 @dataclass(slots=True)
 class _Scope:
-    """One graph's names: those defined so far, each by what, and every one that it defines at all."""
+    """One graph's names: those defined so far, each by what, and every one that it defines at all.
+
+    ordered: no node of it, or inside one, has read a name that is not there before.
+    """
 
     defined: dict[str, str] = field(default_factory=dict)
     ever: frozenset[str] = frozenset()
+    ordered: bool = True
 
 
 class _Names:
@@ -70,7 +74,7 @@ class _Names:
         yield from self.nodes(function.nodes, place, scope, [])
         for name in function.outputs:
             yield from self.output(name, scope, at, [])
-        yield from self.dead(function.nodes, function.outputs, place)
+        yield from self.dead(function.nodes, function.outputs, place, scope)
 
     def begin(self, graph: OnnxGraph, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
         """Define inputs and initializers; an initializer with an input's name is that input's default."""
@@ -119,6 +123,9 @@ class _Names:
                     continue
             here = f"{place}/{label(node, index)}"
             at = (self.file, here, node.op_type or None)
+            if lost:
+                for seen in (scope, *outer):
+                    seen.ordered = False
             for name in dict.fromkeys(lost):
                 if name in scope.ever and circular is None:
                     circular = _circular(nodes, self.reads)
@@ -192,7 +199,7 @@ class _Names:
             if name in read or kind == "node" or (kind == "input" and outer):  # a loop's body must take its inputs
                 continue
             yield finding(f"{kind}-unused", "note", f"nobody reads the {kind} {shown(name)}", at, values={"name": name})
-        yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place)
+        yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
         known = chain(scope.defined, *(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
         lost = {info.name for info in graph.value_infos} - set(known)
         if lost:
@@ -200,12 +207,33 @@ class _Names:
             message = f"value_info speaks of {len(lost)} values that the graph does not have: {listed}"
             yield finding("value-info-unknown", "note", message, at, where="value_info", fix="remove the entries")
 
-    def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str) -> Iterator[Finding]:
+    def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:
         """Nodes from which no output of the graph is computed; one without outputs is there for something else."""
         if not outputs:
             message = "has no outputs, so that nothing of it can be read"
             yield finding("output-missing", "note", message, (self.file, place, None))
             return
+        for index in self.needless(nodes, outputs) if scope.ordered else self.unreached(nodes, outputs):
+            node = nodes[index]
+            message = f"no output of the graph is computed from {shown(next(filter(None, node.outputs)))}"
+            at = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
+            yield finding("node-unused", "note", message, at, fix="remove the node")
+
+    def needless(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
+        """The nodes that none behind them needs, of nodes in order."""
+        needed = set(outputs) - {""}
+        found = []
+        for index in range(len(nodes) - 1, -1, -1):
+            node = nodes[index]
+            if needed.isdisjoint(node.outputs) and any(node.outputs):
+                found.append(index)
+            else:
+                needed.update(self.reads(node))
+                needed.discard("")
+        return found[::-1]
+
+    def unreached(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
+        """The same of nodes in any order."""
         makers: dict[str, list[int]] = {}
         for index, node in enumerate(nodes):
             for name in filter(None, node.outputs):
@@ -218,11 +246,7 @@ class _Names:
                 fresh = [index for index in makers.get(name, ()) if index not in alive]
                 alive.update(fresh)
                 pending.extend(fresh)
-        for index, node in enumerate(nodes):
-            if index not in alive:
-                message = f"no output of the graph is computed from {shown(next(filter(None, node.outputs)))}"
-                at = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
-                yield finding("node-unused", "note", message, at, fix="remove the node")
+        return [index for index in range(len(nodes)) if index not in alive]
 
 
 def _circular(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:

@@ -90,8 +90,10 @@ def tensors(node: OnnxNode) -> Iterator[tuple[str, OnnxTensor]]:
 
 def label(node: OnnxNode, index: int) -> str:
     """A name that stays when other nodes come and go: the node's own, else its first output's, else its number."""
+    if node.name:
+        return node.name
     output = next((name for name in node.outputs if name), None)
-    return node.name or (f"{node.op_type}->{output}" if output else f"node[{index}]")
+    return f"{node.op_type}->{output}" if output else f"node[{index}]"
 
 
 def function_key(item: OnnxNode | OnnxFunction) -> Key:

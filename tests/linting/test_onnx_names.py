@@ -227,3 +227,20 @@ def test_deep_and_wide_graphs_are_walked_in_linear_time():
     for _ in range(20):
         deep = inner(branch(deep, inner(relu("x", "w")), target="w"))
     assert found(with_branches(deep)) == []
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_no_output_needs_is_told_in_any_order(turned):
+    nodes = [relu("x", "a"), relu("a", "b"), relu("b", "y"), relu("b", "c"), relu("c", "d"), relu("", "e")]
+    made = model(graph(nodes[::-1] if turned else nodes))
+    unused = {f.message.rpartition(" ")[2] for f in specgate.lint(made, ["onnx:17"]).findings if "node-unused" in f.id}
+    assert unused == {"'c'", "'d'", "'e'"}
+
+
+def test_a_node_that_a_subgraph_reads_before_it_is_needed():
+    inside = inner(relu("late", "w"))
+    made = with_branches(inside, inner(relu("x", "w")))
+    made.graph.node.append(relu("x", "late"))
+    found_here = [(f.id.rpartition("/")[2], f.severity) for f in specgate.lint(made, ["onnx:17"]).findings]
+    assert ("node-order", "error") in found_here
+    assert ("node-unused", "note") not in found_here
