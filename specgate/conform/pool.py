@@ -131,8 +131,7 @@ def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
 
 def _read(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Iterator[Descriptor]:
     try:
-        made = read_dict(dict(data), spec.dialect.name)
-        yield made if made.layout in {None, level} else relaid(made, spec, level)
+        yield relaid(read_dict(dict(data), spec.dialect.name), spec, level)
     except Error:  # what an example ought to be, `specgate spec check` says
         return
 

@@ -85,6 +85,8 @@ def _placed(
 
 def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor:
     """Return a descriptor as it would have been read at `level`, where inputs may stand in another order."""
+    if descriptor.layout in {None, level}:
+        return descriptor
     from specgate.descriptors.read import reader
 
     before = spec.layout(descriptor.layout)

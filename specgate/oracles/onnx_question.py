@@ -80,8 +80,7 @@ def make_question(descriptor: Descriptor, level: str) -> Question | str:
     try:
         tables.check_level(opset)
         spec = tables.operator(descriptor.operator)
-        if spec.varies and descriptor.layout not in {None, opset}:
-            descriptor = relaid(descriptor, spec, opset)
+        descriptor = relaid(descriptor, spec, opset)
         layout = spec.layout(opset)
         return Question(
             op_type,

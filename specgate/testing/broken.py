@@ -262,7 +262,7 @@ def _odd(descriptor: Descriptor, oddity: Oddity) -> Descriptor | None:
         made = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)
     except Error:
         return None
-    if descriptor.layout not in {None, made.layout}:
+    if descriptor.layout is not None:
         made = relaid(made, tables(made.dialect).operator(made.operator), descriptor.layout)
     return made if made.oddities else None
 

@@ -25,13 +25,11 @@ def judge_levels(
     """Return, for every level at which the operator exists, what fails there; equal levels are judged once."""
     answers: dict[Any, list[Failure]] = {}
     result = {}
-    relay = descriptor.layout is not None
     for level in spec.levels:
         resolved = spec.resolve(level, side, by)
         assert resolved is not None  # spec.levels are those at which it exists  # noqa: S101
         if resolved.key not in answers:
-            placed = relaid(descriptor, spec, level) if relay else descriptor
-            answers[resolved.key] = explain_at(placed, resolved)
+            answers[resolved.key] = explain_at(relaid(descriptor, spec, level), resolved)
         result[level] = answers[resolved.key]
     return result
 

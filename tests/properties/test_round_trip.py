@@ -33,7 +33,7 @@ def settled(descriptor: Descriptor) -> Descriptor:
 def as_laid(read: Descriptor, like: Descriptor) -> Descriptor:
     """Return it with its tensors in the order of the level that another was drawn for."""
     spec = dialect(read.dialect).operator(read.operator)
-    return read if like.layout in {None, read.layout} else relaid(read, spec, like.layout)
+    return read if like.layout is None else relaid(read, spec, like.layout)
 
 
 def same_after_a_trip(descriptor: Descriptor) -> None:
