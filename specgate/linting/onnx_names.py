@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.linting.onnx_walk import finding, function_place, label, subgraphs
+from specgate.models.onnx_schema import GRAPH_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -181,7 +182,7 @@ class _Names:
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
         """What a node reads, and what its subgraphs read, of which some may be their own."""
-        if not any(attribute.kind in {"GRAPH", "GRAPHS"} for attribute in node.attributes.values()):
+        if not any(attribute.kind in GRAPH_KINDS for attribute in node.attributes.values()):
             return node.inputs
         return chain(node.inputs, *(self.read_within(graph) for _, graph in subgraphs(node)))
 

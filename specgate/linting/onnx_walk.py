@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from specgate.models.onnx_schema import GRAPH_KINDS
 from specgate.models.onnx_structure import OnnxGraph, OnnxNode, OnnxTensor
 from specgate.verdict import Finding, Location
 
@@ -33,7 +34,6 @@ __all__ = [
 
 #: Domains that ONNX itself defines operators in.
 STANDARD_DOMAINS: Final = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
-_GRAPHS: Final = ("GRAPH", "GRAPHS")
 _TENSORS: Final = ("TENSOR", "TENSORS")
 
 
@@ -73,7 +73,7 @@ def _inside(
 def subgraphs(node: OnnxNode) -> Iterator[tuple[str, OnnxGraph]]:
     """Yield the graphs that a node's attributes hold, each by its attribute, numbered where that holds several."""
     for name, attribute in node.attributes.items():
-        if attribute.kind in _GRAPHS and attribute.value is not None:
+        if attribute.kind in GRAPH_KINDS and attribute.value is not None:
             held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
             for number, graph in enumerate(held):
                 if isinstance(graph, OnnxGraph):

@@ -18,6 +18,7 @@ ATTRIBUTE_TYPES = enum(
     "UNDEFINED FLOAT INT STRING TENSOR GRAPH FLOATS INTS STRINGS TENSORS GRAPHS SPARSE_TENSOR SPARSE_TENSORS "
     "TYPE_PROTO TYPE_PROTOS"
 )  # AttributeProto.AttributeType
+GRAPH_KINDS = frozenset({"GRAPH", "GRAPHS"})  # of attributes that hold graphs
 # The field that holds an attribute's value, by its type. Of an attribute without a type (IR version 1) the first field
 # in this order that is there decides, which is what onnx.helper.get_attribute_value did then.
 ATTRIBUTE_FIELDS = {

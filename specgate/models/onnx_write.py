@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, PROTO, STORED
+from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, GRAPH_KINDS, PROTO, STORED
 from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Nodes:
             made = self._attributes.get(id(held))
             if made is None:
                 made = _field("NodeProto", "attribute", _attribute(held, subgraph))
-                if held.kind not in {"GRAPH", "GRAPHS"}:
+                if held.kind not in GRAPH_KINDS:
                     self._attributes[id(held)] = made
             parts.append(made)
         return b"".join(parts)

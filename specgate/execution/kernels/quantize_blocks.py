@@ -34,10 +34,7 @@ def quantize_by_axis(
     if zero_point is None and dtype is None and type_number:
         raise NoKernel("the type of the output is not known, only its number")
     kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
-    factors, points = _spread(x, scale, axis, block), zero_point
-    if points is not None:
-        points = _spread(x, _alike(points, scale), axis, block)
-    result: NDArray[Any] = quantize_linear(x, factors, points, dtype=kind)
+    result: NDArray[Any] = quantize_linear(x, *_fitted(x, scale, zero_point, axis, block), dtype=kind)
     return result
 
 
@@ -57,16 +54,19 @@ def dequantize_by_axis(
     """
     if dtype is None and type_number:
         raise NoKernel("the type of the output is not known, only its number")
-    factors, points = _spread(x, scale, axis, block), zero_point
-    if points is not None:
-        points = _spread(x, _alike(points, scale), axis, block)
-    return dequantize_linear(x, factors, points, dtype=dtype if type_number else None)
+    return dequantize_linear(x, *_fitted(x, scale, zero_point, axis, block), dtype=dtype if type_number else None)
 
 
-def _alike(zero_point: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
+def _fitted(
+    x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None, axis: int, block: int
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return scales and zero points, which have one shape, repeated to that of `x`."""
+    factors = _spread(x, scale, axis, block)
+    if zero_point is None:
+        return factors, None
     if zero_point.size != 1 or scale.size != 1:
         fit("quantize", "a zero point", zero_point.shape, scale.shape)
-    return zero_point
+    return factors, _spread(x, zero_point, axis, block)
 
 
 def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from specgate.execution.kernels.arithmetic import check_axes, check_axis, narrow
 from specgate.execution.kernels.elementwise import quiet, want_float
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,32 +73,42 @@ def _along(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple
     return tuple(range(place, x.ndim)) if to_end else (place,)
 
 
+def _of_groups(
+    name: str,
+    x: NDArray[Any],
+    along: tuple[int, ...],
+    function: Callable[[NDArray[Any], tuple[int, ...]], NDArray[Any]],
+) -> NDArray[Any]:
+    """Return a function of groups, less the largest of each so that no power is too large, computed in float64."""
+    want_float(name, x)
+    if not x.size:
+        return x.copy()
+    with quiet():
+        wide = x.astype(np.float64)
+        return narrow(function(wide - wide.max(axis=along, keepdims=True), along), x.dtype)
+
+
 def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return exp of each element, divided by the sum of exp over its group; a nan makes its whole group nan.
 
     A group differs in the place along `axis`, which counts from the end if negative; to_end: and along the dimensions
     behind it; past_end: the axis may lie behind them all, so that each element is a group.
     """
-    want_float("softmax", x)
-    along = _along(x, axis, to_end=to_end, past_end=past_end)
-    if not x.size:
-        return x.copy()
-    with quiet():
-        wide = x.astype(np.float64)
-        shifted = np.exp(wide - wide.max(axis=along, keepdims=True))
-        return narrow(shifted / shifted.sum(axis=along, keepdims=True), x.dtype)
+
+    def shares(shifted: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
+        powers = np.exp(shifted)
+        return np.asarray(powers / powers.sum(axis=along, keepdims=True))
+
+    return _of_groups("softmax", x, _along(x, axis, to_end=to_end, past_end=past_end), shares)
 
 
 def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return the natural logarithm of `softmax_along`."""
-    want_float("log_softmax", x)
-    along = _along(x, axis, to_end=to_end, past_end=past_end)
-    if not x.size:
-        return x.copy()
-    with quiet():
-        wide = x.astype(np.float64)
-        shifted = wide - wide.max(axis=along, keepdims=True)
-        return narrow(shifted - np.log(np.exp(shifted).sum(axis=along, keepdims=True)), x.dtype)
+
+    def logarithms(shifted: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=along, keepdims=True)))
+
+    return _of_groups("log_softmax", x, _along(x, axis, to_end=to_end, past_end=past_end), logarithms)
 
 
 def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
