@@ -26,7 +26,7 @@ def context_of(units: Sequence[Unit], report: Report) -> dict[tuple[str | None, 
     places = [found.location for found in (*report.findings, *report.ignored)]
     places += [node.location for node in report.undecided]
     wanted = {place.node for place in places if place is not None and place.node is not None}
-    shown = [unit for unit in units if unit.location.node in wanted]
+    shown = [unit for unit in units if unit.location.node in wanted] if wanted else []
     if not shown:
         return {}
     neighbours = _Neighbours(units, shown)

@@ -1,20 +1,25 @@
 """The process that asks the onnx package for types and shapes; it may die or hang, and nothing is lost with it.
 
-It imports nothing of specgate and is started by `specgate.linting.inference` as a script. It answers once when it is
-ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes of a length, and that many bytes of an
-answer or of what went wrong. An answer is a model with one node per graph of the question, outermost first, whose
-attribute holds nothing but the types of that graph's values.
+It imports nothing of specgate and is started by `specgate.linting.inference` as a script, with the seconds that it may
+take to start. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes
+of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs are to be
+told of, the seconds after which the process ends if it has no answer, a length) and that many bytes. An answer is a
+model with one node per graph of the question, outermost first, whose attribute holds nothing but the types of that
+graph's values.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import struct
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+HEADER = struct.Struct("<?dQ")
 MEMORY_BYTES = 4 << 30  # beyond what the onnx package takes itself
 
 
@@ -41,8 +46,8 @@ def graphs(graph: Any) -> Iterator[Any]:
                 yield from graphs(inside)
 
 
-def inferred(data: bytes) -> bytes:
-    """Return the types of the values of a serialized model, graph by graph."""
+def inferred(data: bytes, *, nested: bool) -> bytes:
+    """Return the types of the values of a serialized model, graph by graph; the outermost alone if not `nested`."""
     import onnx
 
     made = onnx.shape_inference.infer_shapes(data, check_type=False, strict_mode=False, data_prop=True)
@@ -50,25 +55,31 @@ def inferred(data: bytes) -> bytes:
         made = onnx.ModelProto.FromString(made)
     answer = onnx.ModelProto()
     answer.graph.SetInParent()
-    for graph in graphs(made.graph):
+    for graph in graphs(made.graph) if nested else [made.graph]:
         attribute = answer.graph.node.add().attribute.add()
         attribute.name, attribute.type = "g", onnx.AttributeProto.GRAPH
         attribute.g.SetInParent()
-        attribute.g.value_info.extend(info for info in graph.value_info if info.HasField("type"))
-        attribute.g.value_info.extend(info for info in graph.output if info.HasField("type"))
+        attribute.g.value_info.MergeFrom(graph.value_info)
+        attribute.g.value_info.MergeFrom(graph.output)
     serialized: bytes = answer.SerializeToString()
     return serialized
 
 
 def main() -> None:
     """Answer until nobody asks any more."""
-    questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what others print must not get among the answers
+    questions, answers, nowhere = sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)  # what others print must not get among the answers
+
+    def end_after(seconds: float) -> None:
+        # The one clock that ends a process which is stuck in somebody's native code, on every system.
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
 
     def answer(sign: bytes, data: bytes) -> None:
+        faulthandler.cancel_dump_traceback_later()
         answers.write(sign + len(data).to_bytes(8, "little") + data)
         answers.flush()
 
+    end_after(float(sys.argv[1]))
     try:
         import onnx
         import onnx.shape_inference
@@ -77,10 +88,12 @@ def main() -> None:
         return
     limit_memory()
     answer(b"+", onnx.__version__.encode())
-    while header := questions.read(8):
-        data = questions.read(int.from_bytes(header, "little"))
+    while header := questions.read(HEADER.size):
+        nested, seconds, length = HEADER.unpack(header)
+        end_after(seconds)
+        data = questions.read(length)
         try:
-            answer(b"+", inferred(data))
+            answer(b"+", inferred(data, nested=nested))
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
 

@@ -11,11 +11,13 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
+from specgate.linting.infer_child import HEADER
 from specgate.linting.onnx_strip import question
 from specgate.linting.onnx_walk import finding, label
 from specgate.models.onnx_model import read_model_bytes
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from specgate.models.onnx_structure import OnnxModel
     from specgate.verdict import Finding
 
-__all__ = ["Inferred", "close", "infer", "installed"]
+    Types = dict[int, dict[str, OnnxType]]
+
+__all__ = ["Inferred", "begin", "close", "infer", "installed"]
 
 SECONDS: Final = 60.0  # for one model, with all attempts
 START_SECONDS: Final = 60.0  # for importing onnx on a busy machine
@@ -40,7 +44,7 @@ _CHILD: Final = str(Path(__file__).with_name("infer_child.py"))
 class Inferred:
     """What was found: by graph (its id) and name the type. findings: what kept it from being all."""
 
-    types: dict[int, dict[str, OnnxType]] = field(default_factory=dict)
+    types: Types = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
@@ -67,12 +71,38 @@ def infer(model: OnnxModel) -> Inferred:
 
     A node at which the package fails is left out and named in a finding; the rest is still inferred.
     """
+    return begin(model)()
+
+
+def begin(model: OnnxModel) -> Callable[[], Inferred]:
+    """Begin what `infer` does, in a thread; return what waits for its end. Till then `model` must not change."""
+    deadline = time.monotonic() + SECONDS
+    data, graphs = question(model)
+    answer: list[bytes | Exception] = []
+
+    def ask() -> None:
+        try:
+            answer.append(_asked(data, len(graphs) > 1, deadline))
+        except Exception as error:  # noqa: BLE001  # it is raised where somebody waits
+            answer.append(error)
+
+    def first() -> Types:
+        thread.join()
+        if isinstance(answer[0], Exception):
+            raise answer[0]
+        return _types(answer[0], graphs)
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    return lambda: _inferred(model, first, deadline)
+
+
+def _inferred(model: OnnxModel, answer: Callable[[], Types], deadline: float) -> Inferred:
     inferred = Inferred()
     left_out: set[int] = set()
-    deadline = time.monotonic() + SECONDS
     while True:
         try:
-            inferred.types = _answer(model, left_out, None, deadline)
+            inferred.types = answer()
         except _Failed as error:
             culprit = None
             if not error.slow and len(left_out) < MOST_CULPRITS:
@@ -81,6 +111,7 @@ def infer(model: OnnxModel) -> Inferred:
             if culprit is None:
                 return inferred
             left_out.add(culprit)
+            answer = partial(_answer, model, left_out, None, deadline)
         else:
             return inferred
 
@@ -119,16 +150,17 @@ def _culprit(model: OnnxModel, left_out: set[int], deadline: float) -> int | Non
     return high - 1 if high else None
 
 
-def _answer(model: OnnxModel, left_out: set[int], upto: int | None, deadline: float) -> dict[int, dict[str, OnnxType]]:
+def _answer(model: OnnxModel, left_out: set[int], upto: int | None, deadline: float) -> Types:
     data, graphs = question(model, left_out, upto)
-    if len(data) > MOST_BYTES:
-        raise _Failed(f"without weights it still has {len(data)} bytes", slow=True)
-    answer = _asked(data, deadline)
+    return _types(_asked(data, len(graphs) > 1, deadline), graphs)
+
+
+def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
     try:
         nodes = read_model_bytes(answer, "<inference>").graph.nodes
     except InputError as error:
         raise _Failed(f"the onnx package answers what cannot be read ({error})", slow=True) from None
-    types: dict[int, dict[str, OnnxType]] = {}
+    types: Types = {}
     if len(nodes) != len(graphs):
         raise _Failed("the onnx package answers for another model", slow=True)
     for graph, node in zip(graphs, nodes, strict=True):
@@ -145,63 +177,44 @@ class _Child:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": ""}
         self.owner = os.getpid()
         self.process = subprocess.Popen(
-            [sys.executable, "-P", _CHILD],
+            [sys.executable, "-P", _CHILD, str(START_SECONDS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
         )
         try:
-            self.within(START_SECONDS, self.read)
+            self.read(START_SECONDS)
         except _Failed:
             self.end()
             raise
 
-    def ask(self, data: bytes, seconds: float) -> bytes:
-        """Send a model and return the answer; raise _Failed where there is none within `seconds`."""
+    def ask(self, data: bytes, nested: bool, seconds: float) -> bytes:
+        """Send a model and return the answer, which speaks of subgraphs if nested; raise _Failed if there is none."""
+        pipe = self.pipe(self.process.stdin)
+        with suppress(OSError):  # it died; reading says so too
+            pipe.write(HEADER.pack(nested, seconds, len(data)))
+            pipe.write(data)
+            pipe.flush()
+        return self.read(seconds)
 
-        def exchange() -> bytes:
-            pipe = self.pipe(self.process.stdin)
-            with suppress(OSError):  # it died; reading says so too
-                pipe.write(len(data).to_bytes(8, "little") + data)
-                pipe.flush()
-            return self.read()
-
-        return self.within(seconds, exchange)
-
-    def read(self) -> bytes:
+    def read(self, seconds: float) -> bytes:
+        """Return what it says next, which it does within `seconds`, or ends."""
         pipe = self.pipe(self.process.stdout)
-        header = pipe.read(9)
-        data = pipe.read(int.from_bytes(header[1:], "little")) if len(header) == 9 else b""
+        begun = time.monotonic()
+        try:
+            header = pipe.read(9)
+            data = pipe.read(int.from_bytes(header[1:], "little")) if len(header) == 9 else b""
+        except (OSError, OverflowError, ValueError, MemoryError) as error:
+            raise _Failed(f"the process of the onnx package cannot be understood ({error!r:.80})") from None
         if len(header) < 9 or len(data) < int.from_bytes(header[1:], "little"):
-            raise _Failed(f"the process of the onnx package {_ending(self.process.wait())}")
+            code = self.process.wait()
+            if time.monotonic() - begun >= seconds:
+                raise _Failed(f"the onnx package gave no answer within {seconds:.0f} seconds", slow=True)
+            raise _Failed(f"the process of the onnx package {_ending(code)}")
         if header[:1] == b"-":
             raise _Failed(f"the onnx package says {shown(data.decode('utf-8', 'replace'), 200)}")
         return data
-
-    def within(self, seconds: float, task: Callable[[], bytes]) -> bytes:
-        """Run a task that the process may block in a thread; on a timeout the process ends, and with it the task."""
-        result: list[bytes | _Failed] = []
-
-        def run() -> None:
-            try:
-                result.append(task())
-            except _Failed as error:
-                result.append(error)
-            except (OSError, ValueError, MemoryError) as error:
-                result.append(_Failed(f"the process of the onnx package cannot be reached ({error!r:.80})"))
-
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-        thread.join(max(seconds, 0.001))
-        if thread.is_alive():
-            self.process.kill()
-            thread.join()
-            raise _Failed(f"the onnx package gave no answer within {max(seconds, 0):.0f} seconds", slow=True)
-        answer = result[0]
-        if isinstance(answer, _Failed):
-            raise answer
-        return answer
 
     @staticmethod
     def pipe(stream: IO[bytes] | None) -> IO[bytes]:
@@ -225,7 +238,9 @@ _lock = threading.Lock()
 _children: list[_Child] = []  # at most one
 
 
-def _asked(data: bytes, deadline: float) -> bytes:
+def _asked(data: bytes, nested: bool, deadline: float) -> bytes:
+    if len(data) > MOST_BYTES:
+        raise _Failed(f"without weights it still has {len(data)} bytes", slow=True)
     with _lock:
         if _children and (_children[0].owner != os.getpid() or _children[0].process.poll() is not None):
             _children.pop().end()
@@ -234,7 +249,7 @@ def _asked(data: bytes, deadline: float) -> bytes:
             _children.append(_Child())
             deadline += time.monotonic() - started
         try:
-            return _children[0].ask(data, deadline - time.monotonic())
+            return _children[0].ask(data, nested, max(deadline - time.monotonic(), 0.001))
         except _Failed:
             if _children[0].process.poll() is not None:
                 _children.pop().end()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from specgate.collecting import without_collecting
 from specgate.errors import Error
 from specgate.targets import parse_targets
 
@@ -39,8 +38,7 @@ def lint_job(job: Job) -> Report | str:
 
     path = job.path or job.file
     try:
-        with without_collecting():
-            report = lint_model(path, parse_targets(job.targets), job.basis, job.device, job.settings)
+        report = lint_model(path, parse_targets(job.targets), job.basis, job.device, job.settings)
     except Error as error:
         text = str(error).replace(path, job.file)
         return text if job.file in text else f"{job.file}: {text}"

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.collecting import without_collecting
 from specgate.errors import InputError
 from specgate.linting.context import context_of
 from specgate.linting.judging import Judging
@@ -38,7 +39,14 @@ def lint_model(
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
-    graph = graph_of(model, settings or LintSettings())
+    with without_collecting():
+        return _report(model, targets, basis, device, settings or LintSettings())
+
+
+def _report(
+    model: Any, targets: Sequence[Target], basis: Basis, device: frozenset[str] | None, settings: LintSettings
+) -> Report:
+    graph = graph_of(model, settings)
     report = Report(files=[os.fspath(model)] if isinstance(model, str | os.PathLike) else [])
     report.findings.extend(graph.findings)
     for name in graph.dialects():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding, Location
@@ -18,15 +18,21 @@ __all__ = ["Graph", "Unit"]
 class Unit:
     """One node to judge. descriptor is None where the operator has no table (reason says so).
 
-    reads, writes: the names of its values by position, unique in the file, "" where one is left out.
+    at: its place, or what tells it: of most nodes nobody asks. reads, writes: the names of its values by position,
+    unique in the file, "" where one is left out.
     """
 
-    location: Location
+    at: Location | Callable[[], Location]
     operator: str
     descriptor: Descriptor | None = None
     reason: str = ""
     reads: Sequence[str] = ()
     writes: Sequence[str] = ()
+
+    @property
+    def location(self) -> Location:
+        """Where it stands."""
+        return self.at() if callable(self.at) else self.at
 
 
 @dataclass(slots=True)

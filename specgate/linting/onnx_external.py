@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
-from specgate.linting.onnx_walk import bodies, finding, label, tensors
+from specgate.linting.onnx_walk import finding, label, tensors
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from specgate.linting.onnx_walk import Place
+    from specgate.linting.onnx_walk import Body, Place
     from specgate.models.onnx_structure import OnnxModel, OnnxTensor
     from specgate.verdict import Finding
 
@@ -26,18 +26,21 @@ __all__ = ["external_findings"]
 _MOST_DIGITS: Final = 20
 
 
-def external_findings(model: OnnxModel) -> Iterator[Finding]:
-    """Yield what is wrong with the external data of `model`; of one read from memory the files are not looked for."""
+def external_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+    """Yield what is wrong with the external data of `model`, whose bodies are `walked`.
+
+    Of one read from memory the files are not looked for.
+    """
     files = _Files(model.file)
     at: Place
-    for body in bodies(model):
+    for body in walked:
         if body.graph is not None:
             sparse = (replace(tensor, elem_type="UNDEFINED") for tensor in body.graph.sparse_initializers)
             for tensor in (*body.graph.initializers, *sparse):  # whose dense sizes say nothing of their bytes
                 if tensor.location == "external":
                     at = (model.file, body.place, None)
                     yield from files.check(tensor, f"the initializer {shown(tensor.name)}", at)
-        for index, node in enumerate(body.nodes):
+        for index, node in body.holders:
             for name, tensor in tensors(node):
                 if tensor.location == "external":
                     at = (model.file, f"{body.place}/{label(node, index)}", node.op_type)

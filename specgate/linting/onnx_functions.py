@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.core import shown
 from specgate.descriptors.onnx import operator_name
 from specgate.errors import NoTable
-from specgate.linting.onnx_walk import bodies, domain_name, finding, function_key, function_place, label
+from specgate.linting.onnx_walk import domain_name, finding, function_key, function_place, label
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.linting.onnx_walk import Body, Key, Place
     from specgate.models.onnx_structure import OnnxFunction, OnnxModel, OnnxNode
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["function_findings"]
 
 
-def function_findings(model: OnnxModel) -> Iterator[Finding]:
-    """Yield what is wrong with the functions of `model` and with their calls."""
+def function_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+    """Yield what is wrong with the functions of `model`, whose bodies are `walked`, and with their calls."""
     functions: dict[Key, OnnxFunction] = {}
     for function in model.functions:
         at = (model.file, function_place(function), None)
@@ -35,13 +35,14 @@ def function_findings(model: OnnxModel) -> Iterator[Finding]:
         functions.setdefault(function_key(function), function)
         yield from _compatible(function, model.opset_imports, at)
     called: dict[Key | None, set[Key]] = {}
-    for body in bodies(model):
+    for body in walked:
         owner = None if body.function is None else function_key(body.function)
-        for index, node in enumerate(body.nodes):
+        for index, node in enumerate(body.nodes) if functions else ():
             key = function_key(node)
             if key in functions:
                 called.setdefault(owner, set()).add(key)
                 yield from _call(node, functions[key], (model.file, f"{body.place}/{label(node, index)}", node.op_type))
+        for index, node in body.holders:
             yield from _references(node, index, body, model.file)
     yield from _graph_of_calls(functions, called, model.file)
 

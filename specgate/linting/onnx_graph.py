@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from specgate.linting.onnx_types import (
 from specgate.linting.onnx_versions import complete_imports, import_findings
 from specgate.linting.onnx_walk import (
     STANDARD_DOMAINS,
+    bodies,
     domain_name,
     finding,
     function_key,
@@ -40,14 +42,14 @@ from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, MutableMapping
+    from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
-    from specgate.descriptors.core import Descriptor
+    from specgate.linting.onnx_walk import Place
     from specgate.models.onnx_structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
-    from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Finding
 
     Types = MutableMapping[str, TensorDesc]
+    _Tensors = tuple[list[TensorDesc | None], list[TensorDesc | None]]
 
 __all__ = ["onnx_units"]
 
@@ -62,17 +64,19 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     """
     complete_imports(model)
     graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
-    graph.findings.extend(import_findings(model, settings.custom_domains))
+    walked = list(bodies(model))
+    graph.findings.extend(import_findings(model, walked, settings.custom_domains))
     graph.findings.extend(pin_sizes(model, settings.pins))
-    graph.findings.extend(function_findings(model))
-    graph.findings.extend(name_findings(model))
-    graph.findings.extend(external_findings(model))
-    inferred = inference.Inferred()
+    asked: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
         if inference.installed():
-            inferred = inference.infer(model)
+            asked = inference.begin(model)
         else:
             graph.not_inferred = "onnx"
+    graph.findings.extend(function_findings(model, walked))
+    graph.findings.extend(name_findings(model))
+    graph.findings.extend(external_findings(model, walked))
+    inferred = asked()
     graph.findings.extend(inferred.findings)
     walker = _Walker(model, inferred.types, graph.findings)
     graph.units.extend(walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})))
@@ -104,8 +108,7 @@ class _Walker:
         self.inferred = inferred
         self.findings = findings
         self.reasons: dict[str, str] = {}
-        self.made: dict[tuple[Any, ...], Descriptor] = {}
-        self.named: dict[tuple[Any, ...], str | None] = {}
+        self.alike: dict[int, dict[tuple[Any, ...], Unit]] = {}  # by imports: the first of equal nodes
         self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
@@ -147,83 +150,88 @@ class _Walker:
 
     def nodes(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
         for node in nodes:
-            held = held_constant(node)
+            held = held_constant(node) if node.op_type == "Constant" else None
             if held is not None:
                 body.types[node.outputs[0]] = held
-        names = body.names
+        known, names = body.types, body.names
+        # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
+        stated = {name: known[name] for name in body.stated if name in known}
+        alike = self.alike.setdefault(id(body.imports), {})
         for index, node in enumerate(nodes):
-            here = f"{body.place}/{label(node, index)}"
-            if not self.functions or function_key(node) not in self.functions:
-                unit = self.unit(node, here, body)
-                unit.reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
-                unit.writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
+            at = partial(_location, self.file, body.place, node, index)
+            inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
+            outputs = [stated.get(name) for name in node.outputs]
+            # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
+            values = map(id, node.attributes.values())
+            key = (node.op_type, node.domain, *map(id, inputs), None, *map(id, outputs), None, *values)
+            reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
+            writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
+            if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph
+                first = alike[key]
+                yield Unit(at, first.operator, first.descriptor, "", reads, writes)
+                continue
+            if function_key(node) not in self.functions:
+                unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
+                unit.reads, unit.writes = reads, writes
+                if unit.descriptor is not None and self.complete(node, unit):
+                    alike[key] = unit
                 yield unit
             for inside, graph in subgraphs(node):
-                yield from self.graph(graph, replace(body, place=f"{here}/{inside}"))
+                yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 
-    def unit(self, node: OnnxNode, place: str, body: _Body) -> Unit:
+    def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
+        """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""
         operator = operator_name(node.op_type, node.domain)
-        location = Location(self.file, None, place, operator)
         table = dialect("onnx")
         if operator not in table.raw["operators"]:
             if node.domain in STANDARD_DOMAINS and table.raw["dialect"].get("complete"):
                 message = f"ONNX has no operator {operator!r:.60}"
-                self.findings.append(finding("operator-unknown", "error", message, (self.file, place, operator)))
+                self.findings.append(finding("operator-unknown", "error", message, _place(at())))
             if operator not in self.reasons:  # the nearest name is worth looking for once
                 try:
                     table.operator(operator)
                 except NoTable as error:
                     self.reasons[operator] = str(error)
-            return Unit(location, operator, reason=self.reasons[operator])
+            return Unit(at, operator, reason=self.reasons[operator])
         spec = table.operator(operator)
-        positions = spec.dialect.position
-        opset = body.imports.get(node.domain)
         if opset is None:
             name = domain_name(node.domain)
-            return Unit(location, operator, reason=f"no opset of the domain {name!r:.60} is imported")
-        if str(opset) not in positions:
+            return Unit(at, operator, reason=f"no opset of the domain {name!r:.60} is imported")
+        if str(opset) not in spec.dialect.position:
             newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
-            return Unit(location, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
-        lacking = self.lacking(spec, node, str(opset))
-        if lacking is not None and (node.inputs or node.outputs):  # with neither it is empty, which is told of its own
-            message = f"gives no name to the output {lacking}, which {operator} always has"
-            self.findings.append(finding("output-required", "error", message, (self.file, place, operator)))
-        return Unit(location, operator, self.descriptor(spec, node, str(opset), body))
-
-    def lacking(self, spec: OperatorSpec, node: OnnxNode, opset: str) -> str | None:
-        """Return an output that a node must have and has not: one without a name, which no descriptor tells."""
-        key = (spec.name, opset, *map(bool, node.outputs))
-        if key not in self.named:
-            infos = spec.layout(opset).outputs
-            missing = (
-                info.name
-                for index, info in enumerate(infos)
-                if not info.optional and not any(node.outputs[index : None if info.type == "tensor[]" else index + 1])
-            )
-            self.named[key] = next(missing, None)
-        return self.named[key]
-
-    def descriptor(self, spec: OperatorSpec, node: OnnxNode, opset: str, body: _Body) -> Descriptor:
-        """Return the descriptor of a node: one for all nodes that differ in nothing but their names."""
-        known = body.types
-        inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
-        # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
-        outputs = [known.get(name) if name in body.stated else None for name in node.outputs]
+            return Unit(at, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
         attributes = node.attributes
-        # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
-        key = (spec.name, opset, *map(id, inputs), None, *map(id, outputs), None, *map(id, attributes.values()))
-        made = self.made.get(key)
-        if made is None:
-            made = self.made[key] = build(
-                spec,
-                inputs,
-                outputs,
-                {name: attribute_of(attribute) for name, attribute in attributes.items()},
-                version=opset,
-                convert=attribute_value,
-                kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in attributes.items() if a.kind in ATTRIBUTE_TYPES},
-            )
-        return made
+        descriptor = build(
+            spec,
+            *tensors,
+            {name: attribute_of(attribute) for name, attribute in attributes.items()},
+            version=str(opset),
+            convert=attribute_value,
+            kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in attributes.items() if a.kind in ATTRIBUTE_TYPES},
+        )
+        return Unit(at, operator, descriptor)
+
+    def complete(self, node: OnnxNode, unit: Unit) -> bool:
+        """Whether a node names every output that it must have, which its descriptor does not tell; say if not."""
+        if unit.descriptor is None or not (node.inputs or node.outputs):  # empty, which is told of its own
+            return False
+        infos = dialect("onnx").operator(unit.operator).layout(unit.descriptor.version).outputs
+        for index, info in enumerate(infos):
+            given = node.outputs[index : None if info.type == "tensor[]" else index + 1]
+            if not info.optional and not any(given):
+                message = f"gives no name to the output {info.name}, which {unit.operator} always has"
+                self.findings.append(finding("output-required", "error", message, _place(unit.location)))
+                return False
+        return True
+
+
+def _place(location: Location) -> Place:
+    return location.file, location.node or "", location.operator
+
+
+def _location(file: str | None, place: str, node: OnnxNode, index: int) -> Location:
+    """Where a node stands, told when somebody asks."""
+    return Location(file, None, f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
 
 
 def _settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:

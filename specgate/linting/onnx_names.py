@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
@@ -35,16 +36,23 @@ def name_findings(model: OnnxModel) -> Iterator[Finding]:
         yield from names.function(function)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Scope:
-    """One graph's names: those defined so far, each by what, and every one that it defines at all.
+    """One graph's names: those defined so far, each by what, and (ever) every one that its nodes define at all.
 
+    given: how many of those defined are inputs and initializers, which come first. parents: the nodes that hold graphs.
     ordered: no node of it, or inside one, has read a name that is not there before.
     """
 
+    nodes: list[OnnxNode]
     defined: dict[str, str] = field(default_factory=dict)
-    ever: frozenset[str] = frozenset()
+    given: int = 0
+    parents: set[int] = field(default_factory=set)
     ordered: bool = True
+
+    @cached_property
+    def ever(self) -> frozenset[str]:
+        return frozenset(name for node in self.nodes for name in node.outputs)
 
 
 class _Names:
@@ -55,11 +63,12 @@ class _Names:
 
     def graph(self, graph: OnnxGraph, place: str, outer: list[_Scope]) -> Iterator[Finding]:
         """Check one graph, and the subgraphs of its nodes with what they see of it."""
-        scope = _Scope(ever=frozenset(name for node in graph.nodes for name in node.outputs))
+        scope = _Scope(graph.nodes)
         at = (self.file, place, None)
         if not graph.name:
             yield finding("graph-name", "note", "the graph has no name, which onnx.checker refuses", at, fix="name it")
         yield from self.begin(graph, scope, at, outer)
+        scope.given = len(scope.defined)
         yield from self.nodes(graph.nodes, place, scope, outer)
         for info in graph.outputs:
             yield from self.output(info.name, scope, at, outer)
@@ -69,7 +78,7 @@ class _Names:
         """Check a function's body, which sees nothing but its formal inputs."""
         place = function_place(function)
         at = (self.file, place, None)
-        scope = _Scope(ever=frozenset(name for node in function.nodes for name in node.outputs))
+        scope = _Scope(function.nodes)
         for name in function.inputs:
             yield from self.define(name, "input", scope, at, [])
         yield from self.nodes(function.nodes, place, scope, [])
@@ -115,12 +124,12 @@ class _Names:
         circular: frozenset[str] | None = None
         visible = ChainMap(scope.defined, *(beyond.defined for beyond in outer)) if outer else scope.defined
         for index, node in enumerate(nodes):
-            lost = [name for name in node.inputs if name and name not in visible]
+            lost = [name for name in node.inputs if name not in visible and name]
             held = list(subgraphs(node)) if node.attributes else []
-            if not lost and not held and not node.duplicates and node.outputs:
-                fresh = [name for name in node.outputs if name]
-                if visible.keys().isdisjoint(fresh) and len(fresh) == len({*fresh}):
-                    scope.defined.update(dict.fromkeys(fresh, "node"))  # as with nearly every node
+            if not lost and not held and not node.duplicates and len(node.outputs) == 1:
+                name = node.outputs[0]
+                if name and name not in visible:
+                    scope.defined[name] = "node"  # as with nearly every node
                     continue
             here = f"{place}/{label(node, index)}"
             at = (self.file, here, node.op_type or None)
@@ -131,6 +140,8 @@ class _Names:
                 if name in scope.ever and circular is None:
                     circular = _circular(nodes, self.reads)
                 yield self.missing(name, scope, outer, at, circular or frozenset())
+            if held:
+                scope.parents.add(index)
             for inside, graph in held:
                 yield from self.graph(graph, f"{here}/{inside}", [*outer, scope])
             for name in node.outputs:
@@ -195,14 +206,16 @@ class _Names:
     def unread(self, graph: OnnxGraph, scope: _Scope, place: str, outer: list[_Scope]) -> Iterator[Finding]:
         """What nobody reads: it makes a model no less valid, so these are notes."""
         at = (self.file, place, None)
-        read = self.read_within(graph)
-        for name, kind in scope.defined.items():
-            if name in read or kind == "node" or (kind == "input" and outer):  # a loop's body must take its inputs
+        for name, kind in islice(scope.defined.items(), scope.given):
+            if kind == "node" or name in self.read_within(graph):
+                continue
+            if kind == "input" and outer:  # a loop's body must take its inputs
                 continue
             yield finding(f"{kind}-unused", "note", f"nobody reads the {kind} {shown(name)}", at, values={"name": name})
         yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
-        known = chain(scope.defined, *(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
-        lost = {info.name for info in graph.value_infos} - set(known)
+        lost = {info.name for info in graph.value_infos if info.name not in scope.defined}
+        if lost and outer:
+            lost.difference_update(*(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
         if lost:
             listed = ", ".join(shown(name) for name in sorted(lost)[:_LISTED]) + (" …" if len(lost) > _LISTED else "")
             message = f"value_info speaks of {len(lost)} values that the graph does not have: {listed}"
@@ -214,22 +227,22 @@ class _Names:
             message = "has no outputs, so that nothing of it can be read"
             yield finding("output-missing", "note", message, (self.file, place, None))
             return
-        for index in self.needless(nodes, outputs) if scope.ordered else self.unreached(nodes, outputs):
+        for index in self.needless(scope, outputs) if scope.ordered else self.unreached(nodes, outputs):
             node = nodes[index]
             message = f"no output of the graph is computed from {shown(next(filter(None, node.outputs)))}"
             at = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
             yield finding("node-unused", "note", message, at, fix="remove the node")
 
-    def needless(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
+    def needless(self, scope: _Scope, outputs: list[str]) -> list[int]:
         """The nodes that none behind them needs, of nodes in order."""
         needed = set(outputs) - {""}
         found = []
-        for index in range(len(nodes) - 1, -1, -1):
-            node = nodes[index]
+        for index in range(len(scope.nodes) - 1, -1, -1):
+            node = scope.nodes[index]
             if needed.isdisjoint(node.outputs) and any(node.outputs):
                 found.append(index)
             else:
-                needed.update(self.reads(node))
+                needed.update(self.reads(node) if index in scope.parents else node.inputs)
                 needed.discard("")
         return found[::-1]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.linting.onnx_walk import STANDARD_DOMAINS, function_key
 from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.models.onnx_write import Nodes, write_function, write_graph, write_model
+from specgate.models.onnx_write import Nodes, node_field, write_function, write_graph, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -31,7 +31,9 @@ def question(model: OnnxModel, without: Collection[int] = (), upto: int | None =
     and compared. Weights, and nodes that hold any, are only said to have their types.
     """
     writer = _Writer(model)
-    chosen = [node for i, node in enumerate(model.graph.nodes[:upto]) if i not in without]
+    chosen = model.graph.nodes
+    if without or upto is not None:
+        chosen = [node for i, node in enumerate(chosen[:upto]) if i not in without]
     graph = writer.graph(model.graph, chosen)
     functions = [
         write_function(function, [writer.nodes.write(node, writer.unasked) for node in function.nodes])
@@ -57,7 +59,7 @@ class _Writer:
 
     def unasked(self, graph: OnnxGraph) -> bytes:
         """Write a graph in a function, of which an answer does not speak: it has other types for each call."""
-        nodes = [self.nodes.write(node, self.unasked) for node in graph.nodes]
+        nodes = [node_field(self.nodes.write(node, self.unasked)) for node in graph.nodes]
         outputs = [(info.name, info.type) for info in graph.outputs]
         infos = [(info.name, info.type) for info in graph.value_infos]
         return write_graph(graph, nodes, initializers=self.data(graph), outputs=outputs, value_infos=infos)
@@ -70,7 +72,16 @@ class _Writer:
     def graph(self, graph: OnnxGraph, chosen: list[OnnxNode]) -> bytes:
         """Write one graph with some of its nodes, and the graphs in them."""
         self.graphs.append(graph)
-        nodes = [node for node in chosen if not _holds_weights(node)]
+        fields: list[bytes] = []
+        nodes: list[OnnxNode] = []
+        at = 0
+        for first, past, data in (*(graph.runs if chosen is graph.nodes else ()), (len(chosen), len(chosen), b"")):
+            written = [node for node in chosen[at:first] if not _holds_weights(node)]
+            fields += (node_field(self.nodes.write(node, self.nested)) for node in written)
+            fields.append(data)
+            nodes += written
+            nodes += chosen[first:past]
+            at = past
         sought = {
             name
             for node in nodes
@@ -80,9 +91,8 @@ class _Writer:
         stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
         known = {**stated, **dict(_constants(graph))}
         outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
-        written = [self.nodes.write(node, self.nested) for node in nodes]
-        data = self.data(graph)
-        return write_graph(graph, written, initializers=data, outputs=outputs, value_infos=known.items())
+        small = self.data(graph)
+        return write_graph(graph, fields, initializers=small, outputs=outputs, value_infos=known.items())
 
 
 def _holds_weights(node: OnnxNode) -> bool:

@@ -5,18 +5,19 @@ Sources: docs/IR.md and onnx/checker.cc of onnx, commit f75469120.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
-from specgate.linting.onnx_walk import STANDARD_DOMAINS, bodies, domain_name, finding, function_key
+from specgate.linting.onnx_walk import STANDARD_DOMAINS, domain_name, finding, function_key
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from specgate.linting.nodes import Graph
-    from specgate.linting.onnx_walk import Place
+    from specgate.linting.onnx_walk import Body, Place
     from specgate.models.onnx_structure import OnnxModel
     from specgate.targets import Target
 
@@ -58,8 +59,8 @@ def complete_imports(model: OnnxModel) -> None:
         model.opset_imports[""] = 1
 
 
-def import_findings(model: OnnxModel, custom_domains: Collection[str]) -> Iterator[Finding]:
-    """Yield what is wrong with the imports and the IR version whatever the target is."""
+def import_findings(model: OnnxModel, walked: Sequence[Body], custom_domains: Collection[str]) -> Iterator[Finding]:
+    """Yield what is wrong with the imports and the IR version of `model`, whose bodies are `walked`, at any target."""
     at: Place = (model.file, "model", None)
     if model.ir_version is None:
         yield finding("ir-version", "error", "states no IR version, without which it is not read", at)
@@ -69,7 +70,7 @@ def import_findings(model: OnnxModel, custom_domains: Collection[str]) -> Iterat
     for function in model.functions:
         place: Place = (model.file, f"function {function.domain}.{function.name}", None)
         yield from _stated(function.opset_imports, function.repeated_imports, place)
-    yield from _used(model, custom_domains)
+    yield from _used(model, walked, custom_domains)
 
 
 def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: Place) -> Iterator[Finding]:
@@ -88,23 +89,23 @@ def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: P
             yield finding("opset-duplicate", severity, message, at, where="opset_import", fix=fix)  # type: ignore[arg-type]
 
 
-def _used(model: OnnxModel, custom_domains: Collection[str]) -> Iterator[Finding]:
+def _used(model: OnnxModel, walked: Sequence[Body], custom_domains: Collection[str]) -> Iterator[Finding]:
     """What the nodes ask of the imports: each domain with its first operators and their number."""
     functions = {function_key(function) for function in model.functions}
     used: dict[str, dict[str, int]] = {}
     unknown: dict[str, dict[str, int]] = {}
-    for body in bodies(model):
+    for body in walked:
         lacking: dict[str, dict[str, int]] = {}
-        for node in body.nodes:
-            known = function_key(node) in functions
+        for key, count in Counter(map(function_key, body.nodes)).items():
+            domain, op_type, _ = key
             for found, wanted in (
                 (used, True),
-                (lacking, node.domain not in body.imports),
-                (unknown, not known and node.domain not in STANDARD_DOMAINS),
+                (lacking, domain not in body.imports),
+                (unknown, key not in functions and domain not in STANDARD_DOMAINS),
             ):
                 if wanted:
-                    counts = found.setdefault(node.domain, {})
-                    counts[node.op_type] = counts.get(node.op_type, 0) + 1
+                    counts = found.setdefault(domain, {})
+                    counts[op_type] = counts.get(op_type, 0) + count
         if body.imports or body.function is not None:  # without any import there is one finding already
             for domain, counts in lacking.items():
                 message = (

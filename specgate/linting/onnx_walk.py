@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from specgate.models.onnx_schema import GRAPH_KINDS
+from specgate.models.onnx_schema import GRAPH_KINDS, PLAIN_KINDS
 from specgate.models.onnx_structure import OnnxGraph, OnnxNode, OnnxTensor
 from specgate.verdict import Finding, Location
 
@@ -39,10 +39,15 @@ _TENSORS: Final = ("TENSOR", "TENSORS")
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A list of nodes: a graph, a subgraph, or a function's. imports: the opsets that its operators are of."""
+    """A list of nodes: a graph, a subgraph, or a function's. imports: the opsets that its operators are of.
+
+    holders: those of the nodes, with their numbers, that hold more than numbers and texts: graphs, tensors, types,
+    references, or what was not read.
+    """
 
     place: str
     nodes: list[OnnxNode]
+    holders: list[tuple[int, OnnxNode]]
     imports: Mapping[str, int]
     graph: OnnxGraph | None = None
     function: OnnxFunction | None = None
@@ -53,19 +58,29 @@ def bodies(model: OnnxModel) -> Iterator[Body]:
     yield from _graph(model.graph, "graph", model.opset_imports, None)
     for function in model.functions:
         place = function_place(function)
-        yield Body(place, function.nodes, function.opset_imports, function=function)
-        yield from _inside(function.nodes, place, function.opset_imports, function)
+        holders = _holders(function.nodes)
+        yield Body(place, function.nodes, holders, function.opset_imports, function=function)
+        yield from _inside(holders, place, function.opset_imports, function)
 
 
 def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: OnnxFunction | None) -> Iterator[Body]:
-    yield Body(place, graph.nodes, imports, graph, function)
-    yield from _inside(graph.nodes, place, imports, function)
+    holders = _holders(graph.nodes)
+    yield Body(place, graph.nodes, holders, imports, graph, function)
+    yield from _inside(holders, place, imports, function)
+
+
+def _holders(nodes: list[OnnxNode]) -> list[tuple[int, OnnxNode]]:
+    return [
+        (index, node)
+        for index, node in enumerate(nodes)
+        if node.attributes and any(a.kind not in PLAIN_KINDS or a.value is None for a in node.attributes.values())
+    ]
 
 
 def _inside(
-    nodes: list[OnnxNode], place: str, imports: Mapping[str, int], function: OnnxFunction | None
+    holders: list[tuple[int, OnnxNode]], place: str, imports: Mapping[str, int], function: OnnxFunction | None
 ) -> Iterator[Body]:
-    for index, node in enumerate(nodes):
+    for index, node in holders:
         for name, graph in subgraphs(node):
             yield from _graph(graph, f"{place}/{label(node, index)}/{name}", imports, function)
 

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 from specgate.collecting import without_collecting
 from specgate.errors import InputError
 from specgate.models.onnx_formats import SNIFFED_BYTES, recognised
-from specgate.models.onnx_plain import Source, plain_info, plain_node
-from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
+from specgate.models.onnx_plain import Runs, Source, plain_info, plain_node
+from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PLAIN_KINDS, PROTO
 from specgate.models.onnx_structure import (
     OnnxAttribute,
     OnnxFunction,
@@ -129,7 +129,7 @@ def _function(reader: Source, spans: list[Span]) -> OnnxFunction:
     function = OnnxFunction()
     for name, value, end in reader.fields(spans, PROTO["FunctionProto"]):
         if name == "node":
-            function.nodes.append(_node(reader, value, end, 1))
+            function.nodes.append(_node(reader, value, end, 1)[0])
         elif name == "attribute_proto":
             function.attribute_protos.append(_attribute(reader, [(value, end)], 1))
         elif name == "value_info":
@@ -149,9 +149,13 @@ def _graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
     if depth > MAX_DEPTH:
         raise WireError(f"graphs are nested more than {MAX_DEPTH} deep", spans[0][0])
     graph = OnnxGraph()
+    runs = Runs()
     for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
         if name == "node":
-            graph.nodes.append(_node(reader, value, end, depth))
+            node, bare = _node(reader, value, end, depth)
+            if bare:
+                runs.add(len(graph.nodes), value, end)
+            graph.nodes.append(node)
         elif name == "value_info":
             graph.value_infos.append(_value_info(reader, value, end))
         elif name == "initializer":
@@ -166,6 +170,9 @@ def _graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
             _quantization(reader, [(value, end)], graph.quantization)
         else:
             graph.name = value
+    if len(spans) == 1:  # else something stands between nodes that is none of theirs
+        runs.close()
+        graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.found]
     return graph
 
 
@@ -181,11 +188,12 @@ def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, 
     known.setdefault(tensor, {}).update(names)
 
 
-def _node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
+def _node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNode, bool]:
+    """Read a node; return also whether all that it is stands in it, so that it may be copied as it is."""
     plain = plain_node(reader, begin, end)
     if plain is None:
-        return _any_node(reader, begin, end, depth)
-    node, held = plain
+        return _any_node(reader, begin, end, depth), False
+    node, held, bare = plain
     known = node.attributes
     for data, at in held:
         attribute = reader.attributes.get(data)
@@ -194,9 +202,11 @@ def _node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
             reader.share(data, attribute)
         if attribute.name in known:
             node.duplicates.append(attribute.name)
+            bare = False
         else:
             known[attribute.name] = attribute
-    return node
+            bare = bare and attribute.kind in PLAIN_KINDS and attribute.value is not None
+    return node, bare
 
 
 def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specgate.models.onnx_schema import PLAIN_KINDS
 from specgate.models.onnx_structure import OnnxNode
 from specgate.models.wire import FIELD_COST, Reader
 
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
     from specgate.models.onnx_structure import OnnxAttribute, OnnxType
 
-__all__ = ["Source", "plain_info", "plain_node"]
+__all__ = ["Runs", "Source", "plain_info", "plain_node"]
 
 MAX_SHARED = 4096  # types and attributes that are kept by their bytes
 MAX_SHARED_BYTES = 127
+_MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that nobody reads
 _NODE_COST, _INFO_COST = 400, 60  # as in onnx_schema.PROTO
-_VALUES = {"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"}  # of which an attribute may be shared
 
 # Keys of NodeProto and of ValueInfoProto: field number << 3 | 2; what is skipped is onnx_schema.SKIPPED.
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
@@ -40,7 +41,7 @@ class Source(Reader):
 
     def share(self, data: bytes, attribute: OnnxAttribute) -> None:
         """Keep an attribute for those of the same bytes, if it is small and holds no message."""
-        if len(data) <= MAX_SHARED_BYTES and attribute.kind in _VALUES and len(self.attributes) < MAX_SHARED:
+        if len(data) <= MAX_SHARED_BYTES and attribute.kind in PLAIN_KINDS and len(self.attributes) < MAX_SHARED:
             self.attributes[data] = attribute
 
     def share_type(self, data: bytes, kind: OnnxType) -> None:
@@ -49,8 +50,8 @@ class Source(Reader):
             self.types[data] = kind
 
 
-def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tuple[bytes, int]]] | None:
-    """Return the NodeProto in a span, and the bytes and places of its attributes; None where it is not plain."""
+def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tuple[bytes, int]], bool] | None:
+    """Return the NodeProto in a span, its attributes' bytes and places, and whether that is all; None if not plain."""
     data = source.held(begin, end)
     if data is None:
         return None
@@ -58,6 +59,7 @@ def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tup
     inputs: list[str] = []
     outputs: list[str] = []
     attributes: list[tuple[bytes, int]] = []
+    bare = True
     i, stop = 0, len(data)
     try:
         while i < stop:
@@ -82,14 +84,41 @@ def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tup
                 attributes.append((data[at:i], begin + at))
             elif key == _DOMAIN:
                 domain = data[at:i].decode()
-            elif key not in {_DOC, _METADATA, _DEVICES}:
+            elif key in {_DOC, _METADATA, _DEVICES}:
+                bare = False
+            else:
                 return None
     except (IndexError, UnicodeDecodeError):
         return None
     if i > stop or domain == "ai.onnx":
         return None
     source.spend(_NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
-    return OnnxNode(name, op_type, domain, "", inputs, outputs, {}, []), attributes
+    return OnnxNode(name, op_type, domain, "", inputs, outputs, {}, []), attributes, bare
+
+
+class Runs:
+    """Gathers where the nodes of one graph stand side by side, to be copied as they are: see OnnxGraph."""
+
+    __slots__ = ("_begin", "_end", "_first", "_past", "found")
+
+    def __init__(self) -> None:
+        self.found: list[tuple[int, int, int, int]] = []  # the first node, that behind the last, and their span
+        self._begin = self._end = self._first = self._past = -1
+
+    def add(self, index: int, begin: int, end: int) -> None:
+        """Add the node of an index, which may be copied and whose NodeProto is in that span."""
+        if index == self._past and begin - self._end <= _MOST_HEADER:
+            self._past += 1
+        else:
+            self.close()
+            self._first = self._past = index + 1  # where a first node's field begins nobody has counted
+            self._begin = end
+        self._end = end
+
+    def close(self) -> None:
+        """Let no node follow the last."""
+        if self._first < self._past:
+            self.found.append((self._first, self._past, self._begin, self._end))
 
 
 def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] | None:

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from specgate.models.wire import enum, messages
 
-__all__ = ["ATTRIBUTE_FIELDS", "ATTRIBUTE_TYPES", "ELEM_TYPES", "ITEM_BYTES", "KINDS", "PROTO", "SKIPPED", "STORED"]
+__all__ = [
+    "ATTRIBUTE_FIELDS",
+    "ATTRIBUTE_TYPES",
+    "ELEM_TYPES",
+    "GRAPH_KINDS",
+    "ITEM_BYTES",
+    "KINDS",
+    "PLAIN_KINDS",
+    "PROTO",
+    "SKIPPED",
+    "STORED",
+]
 
 ELEM_TYPES = enum(
     "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 COMPLEX128 "
@@ -19,6 +30,7 @@ ATTRIBUTE_TYPES = enum(
     "TYPE_PROTO TYPE_PROTOS"
 )  # AttributeProto.AttributeType
 GRAPH_KINDS = frozenset({"GRAPH", "GRAPHS"})  # of attributes that hold graphs
+PLAIN_KINDS = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})  # of those that hold no messages
 # The field that holds an attribute's value, by its type. Of an attribute without a type (IR version 1) the first field
 # in this order that is there decides, which is what onnx.helper.get_attribute_value did then.
 ATTRIBUTE_FIELDS = {

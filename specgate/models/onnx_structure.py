@@ -111,7 +111,11 @@ class OnnxNode:
 
 @dataclass(slots=True)
 class OnnxGraph:
-    """A GraphProto; `quantization` has by tensor the names that quantization_annotation gives its parameters."""
+    """A GraphProto; `quantization` has by tensor the names that quantization_annotation gives its parameters.
+
+    `runs` has the nodes that hold no messages as the file has them, where several stand side by side: the first's
+    index, that behind the last, and the bytes of their fields.
+    """
 
     name: str = ""
     nodes: list[OnnxNode] = field(default_factory=list)
@@ -121,6 +125,7 @@ class OnnxGraph:
     initializers: list[OnnxTensor] = field(default_factory=list)
     sparse_initializers: list[OnnxTensor] = field(default_factory=list)
     quantization: dict[str, dict[str, str]] = field(default_factory=dict)
+    runs: list[tuple[int, int, bytes]] = field(default_factory=list, compare=False, repr=False)
 
 
 @dataclass(slots=True)

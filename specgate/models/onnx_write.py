@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.models.onnx_structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["Nodes", "write_function", "write_graph", "write_model"]
+__all__ = ["Nodes", "node_field", "write_function", "write_graph", "write_model"]
 
 Fields = "dict[str, tuple[int, str]]"
 
@@ -111,16 +111,20 @@ def write_graph(
     outputs: Iterable[tuple[str, OnnxType | None]],
     value_infos: Iterable[tuple[str, OnnxType | None]],
 ) -> bytes:
-    """Return a serialized GraphProto with some of its initializers."""
-    return _fields(
+    """Return a serialized GraphProto with some of its initializers. nodes: the bytes of whole fields."""
+    return b"".join(nodes) + _fields(
         "GraphProto",
-        node=list(nodes),
         name=graph.name or "graph",
         initializer=[write_tensor(tensor) for tensor in initializers],
         input=[_value_info(info.name, info.type) for info in graph.inputs],
         output=[_value_info(name, kind) for name, kind in outputs],
         value_info=[_value_info(name, kind) for name, kind in value_infos],
     )
+
+
+def node_field(node: bytes) -> bytes:
+    """Return the field of a GraphProto that holds a serialized NodeProto."""
+    return _NODE + _varint(len(node)) + node
 
 
 def write_function(function: OnnxFunction, nodes: Iterable[bytes]) -> bytes:
@@ -181,6 +185,7 @@ class Nodes:
         return b"".join(parts)
 
 
+_NODE = _varint(_FIELDS["GraphProto"]["node"][0] << 3 | 2)
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
     _varint(_FIELDS["NodeProto"][key][0] << 3 | 2)
     for key in ("input", "output", "name", "op_type", "domain", "overload")

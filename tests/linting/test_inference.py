@@ -159,7 +159,9 @@ def test_too_many_such_nodes_end_the_attempt():
 def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     script = (ROOT / "specgate/linting/infer_child.py").read_text(encoding="utf-8")
     slow = tmp_path / "slow.py"
-    slow.write_text(script.replace('answer(b"+", inferred(data))', "import time; time.sleep(600)"), encoding="utf-8")
+    slow.write_text(
+        script.replace('answer(b"+", inferred(data, nested=nested))', "import time; time.sleep(600)"), encoding="utf-8"
+    )
     inference.close()
     monkeypatch.setattr(inference, "_CHILD", str(slow))
     monkeypatch.setattr(inference, "SECONDS", 1.0)
@@ -297,6 +299,24 @@ def test_a_value_that_only_the_file_knows_is_used():
     custom = model(body, opsets=[ML[0], ("com.acme", 1)])
     custom.graph.node[0].domain = "com.acme"
     assert undecided(custom, custom_domains=["com.acme"]) == ([], [])
+
+
+def test_nodes_side_by_side_are_copied_and_the_others_written():
+    from specgate.linting.onnx_strip import question
+
+    nodes = [relu(f"v{n}", f"v{n + 1}", name="n" * (n % 3) * 60) for n in range(300)]
+    nodes[100].doc_string = "said"
+    nodes[200] = helper.make_node("Constant", [], ["v201"], value=weights("w"))
+    ours = read_model_bytes(model(graph(nodes, ["v0"], ["v300"])).SerializeToString())
+    assert [(first, past) for first, past, _ in ours.graph.runs] == [(1, 100), (102, 200), (202, 300)]
+    asked = read_model_bytes(question(ours).data).graph.nodes
+    assert asked == ours.graph.nodes
+    # protobuf merges two graphs into one: what stands between their nodes is no node's
+    halves = [model(graph(part, ["v0"], ["v300"])) for part in (nodes[:2], nodes[2:])]
+    twice = read_model_bytes(b"".join(half.SerializeToString() for half in halves))
+    assert twice.graph.nodes == ours.graph.nodes
+    assert twice.graph.runs == []
+    assert read_model_bytes(question(twice).data).graph.nodes == asked
 
 
 def test_every_kind_of_type_and_attribute_is_written_as_it_was_read():
