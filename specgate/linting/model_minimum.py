@@ -109,6 +109,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
     blocked: dict[str, list[Blocked]] = {}
     judged: list[tuple[Unit, Descriptor]] = []
     alike: dict[str, dict[str, str]] = {}
+    known: dict[int, dict[str, tuple[bool | None, tuple[Finding, ...]]]] = {}  # equal nodes have one descriptor
     for unit in units:
         if unit.descriptor is None:
             continue
@@ -119,8 +120,11 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
             for version in reversed(alike[unit.operator]):
                 blocked.setdefault(version, [])
                 found.undecided.setdefault(version, 0)
-        free = replace(unit.descriptor, version=None)
-        answers = {level: _judged(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())}
+        answers = known.get(id(unit.descriptor))
+        if answers is None:
+            free = replace(unit.descriptor, version=None)
+            answers = {level: _judged(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())}
+            known[id(unit.descriptor)] = answers
         for version, level in alike[unit.operator].items():
             accepted, findings = answers[level]
             if accepted is False:
