@@ -21,6 +21,7 @@ __all__ = ["Runs", "Source", "plain_info", "plain_node"]
 
 MAX_SHARED = 4096  # types and attributes that are kept by their bytes
 MAX_SHARED_BYTES = 127
+_MOST_READ = 1 << 10
 _MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that nobody reads
 _NODE_COST, _INFO_COST = 400, 60  # as in onnx_schema.PROTO
 
@@ -39,6 +40,11 @@ class Source(Reader):
         self.attributes: dict[bytes, OnnxAttribute] = {}
         self.types: dict[bytes, OnnxType] = {}
 
+    def whole(self, begin: int, end: int) -> bytes | None:
+        """The bytes of a span if they lie in the block at hand, or are few."""
+        held = self.held(begin, end)
+        return self.read(begin, end) if held is None and end - begin <= _MOST_READ else held
+
     def share(self, data: bytes, attribute: OnnxAttribute) -> None:
         """Keep an attribute for those of the same bytes, if it is small and holds no message."""
         if len(data) <= MAX_SHARED_BYTES and attribute.kind in PLAIN_KINDS and len(self.attributes) < MAX_SHARED:
@@ -52,7 +58,7 @@ class Source(Reader):
 
 def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tuple[bytes, int]], bool] | None:
     """Return the NodeProto in a span, its attributes' bytes and places, and whether that is all; None if not plain."""
-    data = source.held(begin, end)
+    data = source.whole(begin, end)
     if data is None:
         return None
     name = op_type = domain = ""
@@ -123,7 +129,7 @@ class Runs:
 
 def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] | None:
     """Return of the ValueInfoProto in a span the name, and its type's bytes and place; None where it is not plain."""
-    data = source.held(begin, end)
+    data = source.whole(begin, end)
     if data is None:
         return None
     name = ""
