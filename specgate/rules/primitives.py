@@ -157,7 +157,7 @@ TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
 TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "split": lambda text, mark: tuple(text.split(mark)),
     "count": lambda text, part: text.count(part),
-    "letters": lambda text: sum(character.isalpha() for character in text),
+    "letters": lambda text: sum(c.isascii() and c.isalpha() for c in text),
 }
 NUMBER_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "len": len,
