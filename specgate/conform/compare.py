@@ -91,10 +91,13 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
             return None
         changed = {name.rpartition("/")[2] for name in ours.documented.ids ^ ours.observed.ids}
         return "bug" if any(changed & names for names in _bugs(spec, level, implementation)) else "recorded"
-    if taken and _overlooked(spec, implementation, ours):
-        return "not looked at"
-    if taken and {name.rpartition("/")[2] for name in ours.observed.ids} <= _unsteady(spec, level, implementation):
-        return "bug"
+    if theirs.word == "no kernel" or (taken and _overlooked(spec, implementation, ours)):
+        return "not looked at"  # what has no kernel was looked at by none
+    if taken:
+        broken = {name.rpartition("/")[2] for name in ours.observed.ids}
+        unsteady, partly = (_named(key, spec, level, implementation) for key in ("unsteady", "partly"))
+        if broken <= unsteady | partly:
+            return "bug" if broken & unsteady else "recorded"
     return "unexplained"
 
 
@@ -136,9 +139,9 @@ def _entries(spec: OperatorSpec, level: str, implementation: str) -> Iterator[di
             yield entry
 
 
-def _unsteady(spec: OperatorSpec, level: str, implementation: str) -> set[str]:
-    """Return the rules whose breach a build takes or refuses by chance."""
-    return {name for entry in _entries(spec, level, implementation) for name in entry.get("unsteady", ())}
+def _named(key: str, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
+    """Return the rules that the entries of an implementation name under a key."""
+    return {name for entry in _entries(spec, level, implementation) for name in entry.get(key, ())}
 
 
 def _bugs(spec: OperatorSpec, level: str, implementation: str) -> Iterator[set[str]]:

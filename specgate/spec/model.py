@@ -214,6 +214,10 @@ class Observed(_File):
         default=[],
         description="rules whose breach builds take or refuse by chance, since they read past what is given",
     )
+    partly: list[RuleName] = Field(
+        default=[],
+        description="rules that an implementation looks at in some cases only, as where it knows a constant",
+    )
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")
 

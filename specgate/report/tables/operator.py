@@ -110,6 +110,8 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
         yield "do not ask for", " ".join(entry["waives"])
     if entry.get("unsteady"):
         yield "enforce by chance", " ".join(entry["unsteady"])
+    if entry.get("partly"):
+        yield "enforce in part", " ".join(entry["partly"])
     for name, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
         for levels, text, because in forms:
             at = f" at {levels}" if levels else ""
