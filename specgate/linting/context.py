@@ -48,15 +48,31 @@ class _Neighbours:
                     self.readers[name].append(unit)
 
     def context(self, unit: Unit) -> NodeContext:
-        descriptor = unit.descriptor
-        if descriptor is None:
-            reads: list[tuple[str, TensorDesc | None]] = [("", None) for _ in unit.reads]
-            writes: list[tuple[str, TensorDesc | None]] = [("", None) for _ in unit.writes]
-        else:
-            spec = dialect(descriptor.dialect).operator(descriptor.operator)
-            reads = list(_tensors(spec.inputs, descriptor.fields))
-            writes = list(_tensors(spec.outputs, descriptor.fields))
+        reads = _reads(unit)
+        writes: list[tuple[str, TensorDesc | None]] = [("", None) for _ in unit.writes]
+        if unit.descriptor is not None:
+            spec = dialect(unit.descriptor.dialect).operator(unit.descriptor.operator)
+            stated = _tensors(spec.outputs, unit.descriptor.fields)
+            writes = [
+                (field, tensor if tensor is not None or at >= len(unit.writes) else self.read(unit.writes[at]))
+                for at, (field, tensor) in enumerate(stated)
+            ]
         return NodeContext(_ports(reads, unit.reads, self.writers), _ports(writes, unit.writes, self.readers))
+
+    def read(self, name: str) -> TensorDesc | None:
+        """What is known of a value by those that read it: of an output there is but what the file states."""
+        for unit in self.readers.get(name, ())[:_NEIGHBOURS]:
+            for at, (_, tensor) in enumerate(_reads(unit)):
+                if tensor is not None and at < len(unit.reads) and unit.reads[at] == name:
+                    return tensor
+        return None
+
+
+def _reads(unit: Unit) -> list[tuple[str, TensorDesc | None]]:
+    if unit.descriptor is None:
+        return [("", None) for _ in unit.reads]
+    spec = dialect(unit.descriptor.dialect).operator(unit.descriptor.operator)
+    return list(_tensors(spec.inputs, unit.descriptor.fields))
 
 
 def _tensors(infos: Sequence[FieldInfo], fields: Any) -> Iterator[tuple[str, TensorDesc | None]]:
