@@ -37,8 +37,8 @@ _STRANGE_TYPE: Final = re.compile(r"Invalid tensor data type \d+")
 _NO_TENSORS: Final = re.compile(r"MLDataType for: \S+ is not currently registered")
 #: It has no kernel for half floats and puts casts around the node, which at an old opset are not of that opset.
 _CASTS: Final = re.compile(r"'InsertedPrecisionFreeCast_")
-#: What this machine lacks says nothing of the node.
-_MACHINE: Final = re.compile(r"Failed to construct locale")
+#: What this machine lacks, or the question does not state, says nothing of the node.
+_UNASKED: Final = re.compile(r"Failed to construct locale|output arg \(\S+\) type inference failed")
 _NO_KERNEL: Final = frozenset({"NotImplemented", "NotImplementedError", "OpRunImplementationError"})
 _UNKNOWN_TYPE: Final = re.compile(r"Element type of (?:input \d+|tensor \S+)\s*unknown|expected to have type but")
 # Where in ONNX Runtime's source an error was raised: a path, a line and a C++ signature.
@@ -89,7 +89,7 @@ def _refusal(error: BaseException) -> Word:
     text = _line(error)
     if isinstance(error, MemoryError) or _OUT_OF_MEMORY.search(text):
         return "not asked", f"out of memory: {text}"[:_DETAIL]
-    if _STRANGE_TYPE.search(text) or _MACHINE.search(text):
+    if _STRANGE_TYPE.search(text) or _UNASKED.search(text):
         return "not asked", text
     if type(error).__name__ in _NO_KERNEL or _NO_TENSORS.search(text) or _CASTS.search(text):
         return "no kernel", text
