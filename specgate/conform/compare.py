@@ -97,7 +97,7 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
         broken = {name.rpartition("/")[2] for name in ours.observed.ids}
         unsteady, partly = (_named(key, spec, level, implementation) for key in ("unsteady", "partly"))
         if broken <= unsteady | partly:
-            return "bug" if broken & unsteady else "recorded"
+            return "bug" if broken & unsteady else "recorded"  # who looks at less does not say otherwise
     return "unexplained"
 
 

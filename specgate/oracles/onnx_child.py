@@ -38,7 +38,7 @@ _NO_TENSORS: Final = re.compile(r"MLDataType for: \S+ is not currently registere
 #: It has no kernel for half floats and puts casts around the node, which at an old opset are not of that opset.
 _CASTS: Final = re.compile(r"'InsertedPrecisionFreeCast_")
 #: What this machine lacks, or the question does not state, says nothing of the node.
-_UNASKED: Final = re.compile(r"Failed to construct locale|output arg \(\S+\) type inference failed")
+_UNASKED: Final = re.compile(r"Failed to construct locale|::Locale::Locale|output arg \(\S+\) type inference failed")
 _NO_KERNEL: Final = frozenset({"NotImplemented", "NotImplementedError", "OpRunImplementationError"})
 _UNKNOWN_TYPE: Final = re.compile(r"Element type of (?:input \d+|tensor \S+)\s*unknown|expected to have type but")
 # Where in ONNX Runtime's source an error was raised: a path, a line and a C++ signature.

@@ -111,8 +111,10 @@ def _placed(
             continue  # has no place among the inputs or outputs of this version
         elif optional or info.optional:
             found.append(None)
+        elif info.type == "tensor[]":
+            raise _Unaskable(f"{info.name}: how many of them the node has is not stated")
         else:
-            found.append(Tensor(f"{info.name}_0" if info.type == "tensor[]" else info.name, 0, None, stated=False))
+            found.append(Tensor(info.name, 0, None, stated=False))
     while found and found[-1] is None:
         found.pop()
     return tuple(found)
