@@ -36,7 +36,7 @@ NAN = np.array([1, np.nan, 3], np.float32)
         ("hold_between", [ROW, np.zeros(1, np.float32)], {}, "without dimensions"),
         ("pad_ends", [ROW, [-2, -2]], {"mode": "constant"}, "no more than there is"),
         ("quantize_by_axis", [MATRIX, ROW[:2]], {"axis": 1}, "scales along an axis"),
-        ("average_windows", [MATRIX[np.newaxis]], {"window": [4]}, "does not fit into 3 places"),
+        ("average_windows", [MATRIX[np.newaxis]], {"window": [5]}, "does not fit into 3 places"),
     ],
 )
 def test_what_is_refused(name, arrays, arguments, message):
@@ -52,6 +52,14 @@ def test_nan_stays():
     assert np.isnan(find_kernel("maximum_of_all")([NAN, ROW])).tolist() == [False, True, False]
     assert np.isnan(find_kernel("reduce_dimensions")(NAN, function="MAX", keep=False))
     assert np.isnan(find_kernel("softmax_along")(NAN, axis=0)).all()
+
+
+def test_a_window_less_than_a_stride_too_large_has_no_place():
+    rows = np.ones((1, 2, 4), np.float32)
+    for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
+        made = find_kernel(name)(rows, window=[5], strides=[2], **more)
+        assert (made[0] if isinstance(made, tuple) else made).shape == (1, 2, 0)
+    assert find_kernel("convolve")(rows, np.ones((3, 2, 5), np.float32), strides=[2]).shape == (1, 3, 0)
 
 
 def test_of_nothing():

@@ -39,7 +39,7 @@ def average_windows(
     count, what lies beyond does not.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
-    if not prod(inputs.shape[:2]):
+    if not prod((*inputs.shape[:2], *slide.counts)):
         return memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
     if include_padding:
         inputs = np.pad(inputs, [(0, 0), (0, 0), *zip(slide.start, slide.end, strict=True)])
@@ -77,7 +77,7 @@ def norm_of_windows(
 ) -> NDArray[Any]:
     """Return the p-norm under each window of `inputs` [batch, channel, spatial…], as `average_windows` the mean."""
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
-    if not prod(inputs.shape[:2]):
+    if not prod((*inputs.shape[:2], *slide.counts)):
         return memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
     return lp_pool(
         inputs,
@@ -107,7 +107,7 @@ def largest_of_windows(
     dimension first.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
-    if not prod(inputs.shape[:2]):
+    if not prod((*inputs.shape[:2], *slide.counts)):
         nothing = memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
         return nothing, nothing.astype(np.int64)
     values, places = max_pool(

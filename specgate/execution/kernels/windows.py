@@ -67,7 +67,7 @@ def slide_over(
         count = (-(-left // step) if ceil else left // step) + 1
         if ceil and (count - 1) * step >= size + before:
             count -= 1
-        if count < 1:
+        if count < 0:  # one that is less than a stride too large has no place, but is none too many
             raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
         found.counts.append(count)
     return found
@@ -93,7 +93,7 @@ def convolve(
     """
     _hold_window(filters, window)
     slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, auto_pad)
-    if not inputs.size or not filters.size:
+    if not inputs.size or not filters.size or 0 in slide.counts:
         shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
         return _of_nothing(shape, bias, inputs.dtype)
     rank = inputs.ndim - 2
