@@ -91,24 +91,27 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
             return None
         changed = {name.rpartition("/")[2] for name in ours.documented.ids ^ ours.observed.ids}
         return "bug" if any(changed & names for names in _bugs(spec, level, implementation)) else "recorded"
-    if theirs.word == "no kernel" or (taken and _overlooked(spec, implementation, ours)):
-        return "not looked at"  # what has no kernel was looked at by none
+    if theirs.word == "no kernel":  # looked at by no kernel
+        return "not looked at"
     if taken:
-        broken = {name.rpartition("/")[2] for name in ours.observed.ids}
+        looked_at = {name.rpartition("/")[2] for name in _looked_at(spec, implementation, ours)}
+        if not looked_at:
+            return "not looked at"
         unsteady, partly = (_named(key, spec, level, implementation) for key in ("unsteady", "partly"))
-        if broken <= unsteady | partly:
-            return "bug" if broken & unsteady else "recorded"  # who looks at less does not say otherwise
+        if looked_at <= unsteady | partly:
+            return "bug" if looked_at & unsteady else "recorded"  # who looks at less does not say otherwise
     return "unexplained"
 
 
-def _overlooked(spec: OperatorSpec, implementation: str, ours: Verdicts) -> bool:
-    """Whether an implementation looks at nothing of what we object to, as the dialect's file says of it."""
+def _looked_at(spec: OperatorSpec, implementation: str, ours: Verdicts) -> set[str]:
+    """Return what we object to but for that at which an implementation never looks, as the dialect's file says."""
     entry = spec.dialect.raw["dialect"].get("implementations", {}).get(implementation, {})
     ignored = set(entry.get("ignores", ()))
-    return bool(ignored) and all(
-        _aspect(finding) in ignored or ("outputs" in ignored and _of_outputs(spec, finding))
+    return {
+        finding
         for finding in ours.observed.ids
-    )
+        if _aspect(finding) not in ignored and not ("outputs" in ignored and _of_outputs(spec, finding))
+    }
 
 
 def _of_outputs(spec: OperatorSpec, finding: str) -> bool:
