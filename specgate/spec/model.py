@@ -23,6 +23,7 @@ __all__ = [
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
+CellRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.(value|type|rank)$", max_length=130)]
 VariableRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.same-type$", max_length=130)]
 Implementation = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$", max_length=60)]
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]
@@ -214,9 +215,10 @@ class Observed(_File):
         default=[],
         description="rules whose breach builds take or refuse by chance, since they read past what is given",
     )
-    partly: list[RuleName] = Field(
+    partly: list[RuleName | CellRule] = Field(
         default=[],
-        description="rules that an implementation looks at in some cases only, as where it knows a constant",
+        description="rules, and parts of a field's cell, that an implementation looks at in some cases only, as where "
+        "it knows a constant",
     )
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")

@@ -271,7 +271,7 @@ def _expression_problems(path: Keys, text: str | None, scope: Scope, kind: str |
 
 def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], dialect: Dialect) -> Iterator[Problem]:
     """Check what builds do instead; an entry may waive the page's rules and those that an earlier one added."""
-    known = set(names)
+    known = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in ("type", "rank", "value"))}
     if dialect.raw["dialect"].get("type_variables") and "support" in raw:
         cells = [cell for _, row in support_rows(raw["support"]) for cell in row.values()]
         known |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
