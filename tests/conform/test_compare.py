@@ -35,3 +35,26 @@ def test_what_builds_take_by_chance_is_a_bug_of_theirs():
         assert ours.observed.ids == {"directml/PADDING/dimension-count-rank"}
         assert kind_of(padding, level, "linux", ours, Reply("accepted")) == kind
         assert kind_of(padding, level, "linux", ours, Reply("rejected")) is None
+
+
+def kind(inputs, attributes, implementation, word, op_type="LpNormalization"):
+    node = {"op_type": op_type, "inputs": inputs, "outputs": [], "attributes": attributes}
+    spec = dialect("onnx").operator(op_type)
+    ours = our_verdict(read_dict(node, "onnx"), spec, "22", implementation)
+    assert ours.observed.accepted is False
+    return kind_of(spec, "22", implementation, ours, Reply(word))
+
+
+def test_what_an_implementation_looks_at_in_part_is_recorded_either_way():
+    tensor = [{"elem_type": "FLOAT", "shape": [2]}]
+    assert kind(tensor, {"p": 3}, "inference", "accepted") == "recorded"
+    assert kind(tensor, {"p": 3}, "inference", "rejected") is None
+    # What it never looks at does not count beside it; what it does look at does.
+    assert kind(tensor, {"p": 3, "axis": 1.5}, "inference", "accepted") == "recorded"
+    assert kind([{"elem_type": "INT64", "shape": [2]}], {"p": 3}, "inference", "accepted") == "unexplained"
+
+
+def test_what_no_kernel_has_looked_at_is_no_disagreement():
+    tensor = [{"elem_type": "FLOAT16", "shape": [2]}]
+    assert kind(tensor, {"p": 3}, "onnxruntime", "no kernel") == "not looked at"
+    assert kind(tensor, {"p": 3}, "onnxruntime", "accepted") == "unexplained"
