@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from specgate.conform.draw import draw_cases
 from specgate.conform.elements import compare_outputs
@@ -155,12 +157,23 @@ def _judged(
     """Return a difference's kind, what an observed entry says of it, and where it shows; "" if nowhere."""
     if isinstance(ours, str):
         return "unexplained", "", ours
-    problem, found = compare_outputs(ours, theirs, descriptor, tolerance_of(descriptor, level))
+    problem, found = compare_outputs(ours, theirs, descriptor, tolerance_of(_stated(descriptor, spec, ours), level))
     if problem or not found:
         return "unexplained", "", problem
     kind, what, left = explained(spec, level, implementation, descriptor, arrays, found)
     shown = f"{(left or found)[0].name}: {(left or found)[0]}"
     return kind, what, f"{what}; {shown}" if what else shown
+
+
+def _stated(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:
+    """State the outputs that a descriptor leaves open as they were computed, since a tolerance goes by their types."""
+    names = {entry["numpy"]: name for name, entry in reversed(spec.dialect.types.items()) if "numpy" in entry}
+    fields = dict(descriptor.fields)
+    for info in spec.outputs:
+        if fields.get(info.name) is None and isinstance(computed.get(info.name), np.ndarray):
+            array = computed[info.name]
+            fields[info.name] = TensorDesc(names.get(array.dtype.name), array.shape)
+    return replace(descriptor, fields=fields)
 
 
 def _kind(detail: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from specgate.conform import values
+from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
 from specgate.oracles.protocol import Reply, Values
@@ -38,3 +39,23 @@ def test_what_cannot_be_asked_is_counted_and_the_rest_compared(monkeypatch: pyte
     found = {tally.implementation: tally for tally in tallies}
     assert dict(found["specgate"].unavailable) == {"no way to say it": 8}
     assert (found["fake"].cases, found["fake"].equal) == (8, 8)
+
+
+class Same:
+    """Computes what our kernels do at an opset."""
+
+    def values_many(self, descriptor, sets):
+        return [{"same": Values(execute_at(descriptor, arrays, "21"), Reply("accepted"))} for arrays in sets]
+
+    def close(self):
+        pass
+
+
+def test_a_tolerance_goes_by_outputs_that_no_descriptor_states(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(values, "open_values", lambda *_: Same())
+    drawn = [{"op_type": name, "inputs": [{"elem_type": "FLOAT16", "shape": [2, 3, 3]}] * many, "outputs": []}
+             for name, many in (("Softmax", 1), ("Conv", 2))]  # fmt: skip
+    for node in drawn:
+        monkeypatch.setattr(values, "_executable", lambda *_, node=node: iter([read_dict(node, "onnx")]))
+        (tally,), _ = values.compare_values("onnx", node["op_type"], "21", 4, 1, float("inf"))
+        assert (tally.cases, tally.equal) == (4, 4)
