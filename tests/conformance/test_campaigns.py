@@ -23,6 +23,7 @@ from specgate.validate.check import accepts
 CHANGES = 12
 #: All levels take minutes.
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+ONNX_LEVELS = ("9", "13", "17", "21", "26")  # ONNX Runtime 1.31 has none beyond
 EVERY_OPERATOR_AT = dialect("directml").levels if NIGHTLY else ("2.1", "6.2")
 
 pytestmark = pytest.mark.oracle
@@ -45,6 +46,20 @@ def test_onnx(level):
     if missing:
         pytest.skip(f"{missing} not installed: pip install 'specgate-ml[oracles]'")
     _campaign(Plan("onnx", operators=("OneHot",), levels=(level,), cases=200, seed=1), taken=0.3)
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="all ONNX operators take half an hour: HYPOTHESIS_PROFILE=nightly")
+@pytest.mark.parametrize("operator", dialect("onnx").operators if NIGHTLY else ["each"])
+def test_every_onnx_operator(operator):
+    missing = [name for name in ("onnx", "onnxruntime") if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{missing} not installed: pip install 'specgate-ml[oracles]'")
+    spec = dialect("onnx").operator(operator)
+    levels = tuple(level for level in ONNX_LEVELS if level in spec.levels)
+    if not levels:
+        pytest.skip(f"{operator} is at none of the opsets {', '.join(ONNX_LEVELS)}")
+    result = run(Plan("onnx", operators=(operator,), levels=levels, cases=60, seed=1))
+    assert result.unexplained == 0, FORMATS["text"](result)
 
 
 @pytest.mark.parametrize("level", ["opset1", "opset16"])
