@@ -163,7 +163,7 @@ class _Walker:
             outputs = [stated.get(name) for name in node.outputs]
             # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
             values = map(id, node.attributes.values())
-            key = (node.op_type, node.domain, *map(id, inputs), None, *map(id, outputs), None, *values)
+            key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
             reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
             writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
             if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph

@@ -197,3 +197,14 @@ def test_lint_needs_a_target_and_a_model():
         specgate.lint(model([one_hot()]), [])
     with pytest.raises(specgate.InputError, match="expected a path"):
         specgate.lint(42, ["onnx:17"])
+
+
+def test_a_call_of_a_function_is_told_from_the_operator_of_its_name():
+    function = helper.make_function(
+        "", "Relu", ["x"], ["y"], [helper.make_node("Neg", ["x"], ["y"])], [helper.make_opsetid("", 17)]
+    )
+    function.overload = "other"
+    nodes = [helper.make_node("Relu", ["ids"], ["a"]), helper.make_node("Relu", ["ids"], ["b"])]
+    nodes[1].overload = "other"
+    made = model(nodes, inputs=[info("ids", FLOAT, [2])], functions=[function], ir=10)
+    assert specgate.lint(made, ["onnx:17"]).nodes == 2  # the first node, and that in the function
