@@ -53,9 +53,8 @@ class Same:
 
 def test_a_tolerance_goes_by_outputs_that_no_descriptor_states(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(values, "open_values", lambda *_: Same())
-    drawn = [{"op_type": name, "inputs": [{"elem_type": "FLOAT16", "shape": [2, 3, 3]}] * many, "outputs": []}
-             for name, many in (("Softmax", 1), ("Conv", 2))]  # fmt: skip
-    for node in drawn:
+    for name, inputs in (("Softmax", 1), ("Conv", 2)):
+        node = {"op_type": name, "inputs": [{"elem_type": "FLOAT16", "shape": [2, 3, 3]}] * inputs, "outputs": []}
         monkeypatch.setattr(values, "_executable", lambda *_, node=node: iter([read_dict(node, "onnx")]))
-        (tally,), _ = values.compare_values("onnx", node["op_type"], "21", 4, 1, float("inf"))
+        (tally,), _ = values.compare_values("onnx", name, "21", 4, 1, float("inf"))
         assert (tally.cases, tally.equal) == (4, 4)
