@@ -53,6 +53,8 @@ def build(
         if not isinstance(key, str):
             raise InputError(f"expected attributes by name, found the key {shown(key)}")
         info = layout.attributes.get(key)
+        if info is None and spec.raw.get("unchecked_attributes"):
+            continue
         if info is None:
             words = ", ".join(layout.attributes) or "none"
             message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"

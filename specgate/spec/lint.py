@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LINTERS", "lint_tables"]
 
 _ORDER: Final = (
-    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed", "define", "rules", "execute",
+    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed", "unchecked_attributes", "define", "rules", "execute",
     "tolerance", "examples", "counterexamples", "observed",
 )  # fmt: skip
 

@@ -274,6 +274,7 @@ class OperatorFile(_File):
     fields: dict[Name, FieldEntry] | None = Field(default=None, description="all of them, or those the family lacks")
     support: Support
     removed: Level | None = None
+    unchecked_attributes: bool = Field(default=False, description="attributes that are not listed are taken too")
     define: dict[Name, Expression] = {}
     rules: dict[RuleName, RuleEntry] = {}
     execute: Execute | None = None

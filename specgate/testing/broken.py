@@ -96,7 +96,8 @@ def _aims(spec: OperatorSpec, resolved: Resolved) -> Iterator[_Aim]:
     for name in spec.fields:
         if name not in resolved.fields:
             yield made("exists", name, f"{name}.exists")
-    yield made("unknown-attribute", "", "unknown-attribute")
+    if not spec.raw.get("unchecked_attributes"):
+        yield made("unknown-attribute", "", "unknown-attribute")
 
 
 def _exhaustive(resolved: Resolved) -> bool:

@@ -278,3 +278,9 @@ def test_written_with_what_is_odd_and_what_is_left_out() -> None:
 )
 def test_what_is_none(data: dict[str, Any]) -> None:
     assert not is_descriptor(data)
+
+
+def test_attributes_that_a_schema_does_not_check() -> None:
+    node = {"op_type": "LayerNormalization", "inputs": [I64, I64], "outputs": [], "attributes": {"other": 1}}
+    assert read(node).oddities == ()
+    assert [odd.code for odd in read({**node, "op_type": "Gelu", "inputs": [I64]}).oddities] == ["unknown-attribute"]
