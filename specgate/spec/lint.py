@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["LINTERS", "lint_tables"]
 
 _ORDER: Final = (
-    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed", "unchecked_attributes", "define", "rules",
-    "execute", "tolerance", "examples", "counterexamples", "observed",
+    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed", "unchecked_attributes",
+    "define", "rules", "execute", "tolerance", "examples", "counterexamples", "observed",
 )  # fmt: skip
 
 #: What no package states.
