@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import OtherValues, Overlay
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["explained"]
+__all__ = ["explained", "explained_whole"]
 
 
 class _Entry(NamedTuple):
@@ -58,6 +58,13 @@ def explained(
     if left:
         return "unexplained", "", left
     return "bug" if any(used.values()) else "recorded", "; ".join(used), []
+
+
+def explained_whole(spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor) -> tuple[Kind, str]:
+    """Return the kind of outputs of another type or shape, and what entries that name no elements say of them."""
+    entries = _entries(spec, level, implementation, descriptor, None)
+    used = {entry.said.what: entry.bug for entry in entries if entry.said.elements is None}
+    return "bug" if any(used.values()) else "recorded" if used else "unexplained", "; ".join(used)
 
 
 def _entries(
