@@ -42,7 +42,10 @@ def slide_over(
     *,
     ceil: bool = False,
 ) -> Slide:
-    """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it."""
+    """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it.
+
+    With VALID there are none but those that fit, whatever `ceil` says.
+    """
     rank = len(sizes)
     steps = list(strides) if strides is not None else [1] * rank
     apart = list(dilations) if dilations is not None else [1] * rank
@@ -65,7 +68,9 @@ def slide_over(
         before, behind = found.start[axis], found.end[axis]
         left = size + before + behind - span
         count = (-(-left // step) if ceil else left // step) + 1
-        if ceil and (count - 1) * step >= size + before:
+        if ceil and auto_pad == "VALID" and count >= 0:
+            count = max(0, left // step + 1)
+        elif ceil and (count - 1) * step >= size + before:
             count -= 1
         if count < 0:  # one that is less than a stride too large has no place, but is none too many
             raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
@@ -160,6 +165,7 @@ def convolve_transposed(
         _column(bias, filters.shape[1] * groups, rank),
         transposed=True,
         flipped=False,
+        zeros_meet=False,
         strides=slide.strides,
         dilations=slide.dilations,
         start_padding=slide.start,
