@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "celu", "celu_of_any", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish",
-    "parametric_softplus", "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus",
-    "softsign", "swish", "thresholded_relu",
+    "parametric_softplus", "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid",
+    "softplus", "softsign", "swish", "thresholded_relu",
 ]  # fmt: skip
 
 _ZERO: Final = np.float32(0)
