@@ -178,3 +178,27 @@ def test_numbers_are_floats_and_outputs_arrays(operator, attributes):
     (made,) = execute_at(read_dict(node, "onnx"), {name: np.array(-0.5)}, "22").values()
     assert isinstance(made, np.ndarray)
     assert made == (np.arctanh(-0.5) if operator == "Atanh" else -0.5 * float(np.float32(1e-5)))
+
+
+@pytest.mark.parametrize("huge", [2**31, 2**62])
+def test_strides_and_dilations_of_one_place_may_be_huge(huge):
+    rows = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
+    steps = {"strides": [huge], "dilations": [huge]}
+    for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
+        made = find_kernel(name)(rows + 1, window=[1], **steps, **more)
+        assert np.asarray(made[0] if isinstance(made, tuple) else made).tolist() == [[[1]]]
+    assert find_kernel("convolve")(rows + 1, np.ones((1, 1, 1), np.float32), **steps).tolist() == [[[1]]]
+
+
+def test_filters_meet_the_padding_of_nothing():
+    filters = np.array([[[1, np.inf]], [[1, 2]]], np.float32)
+    made = find_kernel("convolve")(np.zeros((1, 1, 0), np.float32), filters, np.ones(2, np.float32), pads=[2, 1])
+    assert np.isnan(made[0, 0]).all()
+    assert made[0, 1].tolist() == [1, 1]
+
+
+def test_a_transposed_convolution_of_no_batch_has_sizes():
+    nothing, filters = np.zeros((0, 1, 3, 0), np.float32), np.ones((1, 2, 2, 3), np.float32)
+    assert find_kernel("convolve_transposed")(nothing, filters).shape == (0, 2, 4, 2)
+    with pytest.raises(InputError, match="no output"):
+        find_kernel("convolve_transposed")(nothing, filters, pads=[0, 2, 0, 1])
