@@ -72,7 +72,8 @@ def _entries(
 ) -> Iterator[_Entry]:
     """Yield what is said of such a descriptor: by the operator's table, then of its output by that of any tensor."""
     dialect = spec.dialect
-    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
+    infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     of_operator = Context(fields, dialect.limits(level), dialect.bits, spec.scope.defines)
     of_tensor = Context({"tensor": tensor}, dialect.limits(level), dialect.bits)
     both: list[tuple[list[Overlay], Context]] = [(spec.overlays, of_operator), (dialect.tensor_overlays, of_tensor)]

@@ -191,13 +191,14 @@ def _judged(
     """Return a difference's kind, what an observed entry says of it, and where it shows; "" if nowhere."""
     if isinstance(ours, str):
         return "unexplained", "", ours
-    problem, found = compare_outputs(ours, theirs, descriptor, tolerance_of(_stated(descriptor, spec, ours), level))
+    stated = _stated(descriptor, spec, ours)
+    problem, found = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
     if problem:
-        kind, what = explained_whole(spec, level, implementation, descriptor)
+        kind, what = explained_whole(spec, level, implementation, stated)
         return kind, what, f"{what}; {problem}" if what else problem
     if not found:
         return "unexplained", "", ""
-    kind, what, left = explained(spec, level, implementation, descriptor, arrays, found)
+    kind, what, left = explained(spec, level, implementation, stated, arrays, found)
     shown = f"{(left or found)[0].name}: {(left or found)[0]}"
     return kind, what, f"{what}; {shown}" if what else shown
 

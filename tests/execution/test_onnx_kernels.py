@@ -202,3 +202,25 @@ def test_a_transposed_convolution_of_no_batch_has_sizes():
     assert find_kernel("convolve_transposed")(nothing, filters).shape == (0, 2, 4, 2)
     with pytest.raises(InputError, match="no output"):
         find_kernel("convolve_transposed")(nothing, filters, pads=[0, 2, 0, 1])
+
+
+def test_nothing_is_found_in_padding_alone():
+    for found in find_kernel("largest_of_windows")(np.zeros((1, 1, 0), np.float32), window=[2], pads=[1, 2]):
+        assert found.shape == (1, 1, 2)
+        assert np.ma.getmaskarray(found).all()
+
+
+def test_no_tuples_lead_to_nothing():
+    found = find_kernel("tuples_at")(np.zeros((0, 3)), np.zeros((0, 2, 1), np.int64), batch_dimensions=1)
+    assert found.shape == (0, 2)
+
+
+def test_statistics_of_nothing_are_nan():
+    _, mean, deviation = find_kernel("normalize_layer")(np.zeros((1, 0)), np.ones(1), axis=1, epsilon=0.1)
+    assert np.isnan([mean, deviation]).all()
+
+
+def test_a_huge_window_may_have_no_place():
+    rows = np.ones((1, 1, 4), np.float32)
+    made = find_kernel("average_windows")(rows, window=[2**62], strides=[2**62])
+    assert made.shape == (1, 1, 0)

@@ -86,14 +86,14 @@ def normalize_layer(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `inputs` normalised over the dimensions from `axis` on, the means, and 1 / the standard deviations.
 
-    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 if None, which
-    keep those dimensions with size 1.
+    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 if None, which keep those
+    dimensions with size 1, and are nan of no elements.
     """
     check_axis(axis, inputs.ndim, "normalization")
     axes, kind = tuple(range(axis, inputs.ndim)), statistics or np.dtype(np.float32)
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
-        count = max(1, int(np.prod([inputs.shape[axis] for axis in axes], dtype=np.int64)))
+        count = np.float64(np.prod([inputs.shape[axis] for axis in axes], dtype=np.int64))
         mean = wide.sum(axis=axes, keepdims=True) / count
         wide = wide - mean
         inverse = 1 / np.sqrt(np.square(wide).sum(axis=axes, keepdims=True) / count + np.float32(epsilon))

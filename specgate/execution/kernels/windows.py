@@ -53,7 +53,7 @@ def slide_over(
     around = list(pads) if pads is not None else [0] * (2 * rank)
     same_length(name, rank, strides=steps, dilations=apart, windows=window)
     same_length(name, 2 * rank, pads=around)
-    if rank < 1 or any(n < 1 for n in (*steps, *apart, *window)) or any(n >= _LIMIT for n in window):
+    if rank < 1 or any(n < 1 for n in (*steps, *apart, *window)):
         raise InputError(f"{name}: expected spatial dimensions, and windows, strides and dilations above 0")
     if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
         raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
@@ -75,6 +75,8 @@ def slide_over(
             count -= 1
         if count < 0:  # one that is less than a stride too large has no place, but is none too many
             raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
+        if count and length >= _LIMIT:
+            raise InputError(f"{name}: expected windows below {_LIMIT}, found {length}")
         found.counts.append(count)
         if count <= 1:  # whatever they are, and they may be more than an array's arithmetic holds
             steps[axis] = min(step, _LIMIT)
