@@ -204,12 +204,15 @@ def _judged(
 
 
 def _stated(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:
-    """State the outputs that a descriptor leaves open as they were computed, since a tolerance goes by their types."""
+    """State the outputs as they were computed: a tolerance goes by their types, conditions also by their sizes."""
+    if not spec.dialect.unstated_outputs:
+        return descriptor
     fields = dict(descriptor.fields)
     for info in spec.outputs:
         array, stated = computed.get(info.name), fields.get(info.name)
-        if isinstance(array, np.ndarray) and (stated is None or stated.type is None):
-            fields[info.name] = TensorDesc(_type_of(array.dtype, spec), array.shape)
+        if isinstance(array, np.ndarray):
+            known = stated.type if isinstance(stated, TensorDesc) else None
+            fields[info.name] = TensorDesc(known or _type_of(array.dtype, spec), array.shape)
     return replace(descriptor, fields=fields)
 
 
