@@ -224,3 +224,9 @@ def test_a_huge_window_may_have_no_place():
     rows = np.ones((1, 1, 4), np.float32)
     made = find_kernel("average_windows")(rows, window=[2**62], strides=[2**62])
     assert made.shape == (1, 1, 0)
+
+
+def test_a_tuple_of_no_numbers_leads_to_all():
+    nowhere, updates = np.zeros((2, 0), np.int64), np.stack([ROW + 1, ROW + 2])
+    assert find_kernel("scatter_tuples")(ROW, nowhere[:1], updates[:1]).tolist() == [1, 2, 3]
+    assert find_kernel("scatter_tuples")(ROW, nowhere, updates, reduction="add").tolist() == [3, 6, 9]
