@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import OtherValues, Overlay
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["explained"]
+__all__ = ["explained", "explained_whole"]
 
 
 class _Entry(NamedTuple):
@@ -60,12 +60,20 @@ def explained(
     return "bug" if any(used.values()) else "recorded", "; ".join(used), []
 
 
+def explained_whole(spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor) -> tuple[Kind, str]:
+    """Return the kind of outputs of another type or shape, and what entries that name no elements say of them."""
+    entries = _entries(spec, level, implementation, descriptor, None)
+    used = {entry.said.what: entry.bug for entry in entries if entry.said.elements is None}
+    return "bug" if any(used.values()) else "recorded" if used else "unexplained", "; ".join(used)
+
+
 def _entries(
     spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor, tensor: Any
 ) -> Iterator[_Entry]:
     """Yield what is said of such a descriptor: by the operator's table, then of its output by that of any tensor."""
     dialect = spec.dialect
-    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
+    infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     of_operator = Context(fields, dialect.limits(level), dialect.bits, spec.scope.defines)
     of_tensor = Context({"tensor": tensor}, dialect.limits(level), dialect.bits)
     both: list[tuple[list[Overlay], Context]] = [(spec.overlays, of_operator), (dialect.tensor_overlays, of_tensor)]

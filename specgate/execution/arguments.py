@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from struct import pack, unpack
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, shown
@@ -106,7 +108,15 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
         return [_fused(item, spec.dialect, level, f"{info.name}[{index}]") for index, item in enumerate(items)]
     if not _fits(value, info.type):
         raise InputError(f"expected the type {info.type}, found {shown(value)}", place=info.name)
-    return value
+    return _float32(value) if info.type == "float" and spec.dialect.name == "onnx" else value
+
+
+def _float32(value: float) -> float:
+    """Return the FLOAT nearest to a number: attributes hold no others, whatever the type that is computed in."""
+    try:
+        return float(unpack("f", pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _fits(value: Any, kind: str) -> bool:

@@ -58,8 +58,16 @@ def execute_at(
     with memory.limit(max_bytes):
         results = kernel(**arguments)
     names = recipe["outputs"]
-    outputs = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+    results = results if isinstance(results, tuple) else (results,)
+    outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+
+
+def _array(output: Any) -> Any:
+    """Return numpy's scalars, which functions of arrays without dimensions give, as arrays."""
+    import numpy as np
+
+    return np.asarray(output) if isinstance(output, np.generic) else output
 
 
 def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:

@@ -28,6 +28,7 @@ __all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features",
 #: For each case that is wanted, so many descriptors are drawn to choose from.
 _POOL: Final = 10
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("nan"), float("inf"), float("-inf"), 1e30)
+_WORDS: Final = ("", "off", "on", "\x00")
 #: Their sums and products are exact in 32 bits, in any order: no partial one is lost beside a larger one, or overflows.
 _SUMMANDS: Final = (*(n / 64 for n in range(-128, 129)), *3 * (-0.0, float("nan"), float("inf"), float("-inf")))
 _EDGES: Final = tuple(n + d for n in (0, 2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64) for d in (-1, 0, 1))
@@ -103,11 +104,13 @@ def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = Fa
 
 
 def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
-    """Return arrays of small values: integers from 0 to 7, floats from -2 to 2 in steps of 1/64."""
+    """Return arrays of small values: integers from 0 to 7, floats from -2 to 2 in steps of 1/64, short strings."""
 
     def filled(tensor: TensorDesc) -> NDArray[Any]:
         dtype = numpy_type(dialect(descriptor.dialect), str(tensor.type))
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        if dtype.kind == "O":
+            return np.array([random.choice(_WORDS) for _ in range(prod(shape))], object).reshape(shape)
         drawn = [
             random.randrange(8) if dtype.kind in "iub" else random.randint(-128, 128) / 64 for _ in range(prod(shape))
         ]
@@ -195,7 +198,7 @@ def _palette(tables: Dialect, tensor: TensorDesc, near: set[int], *, summed: boo
         with np.errstate(over="ignore", invalid="ignore"):
             return np.concatenate([special, sizes]).astype(dtype)
     if dtype.kind in "bO":
-        return np.array([False, True] if dtype.kind == "b" else ["", "off", "on", "\x00"], dtype)
+        return np.array([False, True] if dtype.kind == "b" else _WORDS, dtype)
     bits = tables.bits[kind] or 8
     low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     small = [n for n in sorted(near) if low <= n <= high]

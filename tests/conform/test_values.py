@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from specgate.conform import values
+from specgate.conform.fill import fill
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
@@ -58,3 +60,82 @@ def test_a_tolerance_goes_by_outputs_that_no_descriptor_states(monkeypatch: pyte
         monkeypatch.setattr(values, "_executable", lambda *_, node=node: iter([read_dict(node, "onnx")]))
         (tally,), _ = values.compare_values("onnx", name, "21", 4, 1, float("inf"))
         assert (tally.cases, tally.equal) == (4, 4)
+
+
+class Fixed:
+    """Answers what it was made with."""
+
+    def __init__(self, **outputs):
+        self.outputs = outputs
+
+    def values_many(self, _descriptor, sets):
+        return [{"fixed": Values(self.outputs, Reply("accepted"))} for _ in sets]
+
+    def close(self):
+        pass
+
+
+def tally_of(monkeypatch, node, level, **outputs):
+    monkeypatch.setattr(values, "open_values", lambda *_: Fixed(**outputs))
+    monkeypatch.setattr(values, "_executable", lambda *_: iter([read_dict(node, "onnx")]))
+    tallies, _ = values.compare_values("onnx", node["op_type"], level, 4, 1, float("inf"))
+    return {tally.implementation: tally for tally in tallies}
+
+
+def test_stated_sizes_are_no_values(monkeypatch: pytest.MonkeyPatch):
+    node = {"op_type": "Neg", "inputs": [{"elem_type": "FLOAT", "shape": [0]}],
+            "outputs": [{"elem_type": "FLOAT", "shape": [3]}]}  # fmt: skip
+    found = tally_of(monkeypatch, node, "21", Y=np.zeros(0, np.float32))["fixed"]
+    assert (found.cases, found.equal) == (4, 4)
+
+
+def test_an_output_that_nobody_asked_for_is_not_compared(monkeypatch: pytest.MonkeyPatch):
+    node = {"op_type": "MaxPool", "inputs": [{"elem_type": "FLOAT", "shape": [0, 1, 1]}], "outputs": [],
+            "attributes": {"kernel_shape": [1]}}  # fmt: skip
+    found = tally_of(monkeypatch, node, "21", Y=np.zeros((0, 1, 1), np.float32))["fixed"]
+    assert (found.cases, found.equal) == (4, 4)
+
+
+def test_tensors_of_one_field_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch):
+    part = {"elem_type": "FLOAT", "shape": [0, 1]}
+    node = {"op_type": "Split", "inputs": [{"elem_type": "FLOAT", "shape": [0, 2]}], "outputs": [part, part],
+            "attributes": {"axis": 1, "num_outputs": 2}}  # fmt: skip
+    parts = {f"outputs_{index}": np.zeros((0, 1), np.float32) for index in range(2)}
+    found = tally_of(monkeypatch, node, "21", **parts)["fixed"]
+    assert (found.cases, found.equal) == (4, 4)
+    found = tally_of(monkeypatch, node, "21", outputs_0=np.zeros((0, 1), np.float32))["fixed"]
+    assert (found.cases, found.equal) == (4, 0)
+
+
+def test_elements_that_rules_refuse_are_not_compared(monkeypatch: pytest.MonkeyPatch):
+    node = {"op_type": "ReduceSum", "inputs": [{"elem_type": "FLOAT", "shape": []}, {"elem_type": "INT64",
+            "shape": [1]}], "outputs": []}  # fmt: skip
+    found = tally_of(monkeypatch, node, "21", reduced=np.float32(0))
+    assert dict(found["specgate"].unavailable) == {"elements that rules refuse": 4}
+    assert "fixed" not in found
+
+
+def test_outputs_of_another_shape_are_explained_by_entries_without_elements(monkeypatch: pytest.MonkeyPatch):
+    node = {"op_type": "OneHot", "inputs": [{"elem_type": "INT64", "shape": [1]}, {"elem_type": "FLOAT", "shape": []},
+            {"elem_type": "INT64", "shape": [2]}], "outputs": []}  # fmt: skip
+    wrong = np.zeros((1, 99), np.int64)
+    assert [d.kind for d in tally_of(monkeypatch, node, "21", output=wrong)["fixed"].differing] == ["unexplained"]
+    side = Fixed(output=wrong)
+    side.values_many = lambda _, sets: [{"reference": Values(side.outputs, Reply("accepted"))} for _ in sets]
+    monkeypatch.setattr(values, "open_values", lambda *_: side)
+    monkeypatch.setattr(values, "_executable", lambda *_: iter([read_dict(node, "onnx")]))
+    ((tally,), _) = values.compare_values("onnx", "OneHot", "21", 4, 1, float("inf"))
+    assert [d.kind for d in tally.differing] == ["bug"]
+
+
+def test_a_kernel_that_does_not_compute_this_is_counted(monkeypatch: pytest.MonkeyPatch):
+    node = {"op_type": "DequantizeLinear", "inputs": [{"elem_type": "INT32", "shape": [1]}, {"elem_type": "FLOAT",
+            "shape": []}], "outputs": [], "attributes": {"output_dtype": 1}}  # fmt: skip
+    found = tally_of(monkeypatch, node, "24", y=np.zeros(1, np.float32))
+    assert sum(found["specgate"].unavailable.values()) == 4
+
+
+def test_strings_are_filled_with_strings():
+    node = {"op_type": "Identity", "inputs": [{"elem_type": "STRING", "shape": [9]}], "outputs": []}
+    made = fill(read_dict(node, "onnx"), "21", Random(1), tame=True)["input"]
+    assert {type(each) for each in made} == {str}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
+from specgate.execution.engine import execute_at
 from specgate.execution.kernels import find_kernel
 
 ROW = np.arange(3, dtype=np.float32)
@@ -77,3 +79,154 @@ def test_of_nothing():
 def test_windows_begin_in_the_input_or_before_it():
     found = find_kernel("average_windows")(ROW.reshape(1, 1, 3), window=[2], strides=[2], pads=[0, 2], ceil=True)
     assert found.tolist() == [[[0.5, 2]]]
+
+
+def test_what_is_computed_of_nan():
+    assert np.isnan(find_kernel("hard_sigmoid")(NAN, alpha=0.2, beta=0.5, of_nan="NAN")).tolist() == [
+        False,
+        True,
+        False,
+    ]
+    assert find_kernel("thresholded_relu")(NAN, alpha=1.0, of_nan="ZERO").tolist() == [0, 0, 3]
+    assert np.isnan(find_kernel("sign")(NAN, keep_nan=True)).tolist() == [False, True, False]
+    assert find_kernel("sign")(NAN).tolist() == [1, 0, 1]
+    assert np.isnan(find_kernel("celu_of_any")(NAN, alpha=1.0)).tolist() == [False, True, False]
+    assert np.isnan(find_kernel("celu_of_any")(ROW, alpha=float("inf")))[0]
+
+
+def test_celu_loses_nothing_of_a_small_power():
+    assert find_kernel("celu_of_any")(np.array([-1], np.float32), alpha=1e6) == pytest.approx(-1, abs=1e-6)
+
+
+def test_integers_are_shrunk_exactly():
+    large = np.array([2**32 + 1, -(2**32) - 1, 1, 0])
+    assert find_kernel("shrink")(large, bias=1.0, threshold=2.0, exact=True).tolist() == [2**32, -(2**32), 0, 0]
+    assert find_kernel("shrink")(large, bias=0.5, threshold=2.0, exact=True).tolist() == [2**32, -(2**32), 0, 0]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_bound_that_is_left_out_is_finite(kind):
+    clipped = find_kernel("hold_between")(np.array([np.inf, -np.inf], kind))
+    assert clipped.tolist() == [np.finfo(kind).max, np.finfo(kind).min]
+    assert find_kernel("hold_between")(np.array([np.inf, -np.inf], kind), high=np.array(np.inf, kind))[0] == np.inf
+
+
+@pytest.mark.parametrize(("keep", "shape"), [(True, (2, 1)), (False, (2,))])
+def test_no_element_to_choose_has_any_place(keep, shape):
+    places = find_kernel("arg_reduce_dimension")(np.zeros((2, 0)), axis=1, keep=keep, largest=True)
+    assert places.shape == shape
+    assert np.ma.getmaskarray(places).all()
+
+
+def test_a_norm_of_integers_does_not_wrap():
+    large = np.array([2**16, 0], np.int32)
+    assert find_kernel("reduce_dimensions")(large, function="L2", keep=False) == 2**16
+    assert find_kernel("reduce_dimensions")(np.full(2, 2**30, np.int32), function="LOG_SUM", keep=False) == 21
+
+
+def test_valid_has_windows_that_fit_alone():
+    rows = np.arange(16, dtype=np.float32).reshape(1, 1, 16)
+    largest, _ = find_kernel("largest_of_windows")(rows, window=[3], strides=[7], auto_pad="VALID", ceil=True)
+    assert largest.tolist() == [[[2, 9]]]
+    least, _ = find_kernel("largest_of_windows")(rows, window=[20], strides=[5], auto_pad="VALID", ceil=True)
+    assert least.shape == (1, 1, 0)
+
+
+def test_what_is_added_at_one_end_may_be_taken_away_at_the_other():
+    assert find_kernel("pad_ends")(ROW, [2, -4], mode="constant", value=7.0).tolist() == [7]
+    assert find_kernel("pad_ends")(ROW, [2, -5], mode="constant").tolist() == []
+
+
+def test_a_transposed_convolution_meets_no_gaps():
+    filters = np.array([[[np.inf, 1]]], np.float32)
+    made = find_kernel("convolve_transposed")(np.ones((1, 1, 2), np.float32), filters, strides=[3])
+    assert made.tolist() == [[[np.inf, 1, 0, np.inf, 1]]]
+
+
+def test_a_transposed_convolution_of_no_channels_is_the_bias():
+    nothing, filters = np.zeros((1, 0, 3), np.float32), np.zeros((0, 2, 2), np.float32)
+    made = find_kernel("convolve_transposed")(nothing, filters, np.array([1, 2], np.float32))
+    assert made.tolist() == [[[1] * 4, [2] * 4]]
+
+
+def test_integers_are_scaled_by_any_number():
+    ones = np.ones((1, 1), np.int32)
+    for alpha in (float("inf"), 1e30):
+        assert find_kernel("scaled_matrix_product")(ones, ones, alpha=alpha).shape == (1, 1)
+
+
+def test_statistics_of_no_batch_are_nan():
+    one = np.ones(1, np.float32)
+    nothing = np.zeros((0, 1, 2), np.float32)
+    normalized, mean, variance = find_kernel("normalize_batch")(
+        nothing, one, one, one, one, epsilon=0.1, momentum=0.5, training=True
+    )
+    assert normalized.shape == nothing.shape
+    assert np.isnan([mean, variance]).all()
+
+
+def test_a_scale_of_integers_divides():
+    x, scale = np.array([[7, 2**31 - 1]], np.int32), np.array([2], np.int32)
+    assert find_kernel("quantize_by_axis")(x, scale, dtype=np.dtype(np.uint16)).tolist() == [[4, 65535]]
+
+
+@pytest.mark.parametrize(("operator", "attributes"), [("LeakyRelu", {"alpha": 1e-5}), ("Atanh", {})])
+def test_numbers_are_floats_and_outputs_arrays(operator, attributes):
+    tensor = {"elem_type": "DOUBLE", "shape": []}
+    node = {"op_type": operator, "inputs": [tensor], "outputs": [tensor], "attributes": attributes}
+    name = "X" if operator == "LeakyRelu" else "input"
+    (made,) = execute_at(read_dict(node, "onnx"), {name: np.array(-0.5)}, "22").values()
+    assert isinstance(made, np.ndarray)
+    assert made == (np.arctanh(-0.5) if operator == "Atanh" else -0.5 * float(np.float32(1e-5)))
+
+
+@pytest.mark.parametrize("huge", [2**31, 2**62])
+def test_strides_and_dilations_of_one_place_may_be_huge(huge):
+    rows = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
+    steps = {"strides": [huge], "dilations": [huge]}
+    for name, more in (("average_windows", {}), ("largest_of_windows", {}), ("norm_of_windows", {"p": 2})):
+        made = find_kernel(name)(rows + 1, window=[1], **steps, **more)
+        assert np.asarray(made[0] if isinstance(made, tuple) else made).tolist() == [[[1]]]
+    assert find_kernel("convolve")(rows + 1, np.ones((1, 1, 1), np.float32), **steps).tolist() == [[[1]]]
+
+
+def test_filters_meet_the_padding_of_nothing():
+    filters = np.array([[[1, np.inf]], [[1, 2]]], np.float32)
+    made = find_kernel("convolve")(np.zeros((1, 1, 0), np.float32), filters, np.ones(2, np.float32), pads=[2, 1])
+    assert np.isnan(made[0, 0]).all()
+    assert made[0, 1].tolist() == [1, 1]
+
+
+def test_a_transposed_convolution_of_no_batch_has_sizes():
+    nothing, filters = np.zeros((0, 1, 3, 0), np.float32), np.ones((1, 2, 2, 3), np.float32)
+    assert find_kernel("convolve_transposed")(nothing, filters).shape == (0, 2, 4, 2)
+    with pytest.raises(InputError, match="no output"):
+        find_kernel("convolve_transposed")(nothing, filters, pads=[0, 2, 0, 1])
+
+
+def test_nothing_is_found_in_padding_alone():
+    for found in find_kernel("largest_of_windows")(np.zeros((1, 1, 0), np.float32), window=[2], pads=[1, 2]):
+        assert found.shape == (1, 1, 2)
+        assert np.ma.getmaskarray(found).all()
+
+
+def test_no_tuples_lead_to_nothing():
+    found = find_kernel("tuples_at")(np.zeros((0, 3)), np.zeros((0, 2, 1), np.int64), batch_dimensions=1)
+    assert found.shape == (0, 2)
+
+
+def test_statistics_of_nothing_are_nan():
+    _, mean, deviation = find_kernel("normalize_layer")(np.zeros((1, 0)), np.ones(1), axis=1, epsilon=0.1)
+    assert np.isnan([mean, deviation]).all()
+
+
+def test_a_huge_window_may_have_no_place():
+    rows = np.ones((1, 1, 4), np.float32)
+    made = find_kernel("average_windows")(rows, window=[2**62], strides=[2**62])
+    assert made.shape == (1, 1, 0)
+
+
+def test_a_tuple_of_no_numbers_leads_to_all():
+    nowhere, updates = np.zeros((2, 0), np.int64), np.stack([ROW + 1, ROW + 2])
+    assert find_kernel("scatter_tuples")(ROW, nowhere[:1], updates[:1]).tolist() == [1, 2, 3]
+    assert find_kernel("scatter_tuples")(ROW, nowhere, updates, reduction="add").tolist() == [3, 6, 9]

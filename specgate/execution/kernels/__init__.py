@@ -15,9 +15,9 @@ __all__ = ["KERNELS", "SUMMING", "find_kernel", "register_kernel"]
 _HERE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
-        "celu", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish", "parametric_softplus",
-        "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign",
-        "swish", "thresholded_relu",
+        "celu", "celu_of_any", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish",
+        "parametric_softplus", "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid",
+        "softplus", "softsign", "swish", "thresholded_relu",
     ),
     "clipping": ("clip", "clip_gradient", "hold_between", "raise_to"),
     "elementwise_binary": (
@@ -77,8 +77,11 @@ KERNELS: Final[dict[str, str]] = {
 #: Kernels that sum many terms. In which order an implementation does so is its own affair, and with it which partial
 #: sums overflow, and what is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
-    "attention", "average_pool", "convolution", "cumulative", "gemm", "log_softmax", "lp_pool", "lstm",
-    "normalize_mean_variance", "reduce", "resample", "softmax",
+    "attention", "average_pool", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate",
+    "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "norm_of_windows",
+    "normalize_batch", "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_to_unit",
+    "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "softmax",
+    "softmax_along",
 })  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "celu", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish", "parametric_softplus", "prelu",
-    "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish",
-    "thresholded_relu",
+    "celu", "celu_of_any", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish",
+    "parametric_softplus", "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid",
+    "softplus", "softsign", "swish", "thresholded_relu",
 ]  # fmt: skip
 
 _ZERO: Final = np.float32(0)
@@ -31,14 +31,20 @@ _STEEP: Final = 40
 
 
 def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
-    """Return the kernel of a function of floats and of numbers by name, which are FLOATs."""
+    """Return the kernel of a function of floats and of numbers by name, which are FLOATs.
 
-    def kernel(x: NDArray[Any], **numbers: float) -> NDArray[Any]:
+    Its of_nan: what becomes of nan, if not what is computed: itself (NAN) or 0 (ZERO).
+    """
+
+    def kernel(x: NDArray[Any], *, of_nan: str = "COMPUTED", **numbers: float) -> NDArray[Any]:
         want_float(name, x)
         values = single(x, x.dtype)
         with quiet():
             read = {name: np.asarray(number).astype(values.dtype) for name, number in numbers.items()}
-            return narrow(function(values, **read), x.dtype)
+            result = function(values, **read)
+            if of_nan != "COMPUTED":
+                result = np.where(np.isnan(values), values if of_nan == "NAN" else _ZERO, result)
+            return narrow(result, x.dtype)
 
     return called(name, kernel)
 
@@ -84,6 +90,9 @@ _gelu_by_tanh = unary("gelu", lambda x: 0.5 * x * (1 + np.tanh(_SLOPE * (x + 0.0
 mish = unary("mish", lambda x: x * np.tanh(np.logaddexp(0, x)))
 softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
 celu = _parametric("celu", lambda x, alpha: _above(x, _ZERO) + _below(alpha * (_exp(x / alpha) - _ONE), _ZERO))
+celu_of_any = _parametric(
+    "celu_of_any", lambda x, alpha: np.maximum(x, _ZERO) + np.minimum(alpha * rounded(np.expm1, x / alpha), _ZERO)
+)
 elu = _parametric("elu", lambda x, alpha: np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
 hard_sigmoid = _parametric("hard_sigmoid", lambda x, alpha, beta: _unit(x * alpha + beta))
 hard_swish = _parametric("hard_swish", lambda x, alpha, beta: x * _unit(x * alpha + beta))
@@ -132,13 +141,27 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False) -> N
         return narrow(np.where(values >= 0, values, single(slope, x.dtype) * values), x.dtype)
 
 
-def shrink(x: NDArray[Any], *, bias: float, threshold: float) -> NDArray[Any]:
+def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = False) -> NDArray[Any]:
     """Return x - bias above the threshold, x + bias below minus the threshold, else 0; nan becomes 0.
 
-    Integers are computed in float32, rounded (halves to the even neighbour) and held in the range of their type.
+    Integers are computed in float32, rounded (halves to the even neighbour) and held in the range of their type; exact:
+    of a bias that is a whole number they are computed as integers, of another in float64 and truncated.
     """
+    if exact and not is_float(x.dtype):
+        return _shrunk_integers(x, bias, threshold)
     values = single(x, x.dtype) if is_float(x.dtype) else x.astype(np.float32)
     with quiet():
         by, limit = (np.asarray(number).astype(values.dtype) for number in (bias, threshold))
         moved = np.where(values > limit, values - by, np.where(values < -limit, values + by, _ZERO))
         return narrow(moved, x.dtype) if is_float(x.dtype) else held(np.rint(moved), x.dtype)
+
+
+def _shrunk_integers(x: NDArray[Any], bias: float, threshold: float) -> NDArray[Any]:
+    wide = x.astype(np.float64)
+    with quiet():
+        if abs(bias) < 2**63 and bias == int(bias):
+            by = np.asarray(int(bias)).astype(x.dtype)
+            less, more = x - by, x + by
+        else:
+            less, more = (held(np.trunc(moved), x.dtype) for moved in (wide - bias, wide + bias))
+        return np.asarray(np.where(wide > threshold, less, np.where(wide < -threshold, more, x.dtype.type(0))))

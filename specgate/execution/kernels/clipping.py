@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["clip", "clip_gradient", "hold_between", "raise_to"]
+
+_LARGEST_BFLOAT16: Final = (2 - 2.0**-7) * 2.0**127
 
 
 def _bound(value: float, dtype: np.dtype[Any], *, finite: bool) -> NDArray[Any]:
@@ -61,11 +63,15 @@ def hold_between(
 ) -> NDArray[Any]:
     """Return every element, at least `low` and then at most `high`, so that `high` wins where it is below `low`.
 
-    Bounds are numbers, or arrays of one element of the type of `x`; one that is None is none. nan stays.
+    Bounds are numbers, or arrays of one element of the type of `x`; one that is None is the least or the largest finite
+    number of the type. nan stays.
     """
     result = x
-    for bound, function in ((low, np.maximum), (high, np.minimum)):
+    for bound, function, place in ((low, np.maximum, -1), (high, np.minimum, 1)):
         if bound is None:
+            if is_float(x.dtype):
+                with quiet():
+                    result = function(result, (place * _most(x.dtype)).astype(x.dtype))
             continue
         if isinstance(bound, np.ndarray):
             if bound.dtype != x.dtype or bound.ndim:
@@ -77,6 +83,11 @@ def hold_between(
         with quiet():
             result = function(result, edge)
     return np.array(result)
+
+
+def _most(dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the largest finite float of a type in float64."""
+    return np.asarray(_LARGEST_BFLOAT16 if dtype.name == "bfloat16" else np.finfo(dtype).max, np.float64)
 
 
 def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
     sizes: Sequence[int] | None = None,
+    zeros_meet: bool = True,
     activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
     """Return the convolution of `inputs` [batch, channels, spatial…], of their type.
@@ -51,10 +53,10 @@ def convolution(
     filters: [output channels, input channels / groups, spatial…]. transposed: [input channels, output channels /
     groups, spatial…], and what a convolution would read from is written to. flipped: every spatial dimension of the
     filters runs backwards. Padding, and what a stride of the transposed leaves open, counts as zeros under the filter:
-    an infinite or nan element of it gives nan there. bias: [1, output channels, 1…]. output_padding: that many zeros
-    behind the end of each spatial dimension, which the activation reaches and the bias does not. sizes: of the output;
-    when transposed, they say how much of it there is, whatever the end paddings, with zeros where nothing was written.
-    activation: of a float32 array.
+    an infinite or nan element of it gives nan there, unless zeros_meet is False. bias: [1, output channels, 1…].
+    output_padding: that many zeros behind the end of each spatial dimension, which the activation reaches and the bias
+    does not. sizes: of the output; when transposed, they say how much of it there is, whatever the end paddings, with
+    zeros where nothing was written. activation: of a float32 array.
     """
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
@@ -80,7 +82,7 @@ def convolution(
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
     with np.errstate(all="ignore"):
         result = _summed(wide(inputs), wide(kernel), shape, steps, groups, transposed=transposed)
-        if not np.isfinite(wide(kernel)).all():
+        if zeros_meet and not np.isfinite(wide(kernel)).all():
             result[_meet_zeros(inputs.shape, kernel, shape, steps, groups, transposed=transposed)] = np.nan
         if bias is not None:
             result += wide(bias)
@@ -139,7 +141,7 @@ def _summed(
         source, target = (small, large) if transposed else (large, small)
         matrix: NDArray[Any] = weights[_ALL + element]
         block: NDArray[Any] = read[_ALL + source]
-        flat = block.reshape(*block.shape[:3], -1)
+        flat = block.reshape(*block.shape[:3], prod(block.shape[3:]))
         part = np.matmul(np.swapaxes(matrix, 1, 2) if transposed else matrix, flat)
         grouped[_ALL + target] += part.reshape(*part.shape[:3], *block.shape[3:])
     return result

@@ -99,9 +99,11 @@ def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], s
         return function(x).astype(x.dtype, copy=False)
 
 
-def sign(x: NDArray[Any]) -> NDArray[Any]:
-    """Return -1 of what is below 0, 1 of what is above, else 0: also of minus 0 and of nan."""
-    return cast((x > 0).astype(np.int8) - (x < 0).astype(np.int8), x.dtype)
+def sign(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
+    """Return -1 of what is below 0, 1 of what is above, else 0: also of minus 0, and of nan unless that stays."""
+    with quiet():
+        result = cast((x > 0).astype(np.int8) - (x < 0).astype(np.int8), x.dtype)
+        return np.where(x == x, result, x) if keep_nan else result  # noqa: PLR0124
 
 
 def _half_away(x: NDArray[Any]) -> NDArray[Any]:

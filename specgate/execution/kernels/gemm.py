@@ -103,7 +103,7 @@ def scaled_matrix_product(
         summand = c
     with np.errstate(all="ignore"):
         if not is_float(a.dtype):
-            if alpha == int(alpha) and beta == int(beta):
+            if all(abs(number) < 2**63 and number == int(number) for number in (alpha, beta)):
                 factors = (np.asarray(int(number)).astype(a.dtype) for number in (alpha, beta))
                 return np.asarray(next(factors) * product + next(factors) * summand)
             real = np.float32(alpha) * product.astype(np.float64) + np.float32(beta) * summand.astype(np.float64)

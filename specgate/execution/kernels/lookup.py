@@ -66,7 +66,7 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
     count = indices.shape[-1]
     if not 1 <= count <= inputs.ndim - batch_dimensions:
         raise InputError(f"gather_nd: tuples of {count} numbers do not fit {list(inputs.shape)}")
-    at = indices.reshape(prod(batch), -1, count)
+    at = indices.reshape(prod(batch), prod(indices.shape[batch_dimensions:-1]), count)
     data = inputs.reshape(prod(batch), *inputs.shape[batch_dimensions:])
     places = [places_in("gather_nd", at[..., i], size) for i, size in enumerate(data.shape[1 : count + 1])]
     result = memory.empty((*indices.shape[:-1], *inputs.shape[batch_dimensions + count :]), inputs.dtype)

@@ -54,16 +54,18 @@ def normalize_batch(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `inputs` [batch, channel, …] normalised by mean and variance per channel, and both as they are then.
 
-    training: by those of `inputs`, and the given ones move towards them, by 1 - momentum.
+    training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum.
     """
     parts = [_channel("normalization", what, array, inputs) for what, array in
              (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))]  # fmt: skip
     factor, summand, middle, spread = parts
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
-        if training and inputs.size:
+        if training:
             axes = tuple(axis for axis in range(inputs.ndim) if axis != 1)
-            middle, spread = wide.mean(axis=axes, keepdims=True), wide.var(axis=axes, keepdims=True)
+            count = np.float64(inputs.size // max(1, middle.size))
+            middle = wide.sum(axis=axes, keepdims=True) / count
+            spread = np.square(wide - middle).sum(axis=axes, keepdims=True) / count
             keep = np.float32(momentum)
             moved = ((mean, middle), (variance, spread))
             mean, variance = (
@@ -84,14 +86,14 @@ def normalize_layer(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `inputs` normalised over the dimensions from `axis` on, the means, and 1 / the standard deviations.
 
-    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 if None, which
-    keep those dimensions with size 1.
+    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 if None, which keep those
+    dimensions with size 1, and are nan of no elements.
     """
     check_axis(axis, inputs.ndim, "normalization")
     axes, kind = tuple(range(axis, inputs.ndim)), statistics or np.dtype(np.float32)
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
-        count = max(1, int(np.prod([inputs.shape[axis] for axis in axes], dtype=np.int64)))
+        count = np.float64(np.prod([inputs.shape[axis] for axis in axes], dtype=np.int64))
         mean = wide.sum(axis=axes, keepdims=True) / count
         wide = wide - mean
         inverse = 1 / np.sqrt(np.square(wide).sum(axis=axes, keepdims=True) / count + np.float32(epsilon))

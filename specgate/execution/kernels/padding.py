@@ -81,8 +81,12 @@ def pad_ends(
         check_axis(place, inputs.ndim, "pad")
         start[place], end[place] = before, behind
     each = list(zip(inputs.shape, start, end, strict=True))
-    if mode not in _ENDS or any(size + a + b < 0 or size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):
+    if mode not in _ENDS or any(size + a + b < 0 for size, a, b in each):
         raise InputError(f"pad: expected one of {', '.join(_ENDS)}, and to take away no more than there is")
+    if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):  # what is added is taken away again
+        added = [max(0, n) for n in (*start, *end)]
+        whole = pad_ends(inputs, added, mode=mode, value=value)
+        return pad_ends(whole, [min(0, n) for n in (*start, *end)], mode=mode, value=value)
     kept = inputs[tuple(slice(max(0, -a), size + min(b, 0)) for size, a, b in each)]
     first, last = [max(0, a) for a in start], [max(0, b) for b in end]
     if mode == "constant":

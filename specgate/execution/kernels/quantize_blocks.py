@@ -34,6 +34,8 @@ def quantize_by_axis(
     if zero_point is None and dtype is None and type_number:
         raise NoKernel("the type of the output is not known, only its number")
     kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
+    if scale.dtype.kind in "iu":
+        x, scale = x.astype(np.float64), scale.astype(np.float64)
     result: NDArray[Any] = quantize_linear(x, *_fitted(x, scale, zero_point, axis, block), dtype=kind)
     return result
 

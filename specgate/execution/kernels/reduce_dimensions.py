@@ -83,11 +83,11 @@ def _sum_square(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _l2(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return np.asarray(np.sqrt(_sum_square(array, axes).astype(np.float64)))
+    return np.asarray(np.sqrt(_sum_square(array.astype(np.float64), axes)))
 
 
 def _log_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return np.asarray(np.log(_sum(array, axes).astype(np.float64)))
+    return np.asarray(np.log(_sum(array.astype(np.float64), axes)))
 
 
 def _log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
@@ -131,12 +131,14 @@ def arg_reduce_dimension(
 ) -> NDArray[np.int64]:
     """Return the place of the largest (or least) element along `axis`, which gets size 1 (keep) or is dropped.
 
-    last: of equal elements the last instead of the first. The first nan counts as the largest and the least.
+    last: of equal elements the last instead of the first. The first nan counts as the largest and the least. Where
+    there is no element to choose, the place is masked.
     """
     check_axis(axis, inputs.ndim, "arg_reduce")
     size = inputs.shape[axis]
     if not size:
-        raise InputError("arg_reduce: there is no element to choose")
+        sizes = [1 if place == axis else n for place, n in enumerate(inputs.shape) if keep or place != axis]
+        return np.ma.array(np.zeros(sizes, np.int64), mask=True)
     values = np.flip(single(inputs, inputs.dtype), axis) if last else single(inputs, inputs.dtype)
     found = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=keep)
     return np.asarray(size - 1 - found if last else found, np.int64)

@@ -40,11 +40,15 @@ def scatter_tuples(
 ) -> NDArray[Any]:
     """Return `inputs` with each update where its tuple of coordinates, along the last dimension of indices, leads.
 
-    A tuple with fewer numbers than there are dimensions leads to a block. reduction: as for `scatter_elements`.
+    A tuple with fewer numbers than there are dimensions leads to a block, one of none to all. reduction: as for
+    `scatter_elements`.
     """
-    if not indices.ndim or not inputs.ndim or not 1 <= indices.shape[-1] <= inputs.ndim:
+    if not indices.ndim or not inputs.ndim or indices.shape[-1] > inputs.ndim:
         raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
     count = indices.shape[-1]
+    if not count:
+        first = np.zeros((*indices.shape[:-1], 1), np.int64)
+        return np.asarray(scatter_tuples(inputs[np.newaxis], first, updates, reduction=reduction)[0])
     fit("scatter", "updates", updates.shape, (*indices.shape[:-1], *inputs.shape[count:]))
     places = [places_in("scatter", indices[..., i], size) for i, size in enumerate(inputs.shape[:count])]
     return _written(inputs, tuple(places), updates, reduction)

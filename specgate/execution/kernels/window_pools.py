@@ -103,13 +103,17 @@ def largest_of_windows(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the largest element under each window, as `average_windows` the mean, and its place in the flat inputs.
 
-    The first of equals, and of nan, is found, and padding never. columns_first: places count along the first spatial
-    dimension first.
+    The first of equals, and of nan, is found, and padding never: where there is no input at all, what would be found is
+    masked. columns_first: places count along the first spatial dimension first.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
     if not prod((*inputs.shape[:2], *slide.counts)):
         nothing = memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
         return nothing, nothing.astype(np.int64)
+    if not inputs.size:
+        shape = (*inputs.shape[:2], *slide.counts)
+        nothing, nowhere = (memory.empty(shape, np.dtype(kind)) for kind in (inputs.dtype, np.int64))
+        return np.ma.array(nothing, mask=True), np.ma.array(nowhere, mask=True)
     values, places = max_pool(
         inputs,
         strides=slide.strides,

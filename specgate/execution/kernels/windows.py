@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, same_length
+from specgate.execution.kernels.arithmetic import fit, same_length, wide
 from specgate.execution.kernels.convolution import convolution
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Slide", "convolve", "convolve_transposed", "slide_over"]
@@ -42,14 +43,17 @@ def slide_over(
     *,
     ceil: bool = False,
 ) -> Slide:
-    """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it."""
+    """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it.
+
+    With VALID there are none but those that fit, whatever `ceil` says.
+    """
     rank = len(sizes)
     steps = list(strides) if strides is not None else [1] * rank
     apart = list(dilations) if dilations is not None else [1] * rank
     around = list(pads) if pads is not None else [0] * (2 * rank)
     same_length(name, rank, strides=steps, dilations=apart, windows=window)
     same_length(name, 2 * rank, pads=around)
-    if rank < 1 or any(not 1 <= n < _LIMIT for n in (*steps, *apart, *window)):
+    if rank < 1 or any(n < 1 for n in (*steps, *apart, *window)):
         raise InputError(f"{name}: expected spatial dimensions, and windows, strides and dilations above 0")
     if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
         raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
@@ -65,11 +69,19 @@ def slide_over(
         before, behind = found.start[axis], found.end[axis]
         left = size + before + behind - span
         count = (-(-left // step) if ceil else left // step) + 1
-        if ceil and (count - 1) * step >= size + before:
+        if ceil and auto_pad == "VALID" and count >= 0:
+            count = max(0, left // step + 1)
+        elif ceil and (count - 1) * step >= size + before:
             count -= 1
         if count < 0:  # one that is less than a stride too large has no place, but is none too many
             raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
+        if count and length >= _LIMIT:
+            raise InputError(f"{name}: expected windows below {_LIMIT}, found {length}")
         found.counts.append(count)
+        if count <= 1:  # whatever they are, and they may be more than an array's arithmetic holds
+            steps[axis] = min(step, _LIMIT)
+        if length == 1:
+            apart[axis] = 1
     return found
 
 
@@ -95,7 +107,11 @@ def convolve(
     slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, auto_pad)
     if not inputs.size or not filters.size or 0 in slide.counts:
         shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
-        return _of_nothing(shape, bias, inputs.dtype)
+        _hold_groups(inputs, filters, groups, filters.shape[1] * groups)
+        result = _of_nothing(shape, bias, inputs.dtype)
+        endless = ~np.isfinite(wide(filters)).all(axis=tuple(range(1, filters.ndim)))
+        result[:, endless] = np.nan  # all that it meets is zeros of the padding
+        return result
     rank = inputs.ndim - 2
     return convolution(
         inputs,
@@ -133,6 +149,8 @@ def convolve_transposed(
     """
     _hold_window(filters, window)
     rank = inputs.ndim - 2
+    if any(n >= _LIMIT for n in (*(strides or ()), *(dilations or ()))):
+        raise InputError(f"convolution: expected strides and dilations below {_LIMIT}")
     # with NOTSET the windows need not fit into the small side, so only the numbers are taken from here
     large = [size + 2 * _LIMIT for size in inputs.shape[2:]]
     slide = slide_over("convolution", large, filters.shape[2:], strides, dilations, pads, "NOTSET")
@@ -154,12 +172,20 @@ def convolve_transposed(
             slide.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
             slide.end[axis] = whole - slide.start[axis]
         slide.end[axis] -= more[axis]
+    if not inputs.size or not filters.size:
+        _hold_groups(inputs, filters, groups, filters.shape[0])
+        each = zip(inputs.shape[2:], filters.shape[2:], *slide[:4], strict=True)
+        places = [(size - 1) * step + (n - 1) * gap + 1 - start - end for size, n, step, gap, start, end in each]
+        if min(places) < 0:
+            raise InputError(f"convolution: no output has the sizes {places}")
+        return _of_nothing((inputs.shape[0], filters.shape[1] * groups, *places), bias, inputs.dtype)
     return convolution(
         inputs,
         filters,
         _column(bias, filters.shape[1] * groups, rank),
         transposed=True,
         flipped=False,
+        zeros_meet=False,
         strides=slide.strides,
         dilations=slide.dilations,
         start_padding=slide.start,
@@ -167,6 +193,12 @@ def convolve_transposed(
         output_padding=[0] * rank,
         groups=groups,
     )
+
+
+def _hold_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, channels: int) -> None:
+    """Raise InputError where `convolution` would, had there been something to convolve."""
+    if groups < 1 or filters.shape[0] % groups or inputs.shape[1] != channels or filters.dtype != inputs.dtype:
+        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {inputs.shape}")
 
 
 def _hold_window(filters: NDArray[Any], window: Sequence[int] | None) -> None:
