@@ -53,12 +53,11 @@ def build(
         if not isinstance(key, str):
             raise InputError(f"expected attributes by name, found the key {shown(key)}")
         info = layout.attributes.get(key)
-        if info is None and spec.raw.get("unchecked_attributes"):
-            continue
         if info is None:
-            words = ", ".join(layout.attributes) or "none"
-            message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
-            oddities.append(Oddity("unknown-attribute", key, message, raw))
+            if not spec.raw.get("unchecked_attributes"):
+                words = ", ".join(layout.attributes) or "none"
+                message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
+                oddities.append(Oddity("unknown-attribute", key, message, raw))
             continue
         stated = kinds.get(key) if kinds else None
         try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Types = dict[int, dict[str, OnnxType]]
 
-__all__ = ["Inferred", "begin", "close", "infer", "installed"]
+__all__ = ["Inferred", "begin", "close", "installed"]
 
 SECONDS: Final = 60.0  # for one model, with all attempts
 START_SECONDS: Final = 60.0  # for importing onnx on a busy machine
@@ -66,16 +66,12 @@ def installed() -> bool:
         return False
 
 
-def infer(model: OnnxModel) -> Inferred:
-    """Return the types of values in every graph of `model` but its functions', as far as the onnx package finds them.
-
-    A node at which the package fails is left out and named in a finding; the rest is still inferred.
-    """
-    return begin(model)()
-
-
 def begin(model: OnnxModel) -> Callable[[], Inferred]:
-    """Begin what `infer` does, in a thread; return what waits for its end. Till then `model` must not change."""
+    """Ask in a thread for the types in every graph of `model` but its functions'; return what waits for the answer.
+
+    A node at which the onnx package fails is left out and named in a finding; the rest is still inferred. Till the
+    answer is there `model` must not change.
+    """
     deadline = time.monotonic() + SECONDS
     data, graphs = question(model)
     answer: list[bytes | Exception] = []

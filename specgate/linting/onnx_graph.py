@@ -173,7 +173,7 @@ class _Walker:
             if function_key(node) not in self.functions:
                 unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
                 unit.reads, unit.writes = reads, writes
-                if unit.descriptor is not None and self.complete(node, unit):
+                if self.complete(node, unit):
                     alike[key] = unit
                 yield unit
             for inside, graph in subgraphs(node):
@@ -212,8 +212,11 @@ class _Walker:
         return Unit(at, operator, descriptor)
 
     def complete(self, node: OnnxNode, unit: Unit) -> bool:
-        """Whether a node names every output that it must have, which its descriptor does not tell; say if not."""
-        if unit.descriptor is None or not (node.inputs or node.outputs):  # empty, which is told of its own
+        """Whether a node with a table names every output that it must have, which its descriptor does not tell.
+
+        Say so if not, but for an empty node, which is told of its own.
+        """
+        if unit.descriptor is None or not (node.inputs or node.outputs):
             return False
         infos = dialect("onnx").operator(unit.operator).layout(unit.descriptor.version).outputs
         for index, info in enumerate(infos):

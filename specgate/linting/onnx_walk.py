@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from specgate.models.onnx_schema import GRAPH_KINDS, PLAIN_KINDS
+from specgate.models.onnx_schema import GRAPH_KINDS
 from specgate.models.onnx_structure import OnnxGraph, OnnxNode, OnnxTensor
 from specgate.verdict import Finding, Location
 
@@ -73,7 +73,7 @@ def _holders(nodes: list[OnnxNode]) -> list[tuple[int, OnnxNode]]:
     return [
         (index, node)
         for index, node in enumerate(nodes)
-        if node.attributes and any(a.kind not in PLAIN_KINDS or a.value is None for a in node.attributes.values())
+        if node.attributes and not all(held.plain for held in node.attributes.values())
     ]
 
 

@@ -16,7 +16,7 @@ from specgate.collecting import without_collecting
 from specgate.errors import InputError
 from specgate.models.onnx_formats import SNIFFED_BYTES, recognised
 from specgate.models.onnx_plain import Runs, Source, plain_info, plain_node
-from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PLAIN_KINDS, PROTO
+from specgate.models.onnx_schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.models.onnx_structure import (
     OnnxAttribute,
     OnnxFunction,
@@ -205,7 +205,7 @@ def _node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNode, b
             bare = False
         else:
             known[attribute.name] = attribute
-            bare = bare and attribute.kind in PLAIN_KINDS and attribute.value is not None
+            bare = bare and attribute.plain
     return node, bare
 
 

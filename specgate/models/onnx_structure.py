@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from specgate.models.onnx_schema import PLAIN_KINDS
 from specgate.models.onnx_values import decode, padding
 
 __all__ = [
@@ -93,6 +94,11 @@ class OnnxAttribute:
     kind: str = "UNDEFINED"
     value: Any = None
     ref_attr_name: str | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether it holds numbers or texts: no message, no reference, and nothing that was skipped."""
+        return self.kind in PLAIN_KINDS and self.value is not None
 
 
 @dataclass(slots=True)

@@ -39,8 +39,9 @@ def average_windows(
     count, what lies beyond does not.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
-    if not prod((*inputs.shape[:2], *slide.counts)):
-        return memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
+    shape = (*inputs.shape[:2], *slide.counts)
+    if not prod(shape):
+        return memory.empty(shape, inputs.dtype)
     if include_padding:
         inputs = np.pad(inputs, [(0, 0), (0, 0), *zip(slide.start, slide.end, strict=True)])
         slide = slide._replace(start=[0] * len(window))
@@ -77,8 +78,9 @@ def norm_of_windows(
 ) -> NDArray[Any]:
     """Return the p-norm under each window of `inputs` [batch, channel, spatial…], as `average_windows` the mean."""
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
-    if not prod((*inputs.shape[:2], *slide.counts)):
-        return memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
+    shape = (*inputs.shape[:2], *slide.counts)
+    if not prod(shape):
+        return memory.empty(shape, inputs.dtype)
     return lp_pool(
         inputs,
         strides=slide.strides,
@@ -107,11 +109,11 @@ def largest_of_windows(
     masked. columns_first: places count along the first spatial dimension first.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
-    if not prod((*inputs.shape[:2], *slide.counts)):
-        nothing = memory.empty((*inputs.shape[:2], *slide.counts), inputs.dtype)
+    shape = (*inputs.shape[:2], *slide.counts)
+    if not prod(shape):
+        nothing = memory.empty(shape, inputs.dtype)
         return nothing, nothing.astype(np.int64)
     if not inputs.size:
-        shape = (*inputs.shape[:2], *slide.counts)
         nothing, nowhere = (memory.empty(shape, np.dtype(kind)) for kind in (inputs.dtype, np.int64))
         return np.ma.array(nothing, mask=True), np.ma.array(nowhere, mask=True)
     values, places = max_pool(
