@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Self, cast
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ Failure = Literal["crashed", "timeout"]
 
 _LENGTH: Final = struct.Struct("<Q")
 _FAREWELL: Final = 2.0
+_LOOK_AFTER_PARENT: Final = 0.5
 #: The child finds specgate where its parent does, whatever folder it starts in.
 _START: Final = "import sys; sys.path[:] = {path!r}; from specgate.oracles.child import serve; serve()"
 
@@ -109,6 +111,12 @@ class Child:
             process.kill()
             process.wait()
 
+    def disown(self) -> None:
+        """Forget the process, which another one started: this one is its fork."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.returncode = 0  # not ours to wait for
+
     def __enter__(self) -> Self:
         return self
 
@@ -137,10 +145,18 @@ def _read(stream: BinaryIO) -> bytes:
     return body
 
 
+def _end_with_parent(parent: int) -> None:
+    """End this process soon after the one that started it, also in the middle of an answer."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_AFTER_PARENT)
+    os._exit(1)
+
+
 def serve() -> None:
     """Be the child: answer questions from stdin until it ends; what libraries print to stdout goes to stderr."""
     import traceback
 
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     module, maker, argument = pickle.loads(_read(questions))  # noqa: S301  # our parent wrote it

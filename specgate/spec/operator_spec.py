@@ -77,6 +77,11 @@ class OperatorSpec:
             found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
         return found
 
+    def several_at(self, level: str) -> bool:
+        """Return whether the last output at `level` is an array of tensors."""
+        outputs = self.layout(level).outputs
+        return bool(outputs) and outputs[-1].type == "tensor[]"
+
     def fields_at(self, level: str) -> dict[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
         found = ((name, self.field_at(name, level)) for name in self.fields)
