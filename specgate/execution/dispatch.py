@@ -48,7 +48,8 @@ def run_dx_model(
     level: the feature level whose behaviour applies. out: takes the text of each print command, in DxDispatch's form,
     and notes on undefined elements. base_dir: where files are read from (else the current folder) and written to; the
     model file's folder when left out. write_files: let writeFile commands write; without it a model that has one is
-    refused. budget: of buffers, tensors, the kernels' work and the time. Raises InputError, NoTable and NoKernel, before anything runs where it can be known.
+    refused. budget: of buffers, tensors, the kernels' work and the time. Raises InputError, NoTable and NoKernel,
+    before anything runs where it can be known.
     """
     dialect("directml").check_level(level)
     folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."

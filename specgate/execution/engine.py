@@ -42,8 +42,8 @@ def execute_at(
     numbers and nested lists are converted when they fit. An array of tensors is a list, as an input and as an output.
     Inputs that the descriptor holds as constants may be left out. max_bytes: what the kernel may work with, outputs
     included; budget: that and the time, where more than this execution shares them.
-    Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel. Elements that the page
-    leaves undefined are masked (`numpy.ma`).
+    Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
+    Elements that the page leaves undefined are masked (`numpy.ma`).
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = spec.raw.get("execute")

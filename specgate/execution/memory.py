@@ -90,7 +90,8 @@ def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) ->
     return Budget(most, longest, time.monotonic() + longest, most)
 
 
-_budget: ContextVar[Budget] = ContextVar("_budget", default=Budget())
+_NONE: Final = Budget()
+_budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.apart import INSTALL, installed, run_apart
 from specgate.execution.engine import execute_at
-from specgate.execution.reference import known_wrong
+from specgate.execution.reference import known_to_differ
 from specgate.execution.types import as_array, numpy_type
 from specgate.execution.weights import Weights
 from specgate.models.onnx_model import read_model
@@ -86,8 +86,8 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
     tables = dialect("onnx")
     if target.dialect != tables.name:
         raise InputError(f"a model of {tables.name} cannot be executed for {target}", file=path)
-    for held in (model, *model.functions):
-        for domain, version in held.opset_imports.items():
+    for imports in (model.opset_imports, *(function.opset_imports for function in model.functions)):
+        for domain, version in imports.items():
             known = tables.domain_level(domain, target.level) if domain in ("", *tables.domains) else None
             if known is None and domain in tables.domains:
                 raise InputError(f"imports {domain} {version}, which is not part of {target.described}", file=path)
@@ -321,9 +321,9 @@ class Run:
         return [results.get(info.name, np.empty(0)) for info in layout.outputs[:count]]
 
     def doubted(self, domain: str, op_type: str) -> bool:
-        """Return whether onnx.reference is known to compute an operator wrongly in some case."""
+        """Return whether onnx.reference is known to compute other values of an operator in some case."""
         try:
-            return bool(known_wrong(self.tables.operator(operator_name(op_type, domain))))
+            return bool(known_to_differ(self.tables.operator(operator_name(op_type, domain))))
         except NoTable:
             return False
 

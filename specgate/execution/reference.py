@@ -6,7 +6,7 @@ It walks the graph then, subgraphs and the model's functions too, and is handed 
 from __future__ import annotations
 
 import importlib
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Overlay
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["known_wrong", "operators_of", "run_with_reference"]
+__all__ = ["known_to_differ", "operators_of", "run_with_reference"]
 
 _BY: Final = "reference"  # as the tables call it
 
@@ -71,7 +71,8 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget) -> 
     nodes = operators_of(run.model)
     handed: Counter[tuple[str, str]] = Counter()
     handed.update(key for key in nodes if key in run.functions)
-    own = [_operator(run, domain, name, handed) for domain, name in nodes if (domain, name) not in run.functions]
+    remarks: dict[tuple[str, str], set[str]] = defaultdict(set)
+    own = [_operator(run, *key, handed, remarks) for key in nodes if key not in run.functions]
     try:
         with limit(budget):
             evaluator = ReferenceEvaluator(onnx.load(path), new_ops=[each for each in own if each is not None])
@@ -85,8 +86,11 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget) -> 
             if isinstance(cause, InputError | NoKernel | MemoryError):
                 raise cause from None
         raise InputError(f"{evaluating} failed: {type(error).__name__}: {_line(error)}") from None
-    names = [(f"{domain}.{name}".removeprefix("."), nodes[domain, name]) for domain, name in handed]
-    line = f"{evaluating} computed " + ", ".join(f"{plain_name(name)} ({count})" for name, count in sorted(names))
+    parts = []
+    for domain, name in sorted(handed, key=lambda key: f"{key[0]}.{key[1]}".removeprefix(".")):
+        more = "".join(f"; {what}" for what in sorted(remarks[domain, name]))
+        parts.append(f"{plain_name(f'{domain}.{name}'.removeprefix('.'))} ({nodes[domain, name]}{more})")
+    line = f"{evaluating} computed " + ", ".join(parts)
     return {name: _objects(value) for name, value in found.items()}, line
 
 
@@ -102,10 +106,12 @@ def _line(error: Exception) -> str:
     return "".join(c if c.isprintable() else "?" for c in text[:200])
 
 
-def _operator(run: Run, domain: str, name: str, handed: Counter[tuple[str, str]]) -> type[Any] | None:
+def _operator(
+    run: Run, domain: str, name: str, handed: Counter[tuple[str, str]], remarks: dict[tuple[str, str], set[str]]
+) -> type[Any] | None:
     """Return the class that the evaluator makes an operator's nodes from; None for its own class, unwatched.
 
-    handed: gets each operator of which a node is computed by the package.
+    handed: gets each operator of which a node is computed by the package; remarks: what is known of its values.
     """
     from onnx.reference.op_run import OpRun
 
@@ -130,7 +136,7 @@ def _operator(run: Run, domain: str, name: str, handed: Counter[tuple[str, str]]
             except NoKernel as error:
                 lack = error
         if doubted:
-            _refuse_wrong(run, name, run.described(name, domain, version, given, stated, count))
+            remarks[domain, name] |= _doubts(run, name, run.described(name, domain, version, given, stated, count))
         if linked:
             raise lack or NoKernel(f"{name} has no kernel for attributes of a function")
         handed[domain, name] += 1
@@ -141,28 +147,29 @@ def _operator(run: Run, domain: str, name: str, handed: Counter[tuple[str, str]]
     return type(name, (OpRun,), {"op_domain": domain, "_run": compute})
 
 
-def known_wrong(spec: OperatorSpec) -> list[Overlay]:
-    """Return what is recorded of values that onnx.reference computes wrongly, whole outputs of them."""
-    return [
-        overlay
-        for overlay in spec.overlays
-        if overlay.by == _BY and overlay.bug and any(said.elements is None for said in overlay.values)
-    ]
+def known_to_differ(spec: OperatorSpec) -> list[Overlay]:
+    """Return what is recorded of values that onnx.reference computes otherwise, whole outputs of them."""
+    return [o for o in spec.overlays if o.by == _BY and any(said.elements is None for said in o.values)]
 
 
-def _refuse_wrong(run: Run, name: str, descriptor: Descriptor) -> None:
-    """Raise NoKernel where onnx.reference is known to compute another value of a node."""
+def _doubts(run: Run, name: str, descriptor: Descriptor) -> set[str]:
+    """Return what onnx.reference is known to compute otherwise of a node; raise NoKernel where that is wrong."""
+    found: set[str] = set()
     spec = run.tables.operator(descriptor.operator)
     level = str(descriptor.version)
     if level not in spec.dialect.position:
-        return
+        return found
     infos = {field: spec.field_at(field, level) or info for field, info in spec.fields.items()}
     fields = {field: descriptor.fields.get(field, info.default) for field, info in infos.items()}
     context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
-    for overlay in known_wrong(spec):
+    for overlay in known_to_differ(spec):
         for said in overlay.values if overlay.holds(level, _BY) else ():
-            if said.elements is None and (said.when is None or _may_hold(said.when, context)):
+            if said.elements is not None or (said.when is not None and not _may_hold(said.when, context)):
+                continue
+            if overlay.bug:
                 raise NoKernel(f"{name} has no kernel for this, and onnx.reference is wrong here: {said.what}")
+            found.add(said.what)
+    return found
 
 
 def _may_hold(rule: Rule, context: Context) -> bool:

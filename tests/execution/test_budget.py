@@ -9,6 +9,7 @@ import tracemalloc
 from functools import partial
 from math import prod
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,8 +25,8 @@ from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 
-LARGE = 2**13
-#: What Python itself takes for a call.
+LARGE = 2**14
+#: What Python itself takes for a call. LARGE is more than numpy's buffers have (8192 elements), for the same reason.
 CONSTANT = 2**16
 OPERATORS = [
     (name, operator)
@@ -138,7 +139,7 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
             continue
         measured.add(kernel)
         assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)
-        if count >= 3:
+        if count >= 2:
             break
 
 
@@ -151,7 +152,7 @@ def test_every_kernel_is_measured():
 
 
 #: Small inputs of which large outputs follow: descriptor, arrays.
-GROWING = {
+GROWING: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "broadcast": ({"op_type": "Pow"}, [np.ones((256, 1)), np.ones((1, 256), "i8")]),
     "broadcast-shift": (
         {"op_type": "BitShift", "attributes": {"direction": "LEFT"}},
