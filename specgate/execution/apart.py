@@ -57,12 +57,12 @@ def installed() -> bool:
         return False
 
 
-def run_apart(path: str, values: Mapping[str, Any], budget: memory.Budget) -> tuple[dict[str, Any], str]:
+def run_apart(path: str, values: Mapping[str, Any], budget: memory.Budget, lack: str) -> tuple[dict[str, Any], str]:
     """Return the outputs of the model at `path` by their names, and a line that says what onnx.reference computed.
 
-    values: of the inputs, by name. Raises InputError for what cannot be computed, or not within the budget, and
-    NoKernel where onnx is not installed or lacks an operator too. The time that the process takes to start is not
-    counted.
+    values: of the inputs, by name. lack: for want of which kernel it is asked. Raises InputError for what cannot be
+    computed, or not within the budget, and NoKernel where onnx is not installed or lacks an operator too. The time that
+    the process takes to start is not counted.
     """
     budget.hold(sum(map(memory.held_bytes, values.values())), "what is given")
     setup = _setup()
@@ -72,7 +72,7 @@ def run_apart(path: str, values: Mapping[str, Any], budget: memory.Budget) -> tu
         ready = kept.child.ask(None)  # its imports, which a slow machine takes long for
         budget = replace(budget, ends=budget.ends + time.monotonic() - began)
         kept.child.timeout = budget.seconds
-        answer = ready if ready != "ready" else kept.child.ask((str(Path(path).resolve()), dict(values), budget))
+        answer = ready if ready != "ready" else kept.child.ask((str(Path(path).resolve()), dict(values), budget, lack))
     except BaseException:
         kept.child.close()
         raise
@@ -155,11 +155,11 @@ def answerer(setup: bytes) -> Callable[[Any], Any]:
     def answer(question: Any) -> Any:
         if question is None:
             return "ready"
-        path, values, budget = question
+        path, values, budget, lack = question
         faulthandler.dump_traceback_later(budget.seconds + _GRACE, exit=True, file=nowhere)
         _limit_address_space(taken + budget.max_bytes + _SLACK if taken else None)
         try:
-            return _answered(path, values, budget)
+            return _answered(path, values, budget, lack)
         finally:
             _limit_address_space(None)
             faulthandler.cancel_dump_traceback_later()
@@ -167,11 +167,11 @@ def answerer(setup: bytes) -> Callable[[Any], Any]:
     return answer
 
 
-def _answered(path: str, values: Mapping[str, Any], budget: memory.Budget) -> tuple[str, str, bytes]:
+def _answered(path: str, values: Mapping[str, Any], budget: memory.Budget, lack: str) -> tuple[str, str, bytes]:
     from specgate.execution.reference import run_with_reference
 
     try:
-        results, line = run_with_reference(path, values, budget)
+        results, line = run_with_reference(path, values, budget, lack)
         return "computed", line, pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
     except NoKernel as error:
         return "no kernel", str(error), b""

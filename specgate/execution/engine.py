@@ -17,7 +17,7 @@ from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -61,12 +61,21 @@ def execute_at(
     inputs = _inputs(descriptor, arrays, spec)
     arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
     arguments.update(kernel_arguments(descriptor, spec, level))
-    with memory.limit(_budget(descriptor, spec, arguments, budget or memory.budget_of(max_bytes))):
-        results = kernel(**arguments)
+    left = _budget(descriptor, spec, arguments, budget or memory.budget_of(max_bytes))
+    results = _computed(kernel, arguments, left)
     names = recipe["outputs"]
     results = results if isinstance(results, tuple) else (results,)
     outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+
+
+def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
+    """Call a kernel within a budget; memory that there is not is no fault of the kernel."""
+    try:
+        with memory.limit(budget):
+            return kernel(**arguments)
+    except MemoryError as error:
+        raise InputError(f"needs more memory than there is: {error}") from None
 
 
 def _budget(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.targets import Target
 
-__all__ = ["Run", "run_model"]
+__all__ = ["Run", "label_of", "run_model"]
 
 _CONSTANTS: Final = {
     "value_float": "FLOAT",
@@ -130,13 +130,14 @@ def _in_file(path: str) -> Iterator[None]:
         raise InputError(error.message, file=error.file or path, place=error.place) from None
 
 
-def _label(node: OnnxNode, index: int) -> str:
+def label_of(node: OnnxNode, index: int) -> str:
+    """Return how messages call a node: by its name, else by its number and operator."""
     return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
 
 
 @contextmanager
 def _placed(node: OnnxNode, index: int, path: str) -> Iterator[None]:
-    label = _label(node, index)
+    label = label_of(node, index)
     try:
         yield
     except InputError as error:
@@ -231,10 +232,7 @@ class Run:
         """Let onnx.reference run the model, which uses our kernels where there are some; return who computed what."""
         if not installed():
             raise NoKernel(f"{lack}; {INSTALL}")
-        try:
-            self.values, line = run_apart(self.path, self.values, self.budget)
-        except NoKernel as error:
-            raise NoKernel(f"{lack}; {error}") from None
+        self.values, line = run_apart(self.path, self.values, self.budget, str(lack))
         return line
 
     def has_kernel(self, domain: str, op_type: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.descriptors.onnx import operator_name
 from specgate.descriptors.text import plain_name
 from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import limit
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
 __all__ = ["known_to_differ", "operators_of", "run_with_reference"]
 
 _BY: Final = "reference"  # as the tables call it
+#: Where the package keeps its operators, by their domain.
+_MODULES: Final = {
+    "": "onnx.reference.ops",
+    "ai.onnx.ml": "onnx.reference.ops.aionnxml",
+    "ai.onnx.preview": "onnx.reference.ops.aionnx_preview",
+    "ai.onnx.preview.training": "onnx.reference.ops.aionnx_preview_training",
+}
 
 
 def operators_of(model: OnnxModel) -> Counter[tuple[str, str]]:
@@ -51,13 +59,13 @@ def _inner(node: OnnxNode) -> Iterator[OnnxNode]:
         yield from (inner for graph in held if isinstance(graph, OnnxGraph) for inner in graph.nodes)
 
 
-def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget) -> tuple[dict[str, Any], str]:
+def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget, lack: str) -> tuple[dict[str, Any], str]:
     """Return the outputs of the model at `path` by name, and a line that says what was computed by what.
 
-    values: of the inputs. A node whose operator has a kernel is computed by that; where it refuses the node's types,
-    and where there is none, the package computes it, unless it is known to compute something else.
-    Raises NoKernel where onnx cannot be imported, has no such operator or is known to be wrong there; InputError for
-    what cannot be computed; MemoryError.
+    values: of the inputs. lack: for want of which kernel the package is asked, for messages. A node whose operator
+    has a kernel is computed by that; where it refuses the node's types, and where there is none, the package
+    computes it, unless it is known to compute something else. Raises NoKernel where onnx cannot be imported, has no
+    such operator or is known to be wrong there; InputError for what cannot be computed; MemoryError.
     """
     from specgate.execution.model import Run
 
@@ -65,9 +73,10 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget) -> 
         import onnx
         from onnx.reference import ReferenceEvaluator
     except ModuleNotFoundError:
-        raise NoKernel("the onnx package cannot be imported") from None
+        raise NoKernel(f"{lack}; the onnx package cannot be imported") from None
     evaluating = f"onnx.reference {onnx.__version__}"
     run = Run(read_model(path), path, budget)
+    _refuse_unknown(run, lack)
     nodes = operators_of(run.model)
     handed: Counter[tuple[str, str]] = Counter()
     handed.update(key for key in nodes if key in run.functions)
@@ -77,13 +86,17 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget) -> 
         with limit(budget):
             evaluator = ReferenceEvaluator(onnx.load(path), new_ops=[each for each in own if each is not None])
             found = dict(zip(evaluator.output_names, evaluator.run(None, dict(values)), strict=True))
-    except (InputError, NoKernel, MemoryError):
+    except NoKernel as error:
+        raise NoKernel(f"{lack}; {error}") from None
+    except (InputError, MemoryError):
         raise
     except NotImplementedError as error:
-        raise NoKernel(f"{evaluating} cannot compute it either: {_line(error)}") from None
+        raise NoKernel(f"{lack}; {evaluating} cannot compute it either: {_line(error)}") from None
     except Exception as error:  # noqa: BLE001  # numpy's errors, KeyErrors, assertions: whatever its operators meet
         for cause in _causes(error):  # it wraps what its operators raise
-            if isinstance(cause, InputError | NoKernel | MemoryError):
+            if isinstance(cause, NoKernel):
+                raise NoKernel(f"{lack}; {cause}") from None
+            if isinstance(cause, InputError | MemoryError):
                 raise cause from None
         raise InputError(f"{evaluating} failed: {type(error).__name__}: {_line(error)}") from None
     parts = []
@@ -92,6 +105,28 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget) -> 
         parts.append(f"{plain_name(f'{domain}.{name}'.removeprefix('.'))} ({nodes[domain, name]}{more})")
     line = f"{evaluating} computed " + ", ".join(parts)
     return {name: _objects(value) for name, value in found.items()}, line
+
+
+def _refuse_unknown(run: Run, lack: str) -> None:
+    """Name the first node that neither we nor the package compute, unless that is the one of `lack`."""
+    from specgate.execution.model import label_of
+
+    for index, node in enumerate(run.graph.nodes):
+        key = (node.domain, node.op_type)
+        known = key in run.functions or run.has_kernel(*key) or _implemented(*key, run.imports.get(node.domain, 1))
+        if known or lack.startswith(f"{label_of(node, index)}:"):
+            continue
+        name = operator_name(node.op_type, node.domain)
+        raise NoKernel(f"{label_of(node, index)}: {name} has no kernel yet, and onnx.reference has none either")
+
+
+def _implemented(domain: str, name: str, version: int) -> bool:
+    try:
+        _loader(domain)(domain, name, version)
+    except Exception as error:  # noqa: BLE001  # of what it does not have it says so in several ways
+        # It has it, and needs the types of a node or what evaluates a function's body.
+        return type(error).__name__ in {"RuntimeContextError", "AssertionError"}
+    return True
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -180,11 +215,8 @@ def _may_hold(rule: Rule, context: Context) -> bool:
 
 
 def _loader(domain: str) -> Callable[..., Any]:
-    """Return what loads the package's own class of an operator."""
-    part = domain.removeprefix("ai.").replace(".", "_") if domain else ""
-    names = {"": "onnx.reference.ops", "onnx_ml": "onnx.reference.ops.aionnxml"}
-    module = names.get(part, f"onnx.reference.ops.ai{part}")
-    load: Callable[..., Any] = importlib.import_module(module).load_op
+    """Return what loads the package's own class of an operator; raise KeyError for a domain that it does not have."""
+    load: Callable[..., Any] = importlib.import_module(_MODULES[domain]).load_op
     return load
 
 
