@@ -12,12 +12,13 @@ import signal
 import subprocess
 import threading
 import weakref
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from concurrent.futures import ProcessPoolExecutor
 
-__all__ = ["be_worker", "start"]
+__all__ = ["be_worker", "give_up", "receive", "send", "start"]
 
 try:
     import fcntl
@@ -26,6 +27,7 @@ try:
 except ImportError:  # Windows
     _CAN_TIE = False  # type: ignore[misc]
 
+_PART: Final = 1 << 20  # bytes: memory is taken as they come, not as a length claims
 _lifelines: set[int] = set()  # descriptors; the last copy that is closed ends a process
 
 
@@ -92,6 +94,40 @@ def be_worker() -> None:
             os._exit(1)
     else:
         threading.Thread(target=follow, daemon=True).start()
+
+
+def give_up(pools: Iterable[ProcessPoolExecutor], before: Collection[object]) -> None:
+    """End pools whose answers nobody waits for any more, with what their processes are doing.
+
+    before: the children that this process had before the pools.
+    """
+    import multiprocessing
+
+    for pool in pools:
+        pool.shutdown(wait=False, cancel_futures=True)
+    for process in multiprocessing.active_children():
+        if process not in before:
+            process.kill()
+
+
+def send(stream: IO[bytes], data: bytes) -> None:
+    """Write all of `data`; raise OSError where the process at the other end is gone."""
+    view = memoryview(data)
+    while view:
+        view = view[stream.write(view) or 0 :]
+    stream.flush()
+
+
+def receive(stream: IO[bytes], size: int) -> bytes:
+    """Return exactly `size` bytes; raise EOFError where the process at the other end is gone."""
+    parts: list[bytes] = []
+    while size:
+        part = stream.read(min(size, _PART))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 def _tie(pipe: int, owner: int) -> None:
