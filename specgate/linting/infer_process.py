@@ -10,14 +10,11 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from specgate.descriptors.core import shown
 from specgate.linting.infer_child import HEADER
 from specgate.processes import receive, send, start
-
-if TYPE_CHECKING:
-    import subprocess
 
 __all__ = ["Budget", "Failed", "ask", "close"]
 
@@ -163,10 +160,10 @@ class _State:
     def end(self) -> None:
         """At the end of this process: a thread that waits for an answer holds the lock, so do without it."""
         self.over = True
-        process: subprocess.Popen[bytes] | None = self.child and self.child.process
-        if process is not None:
+        child = self.child
+        if child is not None:
             with suppress(OSError):
-                process.kill()
+                child.process.kill()
 
 
 _state = _State()
