@@ -125,7 +125,7 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
         basis,
         device_of(arguments.device),
         LintSettings(not arguments.no_infer, read_pins(arguments.pin), tuple(config.custom_domains)),
-        os.path.abspath(file) if arguments.dask else None,  # noqa: PTH100  # links stay as they are
+        os.path.abspath(file) if arguments.dask is not None else None,  # noqa: PTH100  # links stay as they are
     )
 
 
@@ -147,7 +147,7 @@ def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Re
 
 def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | str] | None:
     specs = tuple(os.path.abspath(folder) for folder in arguments.specs or ())  # noqa: PTH100
-    if arguments.dask:
+    if arguments.dask is not None:
         from specgate.linting.cluster import Cluster
 
         return Cluster(lint_job, arguments.dask, specs)

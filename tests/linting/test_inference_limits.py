@@ -158,7 +158,13 @@ def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
         "assert not specgate.lint(model, ['onnx:17']).undecided\n"
         "sys.exit(os.waitstatus_to_exitcode(code))\n"
     )
-    run = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, timeout=200, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
+        cwd=ROOT,
+        timeout=200,
+        capture_output=True,
+        text=True,
+    )
     assert (run.returncode, run.stderr) == (0, "")
 
 
@@ -175,5 +181,11 @@ def test_the_end_of_a_program_waits_for_no_answer(tmp_path):
         "threading.Thread(target=hold, daemon=True).start(); held.wait()\n"
         "print(infer_process._state.child.process.pid)\n"
     )
-    run = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, timeout=200, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
+        cwd=ROOT,
+        timeout=200,
+        capture_output=True,
+        text=True,
+    )
     assert (run.returncode, run.stderr) == (0, "")
