@@ -207,13 +207,14 @@ def test_a_full_device_is_told_and_stays(device: Callable[[str, int], Path]) -> 
 
 
 def test_folders_and_names_that_no_file_has_are_refused(folder: Path) -> None:
-    for name, reason in [
+    cases: list[tuple[str | Path, str]] = [
         (folder, "expected a file, found a directory"),
         (f"{folder}/none/", "expected a file"),
         ("", "expected a file, found a directory"),
         (folder / "no" / "such", "No such file"),
         (f"{folder}/a\0b", "null"),
-    ]:
+    ]
+    for name, reason in cases:
         with pytest.raises(InputError, match=reason):
             write_bytes(name, b"")
     assert names(folder) == []

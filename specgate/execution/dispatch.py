@@ -228,7 +228,7 @@ class _Run:
             if path.suffix.lower() == ".npy":
                 np.save(file, values)
             else:
-                file.write(buffer.data[: buffer.declared])
+                file.write(buffer.data[: buffer.declared].data)
         self.out(f"Resource '{plain_name(command.resource)}' written to '{plain_name(target)}'")
 
 

@@ -184,15 +184,21 @@ def test_a_process_that_does_not_start_costs_a_note(monkeypatch, tmp_path, scrip
     infer_process.close()
 
 
+def running():
+    child = infer_process._state.child
+    assert child is not None
+    return child.process
+
+
 def test_one_process_serves_many_models_and_a_dead_one_is_replaced():
     undecided(hidden())
-    first = infer_process._state.child.process.pid
+    first = running().pid
     undecided(hidden())
-    assert infer_process._state.child.process.pid == first
-    infer_process._state.child.process.kill()
-    infer_process._state.child.process.wait()
+    assert running().pid == first
+    running().kill()
+    running().wait()
     assert undecided(hidden()) == ([], [])
-    assert infer_process._state.child.process.pid != first
+    assert running().pid != first
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
