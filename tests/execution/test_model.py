@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -13,6 +12,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import budget_of
 from specgate.execution.model import run_model
 
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="THE MODEL TESTS ARE NOT RUN: pip install ml-dtypes")
 onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
 helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
 
