@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Self, cast
 
 from specgate.processes import receive, send, start
@@ -27,7 +26,6 @@ Failure = Literal["crashed", "timeout"]
 
 _LENGTH: Final = struct.Struct("<Q")
 _FAREWELL: Final = 2.0
-_LOOK_AFTER_PARENT: Final = 0.5
 #: The child finds specgate where its parent does, whatever folder it starts in.
 _START: Final = "import sys; sys.path[:] = {path!r}; from specgate.oracles.child import serve; serve()"
 
@@ -134,18 +132,10 @@ def _read(stream: BinaryIO) -> bytes:
     return receive(stream, _LENGTH.unpack(receive(stream, _LENGTH.size))[0])
 
 
-def _end_with_parent(parent: int) -> None:
-    """End this process soon after the one that started it, also in the middle of an answer."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK_AFTER_PARENT)
-    os._exit(1)
-
-
 def serve() -> None:
     """Be the child: answer questions from stdin until it ends; what libraries print to stdout goes to stderr."""
     import traceback
 
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     module, maker, argument = pickle.loads(_read(questions))  # noqa: S301  # our parent wrote it
