@@ -74,7 +74,7 @@ def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[
     return [
         (place, str(tensor.type))
         for place, tensor in descriptor.tensors()
-        if tensor.type in asked and device.isdisjoint(asked[tensor.type])
+        if tensor.type in asked and device.isdisjoint(asked[str(tensor.type)])
     ]
 
 
@@ -90,7 +90,7 @@ def judged_for(
         return verdict
     if device is None:
         notes = [
-            f"{place} is {tensor.type}, which needs a device that reports {' or '.join(asked[tensor.type])}"
+            f"{place} is {tensor.type}, which needs a device that reports {' or '.join(asked[str(tensor.type)])}"
             for place, tensor in descriptor.tensors()
             if tensor.type in asked
         ]
