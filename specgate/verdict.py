@@ -37,7 +37,7 @@ class Finding:
     where: the field it is about, in the descriptor's own words (``IndicesTensor.DataType``), "" for the whole.
     values: every value that the message mentions, by the expression that produced it.
     levels: those that accept the whole descriptor as written for each of them, in order (where it is written for
-    a later one than the target: those that accept it as it is); versions of its domain, where an operator's domain has its own.
+    a later level than the target's, those that accept it as it is); versions of a domain that has its own.
     first_level: the lowest of them, None where there is none. fix: what to change, in one phrase, if something can be
     proposed; a level that it names is one of `levels`.
     basis: whether the page ("documented") or the builds ("observed") refuse it.

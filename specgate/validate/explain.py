@@ -235,7 +235,10 @@ def _rules(
             failed.add(form.name)
         elif form.variable is not None:
             continue  # the cell of the type that is not known says so already
-        yield _failure(form, context, where, unknown=answer is UNKNOWN), form
+        key = (id(form), id(context), where)
+        if key not in facts.told:
+            facts.told[key] = _failure(form, context, where, unknown=answer is UNKNOWN)
+        yield facts.told[key], form
 
 
 def _failure(form: RuleForm, context: Context, where: str, *, unknown: bool) -> Failure:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Resolved, RuleForm
+    from specgate.validate.explain import Failure
 
 __all__ = ["Facts", "applies"]
 
@@ -23,13 +24,17 @@ class Facts:
     They are kept by the identity of rule and context, which live as long as the tables and as this object.
     """
 
-    __slots__ = ("_contexts", "_inner", "_tensors", "_values")
+    __slots__ = ("_contexts", "_inner", "_tensors", "_values", "told")
+
+    #: What was said already of a rule that does not hold, by the rule, what it was judged on, and the place.
+    told: dict[tuple[int, int, str], Failure]
 
     def __init__(self) -> None:
         self._contexts: dict[tuple[Any, ...], tuple[Descriptor, Context]] = {}
         self._inner: dict[tuple[Any, ...], Context] = {}
         self._tensors: dict[int, list[tuple[str, str, Context]]] = {}
         self._values: dict[tuple[int, int], Any] = {}
+        self.told = {}
 
     def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:
         """Return what the rules of a level read: one for all levels that have the same fields and limits."""

@@ -83,10 +83,9 @@ class Reach:
         if resolved.cases:
             cases = (case for case in resolved.cases if self.facts.holds(case.when, context) is True)
             return any(self._passes(made, case.resolved) for case in cases)
-        if any(True for _ in structure_failures(made, resolved)):
+        if not self._hold((form for form in resolved.rules if form.name in self.doubts), context):
             return False
-        doubted = [form for form in resolved.rules if form.name in self.doubts]
-        if not self._hold(doubted, context):
+        if any(True for _ in structure_failures(made, resolved)):
             return False
         for name in resolved.fields:
             if any(True for _ in cell_failures(name, resolved, context.fields[name])):
