@@ -354,3 +354,18 @@ def test_other_domains_are_doubted_too(save, op_type, attributes, wrong):
             specgate.execute(path, x)
     else:
         assert specgate.execute(path, x)["o"].tolist() == [[1]]
+
+
+def test_kernels_of_ones_own_are_used_there_too(save, tmp_path):
+    nodes = [helper.make_node("Erf", ["x"], ["e"]), helper.make_node("Softsign", ["e"], ["o"])]
+    path = save(nodes, [info("x", shape=[1])])
+    np.save(tmp_path / "x.npy", np.ones(1, "f4"))
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from specgate.execution.kernels import register_kernel\n"
+        "register_kernel('softsign', lambda x, **more: x * 0 + 7)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "specgate", "--kernels", str(own), "run", path, "-i", f"x={tmp_path / 'x.npy'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SOON, check=False)
+    assert done.stdout == "o: float32 [1]\n[7.]\n"
