@@ -49,12 +49,28 @@ class Dialect:
         return types
 
     @cached_property
+    def type_numbers(self) -> dict[str, int]:
+        """The numbers of the element types, by their words; empty where the dialect has none."""
+        return {name: int(info["value"]) for name, info in self.types.items() if info.get("value") is not None}
+
+    @cached_property
     def bits(self) -> dict[str, int | None]:
         return {name: info.get("bits") for name, info in self.types.items()}
 
     @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(self.types)
+
+    def numbers(self, enum: str) -> dict[str, int]:
+        """Return the numbers of an enum's words (``PADDING_MODE``), empty where the dialect has none for them."""
+        found: dict[str, int] = self.raw.get("numbers", {}).get("enums", {}).get(enum, {})
+        return found
+
+    @property
+    def operator_numbers(self) -> dict[str, int]:
+        """The numbers of operators in the vendor's header, by their names; empty where it has none."""
+        found: dict[str, int] = self.raw.get("numbers", {}).get("operators", {})
+        return found
 
     @property
     def level_word(self) -> str:
