@@ -198,7 +198,13 @@ def _tables(commands: Any) -> None:
     diff.add_argument("--format", choices=("text", "json"), default="text")
 
     explain = _command(commands, "explain", "tables", "what an error code such as 0x80070057 means, and what to do")
-    explain.add_argument("code", help="hexadecimal (0x80070057), decimal (-2147024809) or by name (E_INVALIDARG)")
+    explain.add_argument(
+        "code",
+        nargs="+",
+        help="hexadecimal (0x80070057, 80070057), decimal (-2147024809), by name (E_INVALIDARG), by its message (The "
+        "parameter is incorrect.), or a log line that holds one",
+    )
+    explain.add_argument("--format", choices=("text", "json"), default="text")
 
     rule = _command(commands, "rule", "tables", "the reference of a rule: its levels, source and examples")
     rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")

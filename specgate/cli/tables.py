@@ -243,25 +243,14 @@ def _where(row: dict[str, Any]) -> str:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Print what an error code means and how to get the descriptor checked."""
-    wanted = arguments.code.strip()
-    spelled = _hexadecimal(wanted)
-    for name in DIALECTS:
-        for code, entry in dialect(name).raw.get("codes", {}).get("codes", {}).items():
-            if wanted.upper() == entry["name"].split()[0] or spelled == code:
-                _out(f"{code} {entry['name']} ({dialect(name).raw['dialect']['title']})")
-                _out(f"  {entry['meaning']}")
-                _out(f"  {entry['advice']}")
-                return 0
-    known = [f"{c} {e['name']}" for n in DIALECTS for c, e in dialect(n).raw.get("codes", {}).get("codes", {}).items()]
-    raise InputError(f"unknown code {wanted!r:.40}; known: {'; '.join(known)}")
+    from specgate.codes import explained
 
-
-def _hexadecimal(text: str) -> str | None:
-    """0x80070057 from itself, from an unsigned or a signed decimal number."""
-    try:
-        number = int(text, 0) if len(text) < 30 else None
-    except ValueError:
-        return None
-    if number is None or not -(2**31) <= number < 2**32:
-        return None
-    return f"0x{number & 0xFFFFFFFF:08X}"
+    found = explained(" ".join(arguments.code))
+    if arguments.format == "json":
+        sys.stdout.write(as_json([entry.to_dict() for entry in found]))
+        return 0
+    for entry in found:
+        _out(f"{entry.code} {entry.name} ({dialect(entry.dialect).raw['dialect']['title']})")
+        _out(f"  {entry.meaning}")
+        _out(f"  {entry.advice}")
+    return 0

@@ -146,6 +146,7 @@ class Code(_File):
     name: str
     meaning: str
     advice: str
+    texts: list[str] = Field(default=[], description="phrases of the message that systems print, in small letters")
     source: str
 
 
