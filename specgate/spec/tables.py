@@ -6,7 +6,7 @@ import difflib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
@@ -18,6 +18,8 @@ from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+MAX_LEVEL: Final = 10**9
 
 __all__ = ["Dialect", "OperatorSpec", "dialect", "in_use", "use_specs"]
 
@@ -176,6 +178,28 @@ class Dialect:
         found: list[dict[str, Any]] = self.raw.get("environments", {}).get("environments", [])
         return found
 
+    def level_named(self, wanted: object) -> str | None:
+        """Return the level that a text or a number names, None where none does.
+
+        As it is written (``4.1``, ``opset13``), by its number alone (``13``, 17, 5.0), as the vendor's header spells it
+        (``DML_FEATURE_LEVEL_4_1``) or by the number there (``0x4100``).
+        """
+        if isinstance(wanted, bool) or not isinstance(wanted, str | int | float):
+            return None
+        if isinstance(wanted, int) and abs(wanted) > MAX_LEVEL:  # too long to print, perhaps
+            return None
+        text = str(wanted)
+        spelt = {text}
+        if not isinstance(wanted, str):  # 5 and 5.0 are one number
+            spelt |= {f"{text}.0", text.removesuffix(".0")}
+        word = str(self.raw["dialect"].get("level_name", ""))
+        for level in self.levels:
+            number = str(self.raw["levels"]["levels"][level].get("target_version", level))
+            names = {level, level.removeprefix("opset"), f"opset{level}" if level.isdecimal() else level, number}
+            if spelt & names or (word and text.upper() == word + level.replace(".", "_")):
+                return level
+        return None
+
     def check_level(self, level: str) -> None:
         """Raise InputError when `level` is not one of this dialect's."""
         if level not in self.position:
@@ -263,8 +287,8 @@ def in_use(table: Dialect) -> Iterator[None]:
 
 def _forget() -> None:
     """Drop what was compiled from tables that no longer count."""
-    from specgate import targets
+    from specgate.targets import forget as forget_targets
     from specgate.validate.check import forget
 
     forget()
-    targets.forget()
+    forget_targets()
