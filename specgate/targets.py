@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.tables import Dialect
 
-__all__ = ["Target", "known_targets", "parse_target", "parse_targets"]
+__all__ = ["Target", "known_targets", "listed_targets", "parse_target", "parse_targets"]
 
 _EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
 _LATEST: Final = "latest"
@@ -39,6 +39,15 @@ class Target:
 
     def __str__(self) -> str:
         return f"{self.dialect}:{self.level}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "target": str(self),
+            "alias": self.alias,
+            "environment": self.environment,
+            "ir_version": self.ir_version,
+        }
 
     @property
     def described(self) -> str:
@@ -182,3 +191,17 @@ def known_targets(names: Iterable[str] = DIALECTS) -> list[dict[str, Any]]:
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
         rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
     return rows
+
+
+def listed_targets(*names: str) -> list[Target]:
+    """Return the targets that `names` stand for: all levels and releases of a dialect, or the one of a target's name.
+
+    Without names those of every dialect. Raises InputError for a name that is neither.
+    """
+    found: list[Target] = []
+    for name in names or DIALECTS:
+        if name in DIALECTS:
+            found += [parse_target(row["target"]) for row in known_targets([name])]
+        else:
+            found.append(parse_target(name))
+    return found

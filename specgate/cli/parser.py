@@ -173,9 +173,9 @@ def _judging(commands: Any) -> None:
         commands,
         "minimum",
         "tables",
-        "the lowest level that accepts a descriptor or an ONNX model, and what blocks each level below",
+        "the lowest level that accepts a descriptor or a model, and what blocks each level below",
     )
-    minimum.add_argument("descriptor", help="descriptor file, a JSON text, or an .onnx model")
+    minimum.add_argument("descriptor", help="descriptor file, a JSON text, an .onnx model or an OpenVINO IR (.xml)")
     _inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-MAX_LEVEL: Final = 10**9
-
 __all__ = ["Dialect", "OperatorSpec", "dialect", "in_use", "use_specs"]
+
+MAX_LEVEL: Final = 10**9
 
 
 @dataclass
