@@ -42,5 +42,5 @@ def test_levels_of_the_others() -> None:
 @pytest.mark.parametrize("level", [99, 4.15, "99", True, None, [17]])
 def test_what_is_no_level(level: object) -> None:
     for call in (testing.descriptors, testing.near_valid, testing.finding_ids):
-        with pytest.raises(InputError, match="unknown opset '.+' of onnx; expected one of 1, 2, 3"):
+        with pytest.raises(InputError, match=r"unknown opset '.+' of onnx; expected one of 1, 2, 3"):
             call("onnx", "OneHot", level)  # type: ignore[operator]

@@ -13,7 +13,7 @@ from specgate.targets import known_targets, parse_target
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from specgate.targets import Target
 
@@ -150,7 +150,7 @@ def rule(arguments: argparse.Namespace) -> int:
     if found.says:
         _out(f"  says     {found.says}")
     if found.holds:
-        _out(text_table([[str(entry["levels"]), entry["text"]] for entry in found.holds], indent="  "))
+        _out(text_table(_held(found.holds), indent="  "))
     if found.fix:
         _out(f"  fix      {found.fix}")
     for source in found.source:
@@ -165,6 +165,15 @@ def rule(arguments: argparse.Namespace) -> int:
         target = f"{found.id.partition('/')[0]}:{rejected['at']}"
         _out(f"    specgate check '{json.dumps(rejected['descriptor'])}' --target {target}")
     return 0
+
+
+def _held(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
+    """The forms of a rule by levels; where builds enforce forms of their own, each says whose it is."""
+    if not any("basis" in form for form in holds):
+        return [[str(form["levels"]), form["text"]] for form in holds]
+    page = {"documented": "page", "observed": "builds"}
+    whose = [f"{form['by']} only" if "by" in form else page[form.get("basis", "documented")] for form in holds]
+    return [[str(form["levels"]), who, form["text"]] for form, who in zip(holds, whose, strict=True)]
 
 
 def targets(arguments: argparse.Namespace) -> int:

@@ -57,8 +57,7 @@ def build(
         info = layout.attributes.get(key)
         if info is None:
             if not spec.raw.get("unchecked_attributes"):
-                words = ", ".join(layout.attributes) or "none"
-                message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
+                message = f"{spec.name} defines no attribute {shown(key)}"
                 oddities.append(Oddity("unknown-attribute", key, message, raw))
             continue
         stated = kinds.get(key) if kinds else None

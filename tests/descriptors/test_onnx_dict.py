@@ -106,7 +106,7 @@ def test_oddities() -> None:
     assert made.oddities == (
         Oddity("too-many-inputs", "inputs", "4 inputs are given, at most 3 are defined"),
         Oddity("wrong-kind", "axis", "axis is 'x', but a 64-bit integer is expected", "x"),
-        Oddity("unknown-attribute", "axes", "OneHot defines no attribute 'axes' (it has: axis)", [1]),
+        Oddity("unknown-attribute", "axes", "OneHot defines no attribute 'axes'", [1]),
     )
 
 
