@@ -43,7 +43,7 @@ class Target:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
-            "target": str(self),
+            "target": f"{self.dialect}:{self.level}",
             "alias": self.alias,
             "environment": self.environment,
             "ir_version": self.ir_version,
@@ -89,7 +89,7 @@ def _parse(text: str) -> Target:
     if not wanted:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     table = dialect(name if name in DIALECTS else name.lower() if name.lower() in DIALECTS else name)
-    return _found(table, wanted) or _unknown(table, wanted, text)
+    return _of(table, wanted) or _unknown(table, wanted, text)
 
 
 def _only_one(text: str, wanted: str) -> Target:
@@ -97,7 +97,7 @@ def _only_one(text: str, wanted: str) -> Target:
     if not wanted or wanted.lower() in DIALECTS:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     tables = [dialect(name) for name in DIALECTS]
-    found = [target for table in tables for target in [_found(table, wanted)] if target is not None]
+    found = [target for table in tables for target in [_of(table, wanted)] if target is not None]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -107,7 +107,8 @@ def _only_one(text: str, wanted: str) -> Target:
     raise InputError(f"{_EXPECTED}, found {text!r:.60}{several}")
 
 
-def _found(table: Dialect, wanted: str) -> Target | None:
+def _of(table: Dialect, wanted: str) -> Target | None:
+    """The target by a level or a release of a dialect, None where it has none of that name."""
     if wanted.lower() == _LATEST:
         infos = table.raw["levels"]["levels"]
         newest = next(level for level in reversed(table.levels) if not infos[level].get("unfinished"))

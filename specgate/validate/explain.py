@@ -103,11 +103,11 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
         field_name = oddity.where.partition("[")[0]
         name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
         where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
-        message = oddity.message
+        said = oddity.message
         if oddity.code == "unknown-attribute":  # the level says which there are
             words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
-            message += f" (it has: {', '.join(words) or 'none'})"
-        yield Failure(name, where, message, {where: _found(oddity.value)}, aspect="structure", structural=True)
+            said += f" (it has: {', '.join(words) or 'none'})"
+        yield Failure(name, where, said, {where: _found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
