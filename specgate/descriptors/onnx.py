@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
-from specgate.descriptors.words import number_of, word_of
+from specgate.descriptors.words import number_of, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -173,13 +173,24 @@ def _object(kind: str, raw: Any) -> Any:
         raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # a value of another kind, as for the others
     try:
         if wanted is TensorDesc:
-            return _tensor(raw, "")
+            return _of_known_type(_tensor(raw, ""))
         if not raw.keys() <= {"inputs", "outputs"}:
             raise ValueError("a graph is expected as inputs and outputs")
-        ends = [[t or TensorDesc(None, None) for t in _tensors(raw.get(key), key)] for key in ("inputs", "outputs")]
+        ends = [
+            [_of_known_type(t) or TensorDesc(None, None) for t in _tensors(raw.get(key), key)]
+            for key in ("inputs", "outputs")
+        ]
         return GraphDesc(tuple(ends[0]), tuple(ends[1]))
     except InputError as error:
         raise ValueError(f"{_OBJECTS[kind]} is expected: {error}") from None
+
+
+def _of_known_type(tensor: TensorDesc | None) -> TensorDesc | None:
+    """Return a tensor; raise ValueError for a type that the dialect does not have."""
+    table = dialect(NAME)
+    if tensor is not None and tensor.type is not None and not table.knows_type(tensor.type):
+        raise ValueError(unknown_word("its type", tensor.type, "element type", table.types))
+    return tensor
 
 
 def write(descriptor: Descriptor) -> dict[str, Any]:

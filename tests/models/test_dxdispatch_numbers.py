@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from specgate.cli import main
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed
@@ -16,6 +14,8 @@ from tests.paths import DATA
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 MODEL = str(DATA / "dxdispatch" / "one_hot.json")
 
