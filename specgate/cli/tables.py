@@ -29,7 +29,8 @@ def _out(text: str) -> None:
 
 def support(arguments: argparse.Namespace) -> int:
     """Print an operator's table with the target's row marked, every operator of a target, or a page of them all."""
-    target = parse_target(arguments.target) if arguments.target else None
+    said = (arguments.operator or "").partition("/")[0].lower()
+    target = parse_target(arguments.target, said if said in DIALECTS else None) if arguments.target else None
     if arguments.format == "html":
         emit(_page(arguments.operator, target), arguments.output)
         return 0
