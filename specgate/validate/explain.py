@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, ScaleBias, Size2D, TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.rules.explain import explain
 
@@ -58,11 +58,12 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
     broken: list[tuple[RuleForm, str, Broken]] = []
     tensor_failures: list[Failure] = []
     hidden: set[tuple[str, str]] = set()
+    unstated = _unstated(descriptor)
     for name, tensor in _tensors(fields):
         inner = Context({"tensor": tensor}, resolved.numbers, context.bits)
         info = resolved.fields[name.partition("[")[0]]
         forms = tuple(form for form in resolved.tensor_rules if form.applies_to(info))
-        for failure, form in _rules(forms, inner, name, broken, frozenset()):
+        for failure, form in _rules(forms, inner, name, broken, frozenset(), unstated):
             tensor_failures.append(failure)
             if not failure.unknown:
                 hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)
@@ -74,11 +75,22 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
             failures = _cell(name, info, cell, fields[name]) if cell is not None or info.words else iter(())
         found += [f for f in failures if (name, f.aspect + "s") not in hidden]
     found += tensor_failures
-    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken, lost)]
+    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken, lost, unstated)]
     if broken and not any(not f.unknown for f in found):
         # Nothing else explains why these rules have no value, so they are the cause themselves.
         found += [_broken(form, where, error) for form, where, error in broken]
     return found
+
+
+def _unstated(descriptor: Descriptor) -> frozenset[str]:
+    """The outputs that are given, at least in part, without a type: what depends on that type cannot be wrong."""
+    if descriptor.plain:
+        return frozenset()
+    return frozenset(
+        name
+        for name, value in descriptor.fields.items()
+        if value is UNSTATED or (isinstance(value, list) and any(item is UNSTATED for item in value))
+    )
 
 
 def _broken(form: RuleForm, where: str, error: Broken) -> Failure:
@@ -89,9 +101,12 @@ def _broken(form: RuleForm, where: str, error: Broken) -> Failure:
 def _tensors(fields: Mapping[str, Any]) -> Iterator[tuple[str, TensorDesc]]:
     for name, value in fields.items():
         if isinstance(value, TensorDesc):
-            yield name, value
+            if value is not UNSTATED:
+                yield name, value
         elif isinstance(value, list | tuple):
-            yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
+            for index, item in enumerate(value):
+                if isinstance(item, TensorDesc) and item is not UNSTATED:
+                    yield f"{name}[{index}]", item
 
 
 def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
@@ -130,7 +145,7 @@ def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator
         return
     for where, item in _items(name, value):
         if isinstance(item, TensorDesc):
-            if cell is not None:
+            if cell is not None and item is not UNSTATED:
                 yield from _tensor_cell(name, where, cell, item)
         elif isinstance(item, Size2D | ScaleBias):
             for member, number in item._asdict().items():
@@ -216,6 +231,7 @@ def _rules(
     where: str,
     broken: list[tuple[RuleForm, str, Broken]],
     lost: frozenset[str],
+    unstated: frozenset[str],
 ) -> Iterator[tuple[Failure, RuleForm]]:
     """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
     failed: set[str] = set()
@@ -226,9 +242,10 @@ def _rules(
             answer = _judge(form, context)
         except Broken as error:
             failed.add(form.name)
-            broken.append((form, where, error))
+            if not unstated & form.fields:
+                broken.append((form, where, error))
             continue
-        if answer is True:
+        if answer is True or (answer is UNKNOWN and unstated & form.fields):
             continue
         if answer is False:
             failed.add(form.name)
