@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specgate import targets
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
-from specgate.targets import Target, known_targets, parse_target, parse_targets
+from specgate.targets import Target, at_level, known_targets, parse_target, parse_targets
 
 LEVELS = {
     "directml:4.1": ("directml", "4.1"),
@@ -46,7 +46,9 @@ def test_releases(text: str, wanted: tuple[str, str]) -> None:
     target = parse_target(text)
     assert (target.level, target.alias) == wanted
     assert target.environment
-    assert target.described == f"{target} ({wanted[1]})"
+    assert str(target) == f"{target.dialect}:{wanted[1]}"
+    assert target.at_level == at_level(text) == f"{target.dialect}:{wanted[0]}"
+    assert target.described == f"{target} ({dialect(target.dialect).spoken(wanted[0])})"
 
 
 def test_a_release_says_what_it_reads() -> None:

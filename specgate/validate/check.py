@@ -91,7 +91,8 @@ def check_for(
 ) -> Verdict:
     """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
     if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
-        return check_at(descriptor, target.level, basis, device=device)
+        verdict = check_at(descriptor, target.level, basis, device=device)
+        return verdict if target.alias is None else _spelt(verdict, str(target))
     table = load_dialect(descriptor.dialect)
     version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
     if version is None:
@@ -101,12 +102,16 @@ def check_for(
         return Verdict(
             accepted=False, target=str(target), operator=descriptor.operator, basis=basis, findings=(finding,)
         )
-    verdict = check_at(descriptor, version, basis, device=device)
+    return _spelt(check_at(descriptor, version, basis, device=device), str(target))
+
+
+def _spelt(verdict: Verdict, target: str) -> Verdict:
+    """Return a verdict, with its findings, of a target as the user spells it."""
     return replace(
         verdict,
-        target=str(target),
-        findings=tuple(replace(found, target=str(target)) for found in verdict.findings),
-        undecided=tuple(replace(found, target=str(target)) for found in verdict.undecided),
+        target=target,
+        findings=tuple(replace(found, target=target) for found in verdict.findings),
+        undecided=tuple(replace(found, target=target) for found in verdict.undecided),
     )
 
 
