@@ -28,7 +28,8 @@ def assert_supported(
 
     model: a path (ONNX, OpenVINO IR, descriptor file), an ``onnx.ModelProto``, or one descriptor as a dict. basis,
     device: as `specgate.lint` has them. strict: undecided nodes and nodes without a table fail, too; a model with no
-    node that could be judged always does. Returns the report. Raises AssertionError; InputError for an unusable model.
+    node that could be judged, and a target for which it has none, always do. Returns the report. Raises AssertionError;
+    InputError for an unusable model.
     """
     __tracebackhide__ = True
     targets = [target] if isinstance(target, str) or hasattr(target, "dialect") else list(target)

@@ -47,7 +47,8 @@ def explained(descriptor: Descriptor, level: str, basis: Basis, by: str | None) 
         if dialect.position[descriptor.version] > dialect.position[level]:
             findings.append(version_finding(descriptor, spec, level, target))
         judged_at = descriptor.version
-    if judged_at not in spec.levels or level not in spec.levels:
+    newer = dialect.position[judged_at] > dialect.position[level]  # a later level that lacks it keeps what it was
+    if judged_at not in spec.levels or (newer and level not in spec.levels):
         blamed = judged_at if judged_at not in spec.levels else level
         findings.append(missing_operator(descriptor, spec, blamed, target))
         return Verdict(accepted=False, target=target, operator=spec.name, basis=basis, findings=tuple(findings))
