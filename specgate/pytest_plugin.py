@@ -70,10 +70,11 @@ def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> R
 
 def _problem(report: Report, *, strict: bool) -> str | None:
     targets = ", ".join(report.targets)
+    wrong = any(found.severity == "error" for found in report.findings)
+    if report.nodes == 0 and report.targets and not wrong:
+        return f"has no node that could be judged for {targets}"
     if not report.clean:
         return f"is not supported by {targets or 'any of the targets'}"
-    if report.nodes == 0:
-        return f"has no node that could be judged for {targets}"
     if strict and (report.undecided or report.no_table):
         return f"is not known to be supported by {targets}"
     return None
