@@ -48,6 +48,7 @@ class Judging:
         self.word = str(target)
         self.basis = basis
         self.device = device
+        self.refused = False  # whether a node is, at its own import
         self.versions = Versions(target, basis, device)
         self._known: dict[int, _Known] = {}
 
@@ -63,6 +64,7 @@ class Judging:
         if known is None:
             known = self._known[id(descriptor)] = self._judged(descriptor)
         verdict = known.verdict
+        self.refused = self.refused or verdict.accepted is False
         for found in (*verdict.findings, *known.needs):
             report.findings.append(replace(found, location=unit.location, target=self.word))
         if verdict.accepted is None:

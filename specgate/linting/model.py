@@ -72,15 +72,32 @@ def _report(
 
 def _judge(graph: Graph, target: Target, judging: Judging, report: Report) -> None:
     """Judge the nodes of the target's dialect; what the whole file asks of the target comes before them."""
-    before = len(report.findings)
+    start, opened = len(report.findings), len(report.undecided)
     for unit in graph.units:
         if unit.descriptor is None or unit.descriptor.dialect == target.dialect:
             judging.unit(unit, report)
     if graph.dialect == "onnx":
         from specgate.linting.onnx_versions import target_findings
 
-        report.findings[before:before] = target_findings(graph, target, report.files, judging.versions)
+        report.findings[start:start] = target_findings(graph, target, report.files, judging.versions)
+    unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
+    report.findings[start:] = _with_true_levels(report.findings[start:], unclear=unclear)
     report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
+
+
+def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
+    """Let findings on the file itself list only the levels that take all of it.
+
+    unclear: whether a node is refused at its own import, or something else keeps the file from being accepted.
+    """
+    limiting = [found for found in findings if found.levels and found.id.startswith("onnx/model/")]
+    common = [at for at in limiting[0].levels if all(at in f.levels for f in limiting)] if limiting else []
+    levels = () if unclear else tuple(common)
+    for found in findings:
+        if any(found is one for one in limiting):
+            yield replace(found, levels=levels, first_level=levels[0] if levels else None)
+        else:
+            yield found
 
 
 def _without_echoes(findings: list[Finding]) -> Iterator[Finding]:

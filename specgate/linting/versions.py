@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from specgate.levels import LevelSet
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
-from specgate.validate.message import missing_domain, rule_id
+from specgate.validate.judge import domainless
+from specgate.validate.message import rule_id
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Versions:
         """Return what the target lacks for a node of an import above it, beyond what its own version refuses."""
         spec, own, level = self._at(descriptor)
         if level is None:
-            return (missing_domain(spec, self.target),)
+            return domainless(descriptor, self.target, self.basis, self.device).findings
         if level in spec.levels and spec.row_held(own) == spec.row_held(level):
             return ()
         told = {(found.id, found.where) for found in verdict.findings}
@@ -72,7 +72,8 @@ class Versions:
         there = check_at(
             replace(descriptor, version=None, fields=fields), level, self.basis, device=self.device
         ).findings
-        lacking = [_lacking(spec, name, own, level, str(self.target)) for name in newer if name not in plain]
+        taken = there[0].levels if there else ()
+        lacking = [_lacking(spec, name, own, level, taken) for name in newer if name not in plain]
         if lacking:  # what is wrong without these is but an echo, save for the types and ranks of others
             there = (*lacking, *(found for found in there if found.id.endswith((".type", ".rank"))))
         return tuple(found for found in there if (found.id, found.where) not in told)
@@ -146,10 +147,10 @@ def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: st
     return info is not None and info.kind == "attribute" and descriptor.fields[name] == info.default
 
 
-def _lacking(spec: OperatorSpec, name: str, own: str, level: str, target: str) -> Finding:
-    """The finding for a field that an operator has only at later levels."""
+def _lacking(spec: OperatorSpec, name: str, own: str, level: str, taken: tuple[str, ...]) -> Finding:
+    """The finding for a field that an operator has only at later levels. taken: those that accept the node."""
     table, info = spec.dialect, spec.field_at(name, own) or spec.fields[name]
-    having = LevelSet.of(table.levels, [at for at in spec.levels if spec.field_at(name, at) is not None])
+    having = [at for at in spec.levels if spec.field_at(name, at) is not None]
     later = next((at for at in having if table.position[at] > table.position[level]), own)
     an = "an" if info.kind[0] in "aio" else "a"
     return Finding(
@@ -158,10 +159,9 @@ def _lacking(spec: OperatorSpec, name: str, own: str, level: str, target: str) -
         message=f"{info.vendor_name} is {an} {info.kind} of {spec.name} from {table.spoken(later)} on",
         where=name,
         values={"level": level},
-        first_level=having.first,
-        levels=tuple(having),
-        fix=f"use {table.spoken(later)}",
-        target=target,
+        first_level=taken[0] if taken else None,
+        levels=taken,
+        fix=f"use {table.spoken(later)}" if later in taken else None,
     )
 
 
