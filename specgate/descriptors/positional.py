@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.words import unknown_word
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
@@ -47,6 +48,7 @@ def build(
     for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
         placed, left = _placed(infos, tensors, spec)
         fields.update(placed)
+        oddities.extend(_unknown_types(spec, placed))
         if left:
             message = f"{len(tensors)} {kind} are given, at most {len(infos)} are defined"
             oddities.append(Oddity(f"too-many-{kind}", kind, message))
@@ -57,8 +59,7 @@ def build(
         info = layout.attributes.get(key)
         if info is None:
             if not spec.raw.get("unchecked_attributes"):
-                words = ", ".join(layout.attributes) or "none"
-                message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
+                message = f"{spec.name} defines no attribute {shown(key)}"
                 oddities.append(Oddity("unknown-attribute", key, message, raw))
             continue
         stated = kinds.get(key) if kinds else None
@@ -73,6 +74,18 @@ def build(
 
 
 _BLANK: Final = TensorDesc(None, None)
+
+
+def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Oddity]:
+    """Yield the tensors whose type is a word that the dialect does not have."""
+    types = spec.dialect.types
+    for name, value in placed.items():
+        for index, tensor in enumerate(value if isinstance(value, list) else (value,)):
+            word = tensor.type
+            if word is not None and word not in types and not spec.dialect.knows_type(word):
+                where = f"{name}[{index}]" if isinstance(value, list) else name
+                message = unknown_word(f"the type of {where}", word, "element type", types)
+                yield Oddity("unknown-word", where, message, word)
 
 
 def _placed(
