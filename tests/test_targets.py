@@ -144,7 +144,7 @@ def test_latest_is_the_newest_level_that_is_finished() -> None:
         infos = table.raw["levels"]["levels"]
         assert all(infos[level].get("unfinished") for level in newer)
         assert not infos[target.level].get("unfinished")
-        assert target.described == f"{name}:{target.level} (latest)"
+        assert target.described == f"{name}:latest ({dialect(name).spoken(target.level)})"
 
 
 def test_a_level_of_a_known_dialect() -> None:
