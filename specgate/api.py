@@ -237,7 +237,8 @@ def lint(
     targets: one or several. device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size
     (``{"batch": 1}``, ``{"x[0]": 1}`` for a nameless one of the input x); infer asks the onnx package, where
     it is installed, for types and shapes that the file leaves out, in a process of its own; custom_domains are those
-    that the targets are known to have.
+    that the targets are known to have. A target for which the file has no node, and a file without a node that could
+    be judged, are warnings.
     """
     from specgate.linting.model import lint_model
     from specgate.linting.settings import LintSettings

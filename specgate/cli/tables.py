@@ -206,9 +206,9 @@ def _sources(name: str) -> list[str]:
 
 def _resolution(given: str, target: Any) -> str:
     entry = next((e for e in dialect(target.dialect).environments if e["title"] == target.environment), None)
-    parts = [str(target)]
+    parts = [target.at_level]
     if entry is not None:
-        parts = [str(entry["title"]), *([f"{_via(entry)}"] if _via(entry) else []), str(target)]
+        parts = [str(entry["title"]), *([f"{_via(entry)}"] if _via(entry) else []), target.at_level]
     ir = f" (IR version {target.ir_version})" if target.ir_version else ""
     source = f"; source: {_where(entry)}" if entry else ""
     return f"{given}: {' → '.join(parts)}{ir}{source}"

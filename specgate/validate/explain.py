@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, ScaleBias, Size2D, TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken
 from specgate.rules.explain import explain
 from specgate.validate.facts import Facts, applies
@@ -138,7 +138,7 @@ def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator
         return
     for where, item in _items(name, value):
         if isinstance(item, TensorDesc):
-            if cell is not None:
+            if cell is not None and item is not UNSTATED:
                 yield from _tensor_cell(name, where, cell, item)
         elif isinstance(item, Size2D | ScaleBias):
             for member, number in item._asdict().items():
