@@ -269,7 +269,9 @@ class _Run:
         version = str(self.imports[domain])
         layout = spec.layout(version)
         several = bool(layout.outputs) and layout.outputs[-1].type == "tensor[]"
-        stated = [TensorDesc(None, None)] * count if several else []  # how many there are is for the kernel to know
+        named = names or ("?",) * count
+        # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
+        stated = [TensorDesc(None, None) if name else None for name in named]
         descriptor = build(spec, tensors, stated, attributes, version=version, name=None, convert=attribute_value)
         if descriptor.oddities:
             raise InputError(descriptor.oddities[0].message)
