@@ -138,8 +138,8 @@ def arg_reduce_dimension(
 ) -> NDArray[np.int64]:
     """Return the place of the largest (or least) element along `axis`, which gets size 1 or is dropped.
 
-    keep: 1 or 0, whether that dimension stays. last: of equal elements the last instead of the first. The first nan counts as the largest and the least. Where
-    there is no element to choose, the place is masked.
+    keep: 1 or 0, whether that dimension stays. last: of equal elements the last instead of the first. The first nan
+    counts as the largest and the least. Where there is no element to choose, the place is masked.
     """
     check_axis(axis, inputs.ndim, "arg_reduce")
     _hold_keep("arg_reduce", keep)
