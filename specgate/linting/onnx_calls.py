@@ -128,15 +128,15 @@ def _outputs(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Types:
     bound: dict[str, str] = {}
     for info in layout.inputs:
         variable, value = row.get(info.name, {}).get("variable"), descriptor.fields.get(info.name)
-        if isinstance(value, TensorDesc) and variable is not None and value.type is not None:
-            bound.setdefault(variable, value.type)
-        elif isinstance(value, list) and variable is not None and not info.heterogeneous:
-            bound.update({variable: item.type for item in value if item.type is not None and variable not in bound})
+        tensors = value if isinstance(value, list) and not info.heterogeneous else [value]
+        kind = next((item.type for item in tensors if isinstance(item, TensorDesc) and item.type is not None), None)
+        if variable is not None and kind is not None:
+            bound.setdefault(variable, kind)
     found: list[str | None] = []
     for info in layout.outputs:
         cell = row.get(info.name, {})
         only = cell["types"][0] if len(cell.get("types", ())) == 1 else None
-        kind = None if info.heterogeneous else bound.get(cell.get("variable", ""), only)
         value = descriptor.fields.get(info.name)
-        found += [kind] * (len(value) if isinstance(value, list) else 1)
+        decided = None if info.heterogeneous else bound.get(cell.get("variable", ""), only)
+        found += [decided] * (len(value) if isinstance(value, list) else 1)
     return tuple(found)
