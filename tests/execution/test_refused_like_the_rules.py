@@ -26,7 +26,7 @@ SLICED: list[dict[str, Any]] = [
     {"elem_type": "INT64", "shape": [2], "value": [1, 1]},
 ]
 SPLIT_BY_LENGTHS = [tensor(4), {"elem_type": "INT64", "shape": [2], "value": [2, 2]}]
-CASES = {
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "ReduceMax/keepdims": (
         {"op_type": "ReduceMax", "inputs": [tensor(2, 3)], "attributes": {"keepdims": 2}},
         {"data": ones(2, 3)},

@@ -15,8 +15,8 @@ def info(name, kind=FLOAT, sizes=(2,)):
 
 
 def branch(count, kind=FLOAT):
-    held = {FLOAT: {"value_floats": [1.0, 2.0]}, INT64: {"value_ints": [1, 2]}}[kind]
-    nodes = [helper.make_node("Constant", [], [f"k{i}"], **held) for i in range(count)]
+    held = helper.make_tensor("v", kind, [2], [1, 2])
+    nodes = [helper.make_node("Constant", [], [f"k{i}"], value=held) for i in range(count)]
     return helper.make_graph(nodes, "branch", [], [info(f"k{i}", kind) for i in range(count)])
 
 

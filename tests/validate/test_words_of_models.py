@@ -48,7 +48,7 @@ def test_another_word_is_refused_at_every_level(name, field):
     spec = TABLES.operator(name)
     for level in [row for row in spec.rows if spec.field_at(field, row) is not None]:
         info = spec.field_at(field, level)
-        if info.type not in {"string", "string[]"}:
+        if info is None or info.type not in {"string", "string[]"}:
             continue
         closed = info.words is not None or _cell_values(spec, field, level)
         rules = [form.require.text for form in spec.rule_forms if spec.dialect.holds(level, form.since, form.until)]
