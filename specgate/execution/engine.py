@@ -11,13 +11,14 @@ from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
+from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel
 from specgate.execution.types import as_array, numpy_type
 from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -52,15 +53,27 @@ def execute_at(
         )
     kernel = find_kernel(recipe["kernel"])
     _hold_complete(descriptor, spec, level)
+    hold_rows(descriptor, spec)
     inputs = _inputs(descriptor, arrays, spec)
+    hold_guards(descriptor, inputs, spec, level)
     arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
     arguments.update(kernel_arguments(descriptor, spec, level))
-    with memory.limit(max_bytes):
-        results = kernel(**arguments)
+    results = _computed(kernel, arguments, max_bytes)
     names = recipe["outputs"]
     results = results if isinstance(results, tuple) else (results,)
     outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+
+
+def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], max_bytes: int) -> Any:
+    """Call a kernel: infinities and nan are values like others, memory that there is not is no fault of the kernel."""
+    import numpy as np
+
+    try:
+        with memory.limit(max_bytes), np.errstate(all="ignore"):
+            return kernel(**arguments)
+    except MemoryError as error:
+        raise InputError(f"needs more memory than there is: {error}") from None
 
 
 def _array(output: Any) -> Any:
@@ -94,19 +107,18 @@ def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
     spec.dialect.check_level(own)
     if own not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(own)}")
-    for name, info in spec.fields.items():
-        if descriptor.fields.get(name) is not None and not spec.dialect.holds(own, info.since, info.until):
+    for name in spec.fields:
+        if descriptor.fields.get(name) is not None and spec.field_at(name, own) is None:
             raise InputError(f"is not a field of {spec.name} at {spec.dialect.spoken(own)}", place=name)
     return own
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
     """Refuse a descriptor that leaves out what it must say, be it of no use to the kernel."""
-    for name, info in spec.fields.items():
-        needed = not info.optional and info.default is None and spec.dialect.holds(level, info.since, info.until)
+    for name, info in spec.fields_at(level).items():
         if info.kind == "output" and spec.dialect.unstated_outputs:
             continue
-        if needed and descriptor.fields.get(name) is None:
+        if not info.optional and info.default is None and descriptor.fields.get(name) is None:
             raise InputError(f"{name} is needed, but the descriptor does not have it")
 
 

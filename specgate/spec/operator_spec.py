@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.spec.tables import Dialect
+    from specgate.spec.taken import Taken
 
 __all__ = ["OperatorSpec"]
 
@@ -184,6 +185,13 @@ class OperatorSpec:
         entries = self.raw.get("observed", [])
         return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
 
+    @cached_property
+    def taken(self) -> Taken:
+        """What the rows of all levels take together."""
+        from specgate.spec.taken import Taken
+
+        return Taken(self)
+
     def resolve(self, level: str, side: Side = "documented", by: str | None = None) -> Resolved | None:
         """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level.
 
@@ -206,7 +214,7 @@ class OperatorSpec:
             side=side,
             row=row,
             fields=self.fields_at(level),
-            cells={} if self.whens else self._cells(self.raw["support"][row], None, overlays),
+            cells={} if self.whens else self.cells_of(self.raw["support"][row], None, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
@@ -218,9 +226,9 @@ class OperatorSpec:
         for rule, (when, rows) in zip(self.whens, self.support, strict=True):
             row = self.row_at(whole.level, rows)
             if row is not None:
-                yield Case(rule, replace(whole, row=row, cells=self._cells(rows[row], when, overlays)))
+                yield Case(rule, replace(whole, row=row, cells=self.cells_of(rows[row], when, overlays)))
 
-    def _cells(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
+    def cells_of(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
         """Return a row's cells, with what builds do instead in all cases or in the one of `when`."""
         types = self.dialect.types
         cells = {name: Cell.make(raw, types) for name, raw in row.items()}

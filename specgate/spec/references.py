@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_operators", "check_references"]
 
-_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs", "since"})
+_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs", "since", "lacks"})
 _SPEAKS_OF: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
 
 

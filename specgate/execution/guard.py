@@ -1,0 +1,103 @@
+"""What is refused before a kernel runs, by the table alone: types, ranks and values that no row has, and its guards.
+
+A guard is a rule of the table that kernels rely on, or that none of them reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from specgate.descriptors.core import TensorDesc
+from specgate.errors import InputError, NoKernel
+from specgate.rules.evaluate import Broken, Context, evaluate
+from specgate.rules.explain import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.forms import RuleForm
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["hold_guards", "hold_rows"]
+
+_guards: WeakKeyDictionary[OperatorSpec, dict[str, tuple[tuple[RuleForm, ...], tuple[RuleForm, ...]]]]
+_guards = WeakKeyDictionary()
+
+
+def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
+    """Raise InputError for a type, a rank or a value that no row of the table has, at whatever level.
+
+    Raises NoKernel for a type that a row has and the kernel lacks.
+    """
+    spec.taken.hold(descriptor)
+    for name, lacking in spec.raw["execute"].get("lacks", {}).items():
+        for where, tensor in _tensors(name, descriptor.fields.get(name)):
+            if tensor.type in lacking:
+                raise NoKernel(f"{spec.name} has no kernel for {where} of {tensor.type}")
+
+
+def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> None:
+    """Raise InputError where a guard does not hold at `level`; sizes that are unknown are those of `arrays`."""
+    own, shared = _forms(spec, level)
+    if not own and not shared:
+        return
+    read = {path for form in own for path in form.require.needs}
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields_at(level).items()}
+    for name, array in arrays.items():
+        fields[name] = _known(fields.get(name), array, valued=f"{name}.value" in read)
+    numbers, bits = spec.dialect.limits(level), spec.dialect.bits
+    for name, value in fields.items() if shared else ():
+        for where, tensor in _tensors(name, value):
+            inner = Context({"tensor": tensor}, numbers, bits)
+            _hold([form for form in shared if form.applies_to(spec.fields[name])], inner, where)
+    if own:
+        _hold(own, Context(fields, numbers, bits, spec.scope.defines), None)
+
+
+def _forms(spec: OperatorSpec, level: str) -> tuple[tuple[RuleForm, ...], tuple[RuleForm, ...]]:
+    """Return the guards of the operator and those of every tensor."""
+    known = _guards.setdefault(spec, {})
+    if level not in known:
+        dialect = spec.dialect
+        own = dialect.rules_at(level, [form for form in spec.rule_forms if form.guard], ())
+        known[level] = (own, tuple(form for form in dialect.tensor_rules_at(level, "documented") if form.guard))
+    return known[level]
+
+
+def _known(declared: Any, array: Any, *, valued: bool) -> Any:
+    """Return a tensor with the sizes of its array where its own are unknown, and its elements where rules read them."""
+    if isinstance(declared, TensorDesc):
+        sized = declared if declared.concrete else declared._replace(sizes=array.shape)
+        return sized._replace(value=tuple(array.ravel().tolist())) if valued else sized
+    if isinstance(declared, list | tuple) and isinstance(array, list):
+        return [_known(tensor, each, valued=False) for tensor, each in zip(declared, array, strict=True)]
+    return declared
+
+
+def _tensors(name: str, value: Any) -> Iterator[tuple[str, TensorDesc]]:
+    if isinstance(value, TensorDesc):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
+
+
+def _hold(forms: Any, context: Context, where: str | None) -> None:
+    for form in forms:
+        if _fails(form, context):
+            message, _ = explain(form.require, context)
+            raise InputError(f"{form.because}: {message}" if form.because else message, place=where)
+
+
+def _fails(form: RuleForm, context: Context) -> bool:
+    """Return whether a guard is known not to hold; one without a value is left to the kernel."""
+    try:
+        for rule in (form.when, form.require):
+            if rule is not None and any(context.absent(path) for path in rule.needs):
+                return False
+        if form.when is not None and evaluate(form.when, context) is not True:
+            return False
+        return evaluate(form.require, context) is False
+    except Broken:
+        return False
