@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
+from specgate.execution.memory import MAX_DIMENSIONS
 from specgate.rules.evaluate import Broken, Context, evaluate
 from specgate.rules.explain import explain
 
@@ -39,7 +40,15 @@ def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
 
 
 def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> None:
-    """Raise InputError where a guard does not hold at `level`; sizes that are unknown are those of `arrays`."""
+    """Raise InputError where a guard does not hold at `level`; sizes that are unknown are those of `arrays`.
+
+    So too for arrays of more dimensions than are computed.
+    """
+    for name, array in arrays.items():
+        ranks = [each.ndim for each in array] if isinstance(array, list) else [array.ndim]
+        if max(ranks, default=0) > MAX_DIMENSIONS:
+            message = f"has {max(ranks)} dimensions, more than the {MAX_DIMENSIONS} that are computed"
+            raise InputError(message, place=name)
     own, shared = _forms(spec, level)
     if not own and not shared:
         return

@@ -44,7 +44,7 @@ class Taken:
         self._fitting: set[Any] = set()
 
     def hold(self, descriptor: Descriptor) -> None:
-        """Raise InputError where a type, a rank or a value of an attribute is in no row, or the types in none together.
+        """Raise InputError where a type, a rank or a value is in no row, or the types of the inputs in none together.
 
         Unknown ones are passed over.
         """
@@ -60,7 +60,7 @@ class Taken:
         signature = (tuple(types), frozenset(ranks))
         if signature not in self._fitting:
             self._hold_cells(descriptor)
-            self._hold_together(dict(types))
+            self._hold_together({name: found for name, found in types if self._is_input(name)})
             if len(self._fitting) < _REMEMBERED:
                 self._fitting.add(signature)
         for name in self._attributes:
@@ -137,6 +137,11 @@ class Taken:
                     listed = ", ".join(str(bounds) for bounds in self._ranks(name) or ())
                     message = f"has {len(tensor.sizes)} dimensions, which no row of {self.spec.name} takes ({listed})"
                     raise InputError(message, place=where)
+
+    def _is_input(self, name: str) -> bool:
+        """Whether a kernel gets its types; what it derives for outputs is held against their declaration."""
+        info = self.spec.fields.get(name)
+        return info is not None and info.kind == "input"
 
     def _hold_together(self, types: Mapping[str, frozenset[str]]) -> None:
         if not any(self._fits(row, types) for row in self.rows):
