@@ -5,7 +5,7 @@ A guard is a rule of the table that kernels rely on, or that none of them reads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import TensorDesc
@@ -15,16 +15,28 @@ from specgate.rules.evaluate import Broken, Context, evaluate
 from specgate.rules.explain import explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.forms import RuleForm
+    from specgate.spec.forms import FieldInfo, RuleForm
     from specgate.spec.tables import OperatorSpec
 
 __all__ = ["hold_guards", "hold_rows"]
 
-_guards: WeakKeyDictionary[OperatorSpec, dict[str, tuple[tuple[RuleForm, ...], tuple[RuleForm, ...]]]]
-_guards = WeakKeyDictionary()
+#: Tensors that passed, remembered for each operator and level.
+_REMEMBERED: Final = 1024
+
+
+class _Guards(NamedTuple):
+    """The guards of one operator at one level, those of its tensors, and the tensors of each kind that passed."""
+
+    own: tuple[RuleForm, ...]
+    shared: tuple[RuleForm, ...]
+    read: frozenset[str]
+    passed: set[tuple[str, TensorDesc]]
+
+
+_guards: WeakKeyDictionary[OperatorSpec, dict[str, _Guards]] = WeakKeyDictionary()
 
 
 def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
@@ -49,29 +61,40 @@ def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Operato
         if max(ranks, default=0) > MAX_DIMENSIONS:
             message = f"has {max(ranks)} dimensions, more than the {MAX_DIMENSIONS} that are computed"
             raise InputError(message, place=name)
-    own, shared = _forms(spec, level)
-    if not own and not shared:
+    guards = _guards_of(spec, level)
+    if not guards.own and not guards.shared:
         return
-    read = {path for form in own for path in form.require.needs}
-    fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields_at(level).items()}
+    infos = spec.fields_at(level)
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     for name, array in arrays.items():
-        fields[name] = _known(fields.get(name), array, valued=f"{name}.value" in read)
-    numbers, bits = spec.dialect.limits(level), spec.dialect.bits
-    for name, value in fields.items() if shared else ():
-        for where, tensor in _tensors(name, value):
-            inner = Context({"tensor": tensor}, numbers, bits)
-            _hold([form for form in shared if form.applies_to(spec.fields[name])], inner, where)
-    if own:
-        _hold(own, Context(fields, numbers, bits, spec.scope.defines), None)
+        fields[name] = _known(fields.get(name), array, valued=f"{name}.value" in guards.read)
+    if guards.shared:
+        for name, value in fields.items():
+            for where, tensor in _tensors(name, value):
+                _hold_tensor(tensor, where, infos[name], guards, spec, level)
+    if guards.own:
+        _hold(guards.own, Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines), None)
 
 
-def _forms(spec: OperatorSpec, level: str) -> tuple[tuple[RuleForm, ...], tuple[RuleForm, ...]]:
-    """Return the guards of the operator and those of every tensor."""
+def _hold_tensor(
+    tensor: TensorDesc, where: str, info: FieldInfo, guards: _Guards, spec: OperatorSpec, level: str
+) -> None:
+    key = (info.kind, tensor if tensor.value is None else tensor._replace(value=None))
+    if key in guards.passed:
+        return
+    context = Context({"tensor": tensor}, spec.dialect.limits(level), spec.dialect.bits)
+    _hold([form for form in guards.shared if form.applies_to(info)], context, where)
+    if len(guards.passed) < _REMEMBERED:
+        guards.passed.add(key)
+
+
+def _guards_of(spec: OperatorSpec, level: str) -> _Guards:
     known = _guards.setdefault(spec, {})
     if level not in known:
         dialect = spec.dialect
         own = dialect.rules_at(level, [form for form in spec.rule_forms if form.guard], ())
-        known[level] = (own, tuple(form for form in dialect.tensor_rules_at(level, "documented") if form.guard))
+        shared = tuple(form for form in dialect.tensor_rules_at(level, "documented") if form.guard)
+        known[level] = _Guards(own, shared, frozenset(path for form in own for path in form.require.needs), set())
     return known[level]
 
 
@@ -92,7 +115,7 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, TensorDesc]]:
         yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
 
 
-def _hold(forms: Any, context: Context, where: str | None) -> None:
+def _hold(forms: Iterable[RuleForm], context: Context, where: str | None) -> None:
     for form in forms:
         if _fails(form, context):
             message, _ = explain(form.require, context)

@@ -41,6 +41,7 @@ class OperatorSpec:
         )
         #: Every field, of whatever level; see `field_at` for one that changes.
         self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
+        self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
         self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
 
@@ -78,10 +79,13 @@ class OperatorSpec:
             found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
         return found
 
-    def fields_at(self, level: str) -> dict[str, FieldInfo]:
+    def fields_at(self, level: str) -> Mapping[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
-        found = ((name, self.field_at(name, level)) for name in self.fields)
-        return {name: info for name, info in found if info is not None}
+        known = self._fields_at.get(level)
+        if known is None:
+            found = ((name, self.field_at(name, level)) for name in self.fields)
+            known = self._fields_at[level] = {name: info for name, info in found if info is not None}
+        return known
 
     @property
     def inputs(self) -> list[FieldInfo]:

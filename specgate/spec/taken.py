@@ -48,19 +48,11 @@ class Taken:
 
         Unknown ones are passed over.
         """
-        types: list[tuple[str, frozenset[str]]] = []
-        ranks: set[tuple[str, int]] = set()
-        for name, value in descriptor.fields.items():
-            for tensor in (value,) if isinstance(value, TensorDesc) else _tensors(value):
-                if tensor.sizes is not None:
-                    ranks.add((name, len(tensor.sizes)))
-            found = _types(value)
-            if found:
-                types.append((name, found))
-        signature = (tuple(types), frozenset(ranks))
+        signature = _signature(descriptor)
         if signature not in self._fitting:
             self._hold_cells(descriptor)
-            self._hold_together({name: found for name, found in types if self._is_input(name)})
+            types = {name: _types(value) for name, value in descriptor.fields.items() if self._is_input(name)}
+            self._hold_together({name: found for name, found in types.items() if found})
             if len(self._fitting) < _REMEMBERED:
                 self._fitting.add(signature)
         for name in self._attributes:
@@ -188,6 +180,19 @@ def _holds(row: _Row, name: str, value: Any) -> bool:
     if values is not None and value not in values:
         return False
     return cell is None or cell.range is None or (isinstance(value, int | float) and value in cell.range)
+
+
+def _signature(descriptor: Descriptor) -> tuple[Any, ...]:
+    """Return what decides whether rows take the tensors: of each field the types and the ranks."""
+    parts: list[Any] = []
+    for name, value in descriptor.fields.items():
+        if isinstance(value, TensorDesc):
+            parts.append((name, value.type, None if value.sizes is None else len(value.sizes)))
+        elif isinstance(value, list | tuple):
+            found = {(t.type, None if t.sizes is None else len(t.sizes)) for t in _tensors(value)}
+            if found:
+                parts.append((name, frozenset(found)))
+    return tuple(parts)
 
 
 def _tensors(value: Any) -> Iterable[TensorDesc]:

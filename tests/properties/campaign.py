@@ -1,7 +1,7 @@
 """The law over every operator that has a kernel: ``python -m tests.properties.campaign [--cases N] [NAME …]``.
 
-Prints what is wrong, by class, and how many descriptors each operator computes although they are rejected, by the rules
-that are loose. Exit code 1 where something is wrong.
+Prints what is wrong, by class, and how many descriptors each operator computes although they are rejected, with the loose
+rules that they break. Exit code 1 where something is wrong.
 """
 
 from __future__ import annotations
@@ -30,11 +30,28 @@ CASES: Final = 200
 
 @dataclass
 class Report:
-    """Counts over descriptors. wrong: by operator, kind and reason, with levels and a descriptor each."""
+    """Counts over descriptors. loose: by operator, how often each rule was broken by what was computed nevertheless.
+
+    wrong: by operator, kind and reason, the descriptors with their levels.
+    """
 
     kinds: Counter[str] = field(default_factory=Counter)
+    loose_cases: Counter[str] = field(default_factory=Counter)
     loose: dict[str, Counter[str]] = field(default_factory=dict)
     wrong: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return what is wrong, each class with one descriptor, then the loose cases by operator and the counts."""
+        told = [
+            f"{operator} {kind} {len(shown)}: {why}\n    {shown[0][:1000]}"
+            for (operator, kind, why), shown in sorted(self.wrong.items())
+        ]
+        told += [
+            f"loose {operator} {self.loose_cases[operator]}: "
+            + ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
+            for operator, rules in sorted(self.loose.items())
+        ]
+        return [*told, ", ".join(f"{kind} {count}" for kind, count in self.kinds.most_common())]
 
 
 def executed(names: Iterable[str] = ()) -> list[Case]:
@@ -59,6 +76,7 @@ def run(chosen: Iterable[Case], count: int, seed: str = "0", *, search: bool = F
                 answer = ask(spec, descriptor, arrays, case.level)
             report.kinds[answer.kind] += 1
             if answer.kind == "loose":
+                report.loose_cases[f"{case.dialect}/{case.operator}"] += 1
                 report.loose.setdefault(f"{case.dialect}/{case.operator}", Counter()).update(answer.rules)
             if answer.violation:
                 key = (f"{case.dialect}/{case.operator}", answer.kind, answer.why)
@@ -75,13 +93,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--search", action="store_true", help="search for more descriptors, which takes long")
     given = parser.parse_args(arguments)
     report = run(executed(given.names), given.cases, given.seed, search=given.search)
-    for (operator, kind, why), shown in sorted(report.wrong.items()):
-        print(f"{operator} {kind} {len(shown)}: {why}\n    {shown[0][:600]}")
-    print("loose cases:")
-    for operator, rules in sorted(report.loose.items()):
-        listed = ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
-        print(f"  {operator}: {listed}")
-    print(", ".join(f"{kind} {count}" for kind, count in report.kinds.most_common()))
+    print("\n".join(report.lines()))
     return 1 if report.wrong else 0
 
 
