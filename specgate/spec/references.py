@@ -127,7 +127,7 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
     names = set(raw.get("rules", {}))
     yield from _rule_problems(("rules",), raw.get("rules", {}), scope, names, dialect)
     yield from _observed_problems(raw, scope, names, dialect)
-    yield from _execute_problems(raw, scope)
+    yield from _execute_problems(raw, scope, dialect)
     for name, entry in raw.get("counterexamples", {}).items():
         if entry["of"] not in raw.get("examples", {}):
             yield ("counterexamples", name, "of"), f"unknown example {entry['of']!r:.80}"
@@ -294,7 +294,7 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
             yield from _expression_problems(at, entry.get("elements"), scope.of_elements(), TRUTH)
 
 
-def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
+def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> Iterator[Problem]:
     recipe = raw.get("execute", {})
     missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
     yield from ((("execute", key), "expected this key") for key in missing)
@@ -303,6 +303,10 @@ def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
         named = recipe.get(part, [])
         names = named.values() if isinstance(named, dict) else named
         yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in fields)
+    for name, types in recipe.get("lacks", {}).items():
+        if name not in fields:
+            yield ("execute", "lacks"), f"{name!r} is no tensor field"
+        yield from ((("execute", "lacks", name), f"unknown type {t!r:.40}") for t in types if t not in dialect.types)
     whole = {at[1] for at, f in _forms(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
         if text not in whole:
