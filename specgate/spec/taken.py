@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import ScaleBias, Size2D, TensorDesc
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
 from specgate.errors import InputError
 from specgate.rules.language import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Bounds, Cell, FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
@@ -28,8 +27,10 @@ class _Row(NamedTuple):
     cells: Mapping[str, Cell]
 
     def values(self, name: str) -> tuple[Any, ...] | None:
-        """Return the values that an attribute may have here; None where they are not listed."""
+        """Return the values or fused operators that an attribute may have here; None where they are not listed."""
         cell, info = self.cells.get(name), self.fields[name]
+        if info.fuses:
+            return cell.operators if cell is not None else None
         return cell.values if cell is not None and cell.values is not None else info.words
 
 
@@ -58,9 +59,9 @@ class Taken:
         for name in self._attributes:
             for where, item in _items(name, descriptor.fields.get(name)):
                 if not self.takes_value(name, item):
-                    raise InputError(
-                        f"is {item!r:.60}, which no row of {self.spec.name} takes{self._listed(name)}", place=where
-                    )
+                    word = item.operator if isinstance(item, Descriptor) else repr(item)
+                    message = f"is {word:.60}, which no row of {self.spec.name} takes{self._listed(name)}"
+                    raise InputError(message, place=where)
 
     def loose(self, name: str, aspect: str, item: Any) -> bool:
         """Return whether a kernel may compute what the row of a level refuses: the dialect says so, and a row takes it.
@@ -177,6 +178,8 @@ def _holds(row: _Row, name: str, value: Any) -> bool:
     if isinstance(value, Size2D | ScaleBias):
         return all(_holds(row, name, part) for part in value)
     values, cell = row.values(name), row.cells.get(name)
+    if isinstance(value, Descriptor):
+        return values is None or value.operator in values
     if values is not None and value not in values:
         return False
     return cell is None or cell.range is None or (isinstance(value, int | float) and value in cell.range)

@@ -168,7 +168,7 @@ def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iter
                 {where: shown(item, 200)},
                 fix=f"{flaw.change} {place}" if flaw.change else None,
                 aspect="value",
-                structural=flaw.structural,
+                structural=flaw.structural or (flaw.listed and not resolved.spec.taken.loose(name, "value", item)),
                 allowed=(allowed or ()) if flaw.listed else (),
             )
 

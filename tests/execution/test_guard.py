@@ -98,6 +98,14 @@ def test_a_rank_and_a_word_that_no_row_has_are_refused() -> None:
         execute_at(descriptor, {"X": ONES}, "20")
 
 
+def test_a_fused_operator_that_no_row_lists_is_refused() -> None:
+    basic = dialect("directml").operator("GEMM").raw["examples"]["basic"]["descriptor"]
+    desc = {**basic["desc"], "FusedActivation": {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {}}}
+    descriptor = read_dict({**basic, "desc": desc}, "directml")
+    with pytest.raises(InputError, match="FusedActivation: is ELEMENT_WISE_ABS, which no row of GEMM takes"):
+        execute_at(descriptor, {}, "6.4")
+
+
 @pytest.mark.parametrize(
     "descriptor",
     [

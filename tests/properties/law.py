@@ -16,7 +16,7 @@ import numpy as np
 
 from specgate.conform.pool import pool_of, shown_descriptors
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.read import read_dict
+from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
 from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, numpy_type
@@ -72,8 +72,9 @@ def cases_of(
         try:
             if sum(prod(_sizes(tensor)) for _, tensor in descriptor.tensors()) > SMALL:
                 continue
+            read_dict(write_dict(descriptor), spec.dialect.name)
             drawn = _arrays(spec, descriptor, shown, random)
-        except (NoKernel, InputError):  # elements that numpy has no type for, or none at all
+        except (NoKernel, InputError):  # what no file holds, and elements that numpy has no type for, or none at all
             continue
         known = _with_elements(spec, descriptor, drawn)
         yield (known if random.randrange(10) else _unknown_sizes(spec, known)), drawn
