@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from specgate.caching import cached_property
 from specgate.levels import LevelSet
 from specgate.rules.parse import Rule, RuleError, Scope, parse
 from specgate.spec.forms import Case, Cell, FieldInfo, Layout, Overlay, Resolved, RuleForm, Side, make_forms
