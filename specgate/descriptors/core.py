@@ -141,13 +141,15 @@ class GraphDesc:
 class Oddity:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
-    code: ``unknown-field``, ``wrong-kind`` or ``too-many``; where: the field; message: one clause; value: as found.
+    code: ``unknown-field``, ``wrong-kind`` or ``too-many``; where: the field; message: one clause; value: as found;
+    stated: the field type that the file says the value is of, where it says so.
     """
 
     code: str
     where: str
     message: str
     value: Any = None
+    stated: str | None = None
 
 
 @dataclass(slots=True)

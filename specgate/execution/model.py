@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.onnx import attribute_value, operator_name
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
 from specgate.errors import InputError, NoKernel, NoTable
@@ -250,7 +250,8 @@ class _Run:
     def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
         given = [self._read(name) if name else None for name in node.inputs]
         attributes = {name: attribute.value for name, attribute in node.attributes.items()}
-        return self._compute(node.op_type, node.domain, given, attributes, len(node.outputs), node.outputs)
+        kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
+        return self._compute(node.op_type, node.domain, given, attributes, len(node.outputs), node.outputs, kinds)
 
     def _compute(
         self,
@@ -260,8 +261,9 @@ class _Run:
         attributes: Mapping[str, Any],
         count: int,
         names: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
     ) -> list[NDArray[Any]]:
-        """Compute one node by its kernel; an output without a name among `names` may be missing."""
+        """Compute one node by its kernel; an output without a name among `names` may be missing. kinds: see `build`."""
         spec = self.tables.operator(operator_name(op_type, domain))
         if any(array is not None and self._type(array) not in self.tables.types for array in given):
             raise NoKernel(f"{spec.name} has no kernel for elements that numpy has no type for")
@@ -269,8 +271,10 @@ class _Run:
         version = str(self.imports[domain])
         layout = spec.layout(version)
         several = bool(layout.outputs) and layout.outputs[-1].type == "tensor[]"
-        stated = [TensorDesc(None, None)] * count if several else []  # how many there are is for the kernel to know
-        descriptor = build(spec, tensors, stated, attributes, version=version, name=None, convert=attribute_value)
+        named = names or ("?",) * count
+        # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
+        stated = [TensorDesc(None, None) if name else None for name in named]
+        descriptor = build(spec, tensors, stated, attributes, version=version, convert=attribute_value, kinds=kinds)
         if descriptor.oddities:
             raise InputError(descriptor.oddities[0].message)
         if count > len(layout.outputs) and not several:
