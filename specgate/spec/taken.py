@@ -182,7 +182,10 @@ def _holds(row: _Row, name: str, value: Any) -> bool:
         return values is None or value.operator in values
     if values is not None and value not in values:
         return False
-    return cell is None or cell.range is None or (isinstance(value, int | float) and value in cell.range)
+    if cell is None or cell.range is None:
+        return True
+    number: Any = value
+    return isinstance(value, int | float) and number in cell.range
 
 
 def _signature(descriptor: Descriptor) -> tuple[Any, ...]:
