@@ -75,7 +75,7 @@ def cases_of(
     random = Random(f"{seed}/{spec.name}/{level}")
     shown = list(_shown_inputs(spec))
     for descriptor in _descriptors(spec, level, count, seed, search=search):
-        if descriptor.version not in {None, level}:
+        if descriptor.version not in {None, level} or _laid_out_for_nothing(spec, descriptor):
             continue
         try:
             if sum(prod(_sizes(tensor)) for _, tensor in descriptor.tensors()) > SMALL:
@@ -86,6 +86,13 @@ def cases_of(
             continue
         known = _with_elements(spec, descriptor, drawn)
         yield (known if random.randrange(10) else _unknown_sizes(spec, known)), drawn
+
+
+def _laid_out_for_nothing(spec: OperatorSpec, descriptor: Descriptor) -> bool:
+    """Return whether a tensor has a memory layout, of which only dialects with rules for tensors know anything."""
+    if spec.dialect.raw.get("tensor", {}).get("rules"):
+        return False
+    return any(t.strides is not None or t.size_in_bytes is not None for _, t in descriptor.tensors())
 
 
 def _descriptors(spec: OperatorSpec, level: str, count: int, seed: str, *, search: bool) -> Iterator[Descriptor]:
