@@ -74,6 +74,7 @@ class Calls:
         types = {name: known_type(kind).type for name, kind in stated if kind.kind != "unknown"}
         types |= dict(zip(function.inputs, given, strict=False))
         problems: list[str] = []
+        found: Sequence[str]
         for index, node in enumerate(function.nodes):
             taken = tuple(types.get(name) for name in node.inputs)
             if function_key(node) in self._functions:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,10 @@ def batch_normalization(**attributes):
     """A NodeProto with the types of its inputs."""
     names = ["x", "s", "b", "m", "v"]
     node = onnx.helper.make_node("BatchNormalization", names, ["y"], **attributes)
+    shapes = [X.shape, *[array.shape for array in LISTS]]
     return node, {
-        name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, array.shape)
-        for name, array in zip(names, (X, *LISTS), strict=True)
+        name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in zip(names, shapes, strict=True)
     }
 
 
@@ -60,7 +63,7 @@ def test_five_outputs_mean_training_before_14(opset):
 def test_without_spatial_every_place_has_statistics_of_its_own():
     numbers = np.ones((3, 2), np.float32)
     tensor = {"elem_type": "FLOAT"}
-    node = {
+    node: dict[str, Any] = {
         "op_type": "BatchNormalization",
         "opset": 8,
         "inputs": [{**tensor, "shape": [2, 3, 2]}, *[{**tensor, "shape": [3, 2]}] * 4],

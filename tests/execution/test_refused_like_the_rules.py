@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,13 +20,13 @@ def ones(*sizes):
 
 LISTS = [tensor(3)] * 4
 BATCH = {"X": ones(2, 3, 4), "scale": ones(3), "B": ones(3), "input_mean": ones(3), "input_var": ones(3)}
-SLICED = [
+SLICED: list[dict[str, Any]] = [
     tensor(2, 3),
     {"elem_type": "INT64", "shape": [2], "value": [0, 0]},
     {"elem_type": "INT64", "shape": [2], "value": [1, 1]},
 ]
 SPLIT_BY_LENGTHS = [tensor(4), {"elem_type": "INT64", "shape": [2], "value": [2, 2]}]
-CASES = {
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "ReduceMax/keepdims": (
         {"op_type": "ReduceMax", "inputs": [tensor(2, 3)], "attributes": {"keepdims": 2}},
         {"data": ones(2, 3)},
@@ -123,12 +125,13 @@ def test_what_a_rule_rejects_is_refused(rule):
 
 
 def test_an_axis_is_sliced_once():
-    node = {"op_type": "Slice", "inputs": [*SLICED, {"elem_type": "INT64", "shape": [2], "value": [0, -2]}]}
+    inputs = [*SLICED, {"elem_type": "INT64", "shape": [2], "value": [0, -2]}]
+    node = {"op_type": "Slice", "inputs": inputs}
     assert [f.id for f in specgate.check(node, target="onnx:21").findings] == ["onnx/Slice/axes-distinct"]
     arrays = {"data": ones(2, 3)}
     with pytest.raises(specgate.InputError, match="each of the axes once"):
         specgate.execute(node, arrays, target="onnx:21")
-    node["inputs"][3] = {"elem_type": "INT64", "shape": [2], "value": [0, -1]}
+    inputs[3] = {"elem_type": "INT64", "shape": [2], "value": [0, -1]}
     assert specgate.execute(node, arrays, target="onnx:21")["output"].shape == (1, 1)
 
 

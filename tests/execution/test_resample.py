@@ -70,11 +70,15 @@ def test_refusals(changes):
 
 def test_scales_that_the_page_does_not_forbid():
     """No page sets Scales a lower bound; what builds refuse follows the formula, held to the edges."""
-    whole = {"input_offsets": [0.0], "output_offsets": [0.0], "linear": False, "upwards": False}
-    assert resample(FOUR, sizes=[3], scales=[-1.0], **whole).tolist() == [0, 0, 0]
-    assert resample(FOUR, sizes=[4], scales=[-1.0], **{**whole, "output_offsets": [3.0]}).tolist() == [30, 20, 10, 0]
-    assert resample(FOUR, sizes=[3], scales=[0.0], **whole).tolist() == [0, 30, 30]
-    assert resample(FOUR, sizes=[2], scales=[float("nan")], **whole).tolist() == [0, 0]
+
+    def whole(size, scale, offset=0.0):
+        offsets = {"input_offsets": [0.0], "output_offsets": [offset]}
+        return resample(FOUR, sizes=[size], scales=[scale], linear=False, upwards=False, **offsets).tolist()
+
+    assert whole(3, -1.0) == [0, 0, 0]
+    assert whole(4, -1.0, 3.0) == [30, 20, 10, 0]
+    assert whole(3, 0.0) == [0, 30, 30]
+    assert whole(2, float("nan")) == [0, 0]
 
 
 @pytest.mark.parametrize("linear", [False, True])

@@ -60,13 +60,17 @@ def normalize_batch(
     by_channel: bool = True,
     by_place: bool = False,
     whole: bool = True,
+    fits: bool = True,
 ) -> tuple[NDArray[Any], ...]:
     """Return `inputs` [batch, channel, …] normalised by mean and variance, both as they are then, and those it used.
 
     training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum. by_channel,
     by_place: there may be one of each number for a channel, or one for each place of an element of the batch. whole:
-    whether the outputs that are asked for are the first, or all those of training.
+    whether the outputs that are asked for are the first, or all those of training. fits: whether `inputs` has the
+    dimensions that the operator's version takes.
     """
+    if not fits:
+        raise InputError(f"normalization: {inputs.ndim} dimensions are not what this version takes")
     if not whole:
         raise InputError("normalization: expected the first output alone, or all those of training")
     lists = (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))
