@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNSTATED, Descriptor, ScaleBias, Size2D, TensorDesc, shown
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Failure", "cell_failures", "explain_at", "structure_failures"]
 
@@ -130,21 +131,23 @@ def cell_failures(name: str, resolved: Resolved, value: Any) -> Iterator[Failure
     if info.fuses:
         yield from _fused(name, cell, value, resolved)
     elif cell is not None or info.words:
-        yield from _cell(name, info, cell, value)
+        yield from _cell(info, cell, value, resolved.spec)
 
 
-def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
-    if value is None:
-        return
-    for where, item in _items(name, value):
+def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
+    """What the row refuses; where another row of the table takes it, a kernel may compute it nevertheless."""
+    name = info.name
+    for where, item in _items(name, value) if value is not None else ():
         if isinstance(item, TensorDesc):
-            if cell is not None and item is not UNSTATED:
-                yield from _tensor_cell(name, where, cell, item)
+            for failure in _tensor_cell(name, where, cell, item) if cell is not None and item is not UNSTATED else ():
+                yield replace(
+                    failure, structural=not failure.unknown and not spec.taken.loose(name, failure.aspect, item)
+                )
         elif isinstance(item, Size2D | ScaleBias):
             for member, number in item._asdict().items():
-                yield from _value_cell(name, f"{where}.{member}", info, cell, number)
+                yield from _value_cell(f"{where}.{member}", info, cell, number, spec)
         else:
-            yield from _value_cell(name, where, info, cell, item)
+            yield from _value_cell(where, info, cell, item, spec)
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -173,7 +176,7 @@ def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iter
                 {where: shown(item, 200)},
                 fix=f"{flaw.change} {place}" if flaw.change else None,
                 aspect="value",
-                structural=flaw.structural,
+                structural=flaw.structural or (flaw.listed and not resolved.spec.taken.loose(name, "value", item)),
                 allowed=(allowed or ()) if flaw.listed else (),
             )
 
@@ -193,20 +196,23 @@ def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Itera
         yield Failure(f"{name}.rank", where, message, ranks, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),))
 
 
-def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
+def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
     values = cell.values if cell is not None and cell.values is not None else info.words
     if value is UNKNOWN:
-        yield from _unknown_value(name, where, cell, values)
+        yield from _unknown_value(info.name, where, cell, values)
         return
-    if values is not None and value not in values:
-        allowed = tuple(str(v) for v in values)
-        yield Failure(
-            f"{name}.value", where, f"{where} is {value!r:.80}", {where: value}, aspect="value", allowed=allowed
-        )
+    refused = [tuple(str(v) for v in values)] if values is not None and value not in values else []
     if cell is not None and cell.range is not None and value not in cell.range:
-        allowed = (str(cell.range),)
+        refused.append((str(cell.range),))
+    for allowed in refused:
         yield Failure(
-            f"{name}.value", where, f"{where} is {value!r:.80}", {where: value}, aspect="value", allowed=allowed
+            f"{info.name}.value",
+            where,
+            f"{where} is {value!r:.80}",
+            {where: value},
+            aspect="value",
+            structural=not spec.taken.loose(info.name, "value", value),
+            allowed=allowed,
         )
 
 

@@ -49,7 +49,7 @@ def test_elements_of_an_array_and_what_shares_their_variable():
 
 
 def test_elements_that_may_differ():
-    graph: dict[str, list[Any]] = {"inputs": [], "outputs": []}
+    graph: dict[str, list[Any]] = {"inputs": [], "outputs": [FLOAT, INT64]}
     condition = {"elem_type": "BOOL", "shape": []}
     assert check("If", [condition], [FLOAT, INT64], then_branch=graph, else_branch=graph).accepted
 
