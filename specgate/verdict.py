@@ -35,10 +35,11 @@ class Finding:
 
     id: permanent name such as ``directml/ONE_HOT/axis-range``; ``specgate rule ID`` prints its reference.
     where: the field it is about, in the descriptor's own words (``IndicesTensor.DataType``), "" for the whole.
-    values: every value that the message mentions, by the expression that produced it.
+    message: what must be, then the values that are otherwise. values: what decides the rule, by expression.
     first_level: the lowest level at which this very finding would not be raised, None if no level takes it.
     levels: all such levels, in order. fix: what to change, in one phrase, if something can be proposed.
     basis: whether the page ("documented") or the builds ("observed") refuse it.
+    rule: the expression of the rule that does not hold, None for what is no expression.
     ignored: why it is silenced (the reason of an ignore, or which baseline knows it), None if it is not.
     """
 
@@ -53,6 +54,7 @@ class Finding:
     basis: Basis = "documented"
     target: str | None = None
     location: Location | None = None
+    rule: str | None = None
     ignored: str | None = field(default=None, compare=False)
 
     def at(self, location: Location) -> Finding:

@@ -10,12 +10,15 @@ from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 from specgate.rules.explain import explain
 from specgate.rules.parse import parse
 from specgate.spec.forms import RuleForm
-from specgate.validate.explain import Failure, _plain, explain_at
+from specgate.rules.words import words
+from specgate.validate.explain import explain_at
+from specgate.validate.failures import Failure, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
+    from specgate.rules.explain import Leaf
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Case, Resolved
 
@@ -97,18 +100,23 @@ def _holds(when: Rule, context: Context) -> Any:
 def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:
     whens = resolved.spec.whens
     values: dict[str, Any] = {}
-    facts: list[str] = []
+    leaves: list[Leaf] = []
     for case in resolved.cases:
         if not any(context.absent(path) for path in case.when.needs):
-            message, found = explain(case.when, context)
-            facts.append(message.removeprefix(case.when.text).removeprefix(", but "))
+            deciding, found = explain(case.when, context)
+            leaves += deciding
             values.update(found)
     read = {name for when in whens for name in when.fields}
     where = next((name for name in resolved.spec.fields if name in read), "")
-    listed = " or ".join(case.when.text for case in resolved.cases)
     state = (
-        "which row of the support table applies is not decided" if unknown else "no row of the support table applies"
+        "Which row of the support table applies is not decided" if unknown else "No row of the support table applies"
     )
-    known = " and ".join(dict.fromkeys(filter(None, facts)))
-    message = f"{state}: expected {listed}" + (f", but {known}" if known else "")
-    return Failure(NO_CASE, where, message, {text: _plain(v) for text, v in values.items()}, unknown=unknown)
+    facts = words(leaves, context)
+    return Failure(
+        NO_CASE,
+        where,
+        f"{state}: {facts}" if facts else state,
+        {text: plain(v) for text, v in values.items()},
+        unknown=unknown,
+        formula=" or ".join(case.when.text for case in resolved.cases),
+    )

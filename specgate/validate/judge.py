@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.positional import relaid
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.explain import Failure, explain_at
+from specgate.validate.explain import explain_at
+from specgate.validate.failures import Failure
 from specgate.validate.message import finding, missing_operator, version_finding
 from specgate.verdict import Finding, Verdict
 

@@ -14,7 +14,8 @@ from specgate.rules.compile import compile_resolved
 from specgate.rules.fused import Fusible
 from specgate.spec import tables
 from specgate.spec.forms import Cell, FieldInfo
-from specgate.validate.explain import Failure, explain_at
+from specgate.validate.explain import explain_at
+from specgate.validate.failures import Failure
 from specgate.validate.message import finding
 
 if TYPE_CHECKING:

@@ -1,0 +1,144 @@
+"""Rules that do not hold for a descriptor, or cannot be decided: each with its sentence and the values that decide it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.explain import explain
+from specgate.rules.words import words
+from specgate.validate.failures import Failure, plain
+from specgate.validate.remedy import Remedy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.parse import Rule
+    from specgate.spec.forms import Resolved, RuleForm
+
+__all__ = ["Judged", "broken_failure", "rule_failures"]
+
+
+class Judged(NamedTuple):
+    """The descriptor that is judged, at which level, and what judges another one there."""
+
+    descriptor: Descriptor
+    resolved: Resolved
+    failures: Callable[[Descriptor, Resolved], list[Failure]]
+
+
+def rule_failures(
+    forms: tuple[RuleForm, ...],
+    context: Context,
+    where: str,
+    broken: list[tuple[RuleForm, str, Broken]],
+    lost: frozenset[str],
+    judged: Judged,
+) -> Iterator[tuple[Failure, RuleForm]]:
+    """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
+    failed: set[str] = set()
+    for form in forms:
+        if failed.intersection(form.after) or lost & form.fields:
+            continue
+        try:
+            answer = _judge(form, context)
+        except Broken as error:
+            failed.add(form.name)
+            broken.append((form, where, error))
+            continue
+        if answer is True:
+            continue
+        if answer is False:
+            failed.add(form.name)
+        elif form.variable is not None:
+            continue  # the cell of the type that is not known says so already
+        remedy = None if answer is UNKNOWN else Remedy(form, context, where, *judged)
+        yield _failure(form, context, where, remedy), form
+
+
+def _judge(form: RuleForm, context: Context) -> Any:
+    """Return whether a rule holds or does not apply; where it is open whether it applies, a failure is open too."""
+    applies = _applies(form, context)
+    if applies is False:
+        return True
+    try:
+        answer = evaluate(form.require, context)
+    except Broken:
+        if applies is True:
+            raise
+        return UNKNOWN
+    return UNKNOWN if applies is UNKNOWN and answer is False else answer
+
+
+def _applies(form: RuleForm, context: Context) -> Any:
+    if any(context.absent(path) for path in form.require.needs):
+        return False
+    if form.when is None:
+        return True
+    if any(context.absent(path) for path in form.when.needs):
+        return False
+    return evaluate(form.when, context)
+
+
+def _failure(form: RuleForm, context: Context, where: str, remedy: Remedy | None) -> Failure:
+    names = {"tensor": where} if where else {}
+    said = _sentence(form, where)
+    decisive = form.require
+    if form.when is not None and _applies(form, context) is UNKNOWN:
+        decisive, said = form.when, f"whether this applies is not decided: {said}"
+    leaves, found = explain(decisive, context)
+    facts = words(leaves, context, names)
+    values = {_spoken(text, where): value for text, value in found.items()} if where else found
+    return Failure(
+        rule=form.name,
+        where=where or _place(form.require, values),
+        message=_capital(said + (f": {facts}" if facts else ""), context.fields),
+        values={text: plain(value) for text, value in values.items()},
+        fix=form.fix,
+        unknown=remedy is None,
+        scope=form.scope,
+        structural=form.structural,
+        formula=_formula(form, where),
+        remedy=remedy,
+    )
+
+
+def _sentence(form: RuleForm, where: str = "") -> str:
+    """Return what a rule says in words; its expression where the table has none."""
+    return form.because or _spoken(form.require.text, where)
+
+
+def _formula(form: RuleForm, where: str) -> str:
+    text = form.require.text if form.when is None else f"{form.require.text} where {form.when.text}"
+    return _spoken(text, where) if where else text
+
+
+def _capital(text: str, names: Container[str]) -> str:
+    """Return a sentence that begins with a capital, unless it begins with one of `names`, which are spelt as they are."""
+    first = re.split(r"[^A-Za-z]", text, maxsplit=1)[0]
+    whole = text.split(" ", 1)[0]
+    if not first.islower() or "_" in whole or whole.rstrip(",:;").removesuffix("'s") in names:
+        return text
+    return text[0].upper() + text[1:]
+
+
+def _spoken(text: str, where: str) -> str:
+    """Name the field that a tensor rule was judged on."""
+    return text.replace("(tensor)", f"({where})").replace("tensor.", f"{where}.")
+
+
+def _place(rule: Rule, values: Mapping[str, Any]) -> str:
+    """The field to point at: an attribute that is compared itself, else the first field that the explanation names."""
+    named = [name for name in rule.fields if name in values]
+    named = named or [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
+    return min(named, key=lambda name: (rule.text.find(name), name), default="")
+
+
+def broken_failure(form: RuleForm, where: str, error: Broken) -> Failure:
+    message = _capital(f"{_sentence(form, where)}, which cannot be decided here: {error}", form.fields)
+    formula = _formula(form, where)
+    return Failure(
+        form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural, formula=formula
+    )
