@@ -51,7 +51,9 @@ class Judging:
         for found in verdict.findings:
             report.findings.append(replace(found, location=unit.location, target=self.word))
         if verdict.accepted is None:
-            reason = "; ".join([*(found.message for found in verdict.undecided), *_pins(descriptor, verdict)])
+            reason = "; ".join(
+                [*(found.message.removesuffix(".") for found in verdict.undecided), *_pins(descriptor, verdict)]
+            )
             report.undecided.append(NodeRef(unit.location, self.word, reason))
         if change is not None:
             report.findings.append(replace(change, location=unit.location))

@@ -72,6 +72,7 @@ def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
         "severity": finding.severity,
         "message": well_formed(finding.message),
         "where": well_formed(finding.where),
+        "rule": _text(finding.rule),
         "values": safe_values(finding.values),
         "first_level": _text(finding.first_level),
         "levels": [well_formed(level) for level in finding.levels],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.evaluate import UNKNOWN, Broken, Evaluator, known
+from specgate.rules.evaluate import UNKNOWN, Broken, Evaluator
+from specgate.rules.language import known
 from specgate.rules.parse import TRUTH
 
 if TYPE_CHECKING:
@@ -16,11 +18,10 @@ if TYPE_CHECKING:
     from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
 
-__all__ = ["Explained", "Leaf", "explain", "explain_all"]
+__all__ = ["Leaf", "decisive", "explain"]
 
 #: Functions that count from 0 up: a loop over one runs over numbers, not over parts of the descriptor.
 _COUNTING = frozenset({"dims", "range"})
-_MOST_LEAVES = 64
 
 
 class Leaf(NamedTuple):
@@ -34,30 +35,21 @@ class Leaf(NamedTuple):
     wanted: bool
 
 
-class Explained(NamedTuple):
-    """What decides a rule: the leaves, and the values of their parts by expression."""
-
-    leaves: tuple[Leaf, ...]
-    values: dict[str, Any]
+def explain(rule: Rule, context: Context) -> dict[str, Any]:
+    """Return the values that give `rule` its value, by expression; of a loop, those of the first turn that does."""
+    return _explained(rule, context, closing=False).values
 
 
-def explain(rule: Rule, context: Context) -> Explained:
-    """Return what gives `rule` its value; of a loop, the first turn that does."""
-    return _explained(rule, context, whole=False)
+def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
+    """Return the leaves that give `rule` its value; of a loop, those of the first turn that does."""
+    return tuple(_explained(rule, context, closing=True).leaves)
 
 
-def explain_all(rule: Rule, context: Context) -> tuple[Leaf, ...]:
-    """Return every leaf that gives `rule` its value, those of all turns of its loops (64 at most)."""
-    return _explained(rule, context, whole=True).leaves
-
-
-def _explained(rule: Rule, context: Context, *, whole: bool) -> Explained:
-    explainer = _Explainer(context, whole=whole)
-    try:
+def _explained(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
+    explainer = _Explainer(context, closing=closing)
+    with suppress(Broken):  # what was found until then stays
         explainer.blame(rule.tree, rule.tree, {}, wanted=True)
-    except Broken:
-        pass  # what was found until then stays
-    return Explained(tuple(explainer.leaves), explainer.values)
+    return explainer
 
 
 class _Placed(ast.NodeTransformer):
@@ -84,19 +76,19 @@ class _Turn(NamedTuple):
 
     inner: Mapping[str, Any]
     keep: Any
-    index: int
+    place: int
 
 
 class _Explainer:
     """Collects what decides a rule.
 
     Each part is walked in two spellings side by side: as it is, for `values`, where only tensors of arrays are written
-    out, and closed, for `leaves`, where all loops' variables are.
+    out, and closed, for `leaves`, where all loops' variables are. Closing costs more than all the rest.
     """
 
-    def __init__(self, context: Context, *, whole: bool) -> None:
+    def __init__(self, context: Context, *, closing: bool) -> None:
         self.context = context
-        self.whole = whole
+        self.closing = closing
         self.leaves: list[Leaf] = []
         self.values: dict[str, Any] = {}
 
@@ -129,8 +121,9 @@ class _Explainer:
             self._leaf(node, closed, variables, wanted=wanted)
 
     def _leaf(self, node: ast.expr, closed: ast.expr, variables: Mapping[str, Any], *, wanted: bool) -> None:
-        if len(self.leaves) < _MOST_LEAVES:
+        if self.closing:
             self.leaves.append(Leaf(closed, wanted))
+            return
         for part in (node.left, *node.comparators) if isinstance(node, ast.Compare) else (node,):
             value = self.value(part, variables) if self._says_more(part, variables) else None
             if value is not None:
@@ -160,9 +153,8 @@ class _Explainer:
         whole = self.value(node, variables)
         for turn in self._turns(evaluator, loop, sequence, variables):
             if evaluator.turn(loop, turn.inner, turn.keep, decisive=decisive) is whole:
-                self._blame_turn(loop, same, turn, variables, wanted=wanted)
-                if not self.whole:
-                    return
+                self._blame_turn(loop, same, turn, wanted=wanted)
+                return
 
     @staticmethod
     def _turns(
@@ -182,23 +174,23 @@ class _Explainer:
         loop: ast.GeneratorExp,
         same: ast.GeneratorExp,
         turn: _Turn,
-        variables: Mapping[str, Any],
         *,
         wanted: bool,
     ) -> None:
         generator = loop.generators[0]
         name = generator.target.id  # type: ignore[attr-defined]  # parse() has checked it
         body, tests = loop.elt, generator.ifs
-        if isinstance(turn.inner[name], TensorDesc):
-            element = ast.Subscript(generator.iter, ast.Constant(turn.index), ast.Load())
+        if isinstance(turn.inner[name], TensorDesc) and not self.closing:
+            element = ast.Subscript(generator.iter, ast.Constant(turn.place), ast.Load())
             body, *tests = _written([body, *tests], name, element)
-        closed_body, *closed_tests = _written(
-            [same.elt, *same.generators[0].ifs], name, _item(same.generators[0].iter, turn)
-        )
+        closed = [same.elt, *same.generators[0].ifs]
+        if self.closing:
+            closed = _written(closed, name, _item(same.generators[0].iter, turn))
+        closed_body, *closed_tests = closed
         self.blame(body, closed_body, turn.inner, wanted=wanted)
         if turn.keep is UNKNOWN:
-            for test, closed in zip(tests, closed_tests, strict=True):
-                self.blame(test, closed, turn.inner, wanted=not wanted)
+            for test, written in zip(tests, closed_tests, strict=True):
+                self.blame(test, written, turn.inner, wanted=not wanted)
 
 
 def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:
@@ -207,12 +199,12 @@ def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[as
 
 
 def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
-    """Return what a loop's variable stands for in one turn: a number where the loop counts, else a part of its field."""
+    """Return what a loop's variable is in one turn: a number where the loop counts, else a part of its field."""
     if isinstance(iterated, ast.Tuple | ast.List):
-        return iterated.elts[turn.index]
+        return iterated.elts[turn.place]
     if isinstance(iterated, ast.Call) and iterated.func.id in _COUNTING:  # type: ignore[attr-defined]
-        return ast.Constant(turn.index)
-    return ast.Subscript(iterated, ast.Constant(turn.index), ast.Load())
+        return ast.Constant(turn.place)
+    return ast.Subscript(iterated, ast.Constant(turn.place), ast.Load())
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -21,6 +21,8 @@ MAX_WORD: Final = 60
 #: A longer list of facts is cut: the first ones are what a reader acts on.
 MAX_FACTS: Final = 200
 _LONGEST_BESIDE: Final = 110
+#: What stands for a value that is not there; no value is told like this.
+_NONE: Final = ""
 
 #: What a function of a tensor is called; the rest is `_of_tensor`'s.
 _MEASURES: Final[Mapping[str, str]] = {
@@ -206,7 +208,7 @@ class _Writer:
         node = resolved(node, self.context)
         match node:
             case ast.BinOp() | ast.UnaryOp() | ast.IfExp():
-                return True
+                return any(isinstance(part, ast.Name) for part in ast.walk(node))
             case ast.Tuple() | ast.List():
                 return not all(isinstance(part, ast.Constant) for part in node.elts)
             case ast.Call(func=ast.Name(id=name), args=[argument, *_]):
@@ -220,7 +222,10 @@ class _Writer:
         return False
 
     def facts(self, node: ast.expr) -> Iterator[_Fact]:
-        """Yield the values that a part is made of."""
+        """Yield the values that a part is made of, but for those that it has not: a dimension behind the last one."""
+        yield from (fact for fact in self._facts(node) if fact.value != _NONE)
+
+    def _facts(self, node: ast.expr) -> Iterator[_Fact]:
         match node:
             case ast.IfExp(test=ast.Call(func=ast.Name(id="present")), body=ast.Constant(), orelse=ast.Constant()):
                 node = node.test
@@ -252,7 +257,7 @@ class _Writer:
 
     def fact(self, kind: str, of: str, node: ast.expr, at: str = "") -> _Fact:
         value = _value(node, self.context)
-        return _Fact(kind, of, told(value), at)
+        return _Fact(kind, of, _NONE if value is None else told(value), at)
 
     def called(self, node: ast.expr) -> str:
         """Return the name of a field, of a part of one, or of what stands for one."""

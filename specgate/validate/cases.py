@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
-from specgate.rules.explain import explain
+from specgate.rules.explain import decisive, explain
 from specgate.rules.parse import parse
-from specgate.spec.forms import RuleForm
 from specgate.rules.words import words
+from specgate.spec.forms import RuleForm
 from specgate.validate.explain import explain_at
 from specgate.validate.failures import Failure, plain
 
@@ -103,9 +103,8 @@ def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> 
     leaves: list[Leaf] = []
     for case in resolved.cases:
         if not any(context.absent(path) for path in case.when.needs):
-            deciding, found = explain(case.when, context)
-            leaves += deciding
-            values.update(found)
+            leaves += decisive(case.when, context)
+            values.update(explain(case.when, context))
     read = {name for when in whens for name in when.fields}
     where = next((name for name in resolved.spec.fields if name in read), "")
     state = (

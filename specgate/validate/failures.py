@@ -9,7 +9,7 @@ from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, shown
 from specgate.rules.evaluate import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from specgate.validate.remedy import Remedy
 
@@ -29,7 +29,7 @@ class Failure:
 
     rule: str
     where: str
-    message: str
+    text: str
     values: Mapping[str, Any] = field(default_factory=dict)
     fix: str | None = None
     unknown: bool = False
@@ -39,6 +39,12 @@ class Failure:
     allowed: tuple[str, ...] = ()
     formula: str | None = None
     remedy: Remedy | None = field(default=None, compare=False, repr=False)
+    write: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def message(self) -> str:
+        """What fails, in words: `text`, or what `write` makes of it, which only failures that are shown are worth."""
+        return self.text if self.write is None else self.write()
 
     @property
     def key(self) -> tuple[str, str, str]:

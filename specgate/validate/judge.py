@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.positional import relaid
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.explain import explain_at
-from specgate.validate.failures import Failure
 from specgate.validate.message import finding, missing_operator, version_finding
 from specgate.verdict import Finding, Verdict
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Side
     from specgate.spec.tables import OperatorSpec
+    from specgate.validate.failures import Failure
     from specgate.verdict import Basis
 
 __all__ = ["explained", "judge_levels"]

@@ -141,25 +141,25 @@ def _resized(items: Any, length: int) -> Any:
     return type(items)((*items, *(items[-1:] * max(length - len(items), 0)))[:length])
 
 
-def _tensor(place: Place, value: Any, tensor: Any) -> TensorDesc:
-    sizes = tensor.sizes
+def _tensor(place: Place, value: Any, tensor: TensorDesc) -> TensorDesc:
+    sizes = tensor.sizes or ()
     match place.kind:
         case "type":
             return tensor._replace(type=value)
-        case "size":
-            return tensor._replace(sizes=_set(sizes, place.at, value), strides=None)
-        case "sizes":
-            return tensor._replace(sizes=tuple(value), strides=None)
-        case "rank":
-            padded = (*(1 for _ in range(value - len(sizes))), *sizes)
-            return tensor._replace(sizes=padded[len(padded) - value :], strides=None)
-        case "elements":
-            return tensor._replace(sizes=_of_elements(value, len(sizes or ())), strides=None)
         case "value":
             return tensor._replace(value=(value,))
         case "entry":
             return tensor._replace(value=_set(tensor.value, place.at, value))
-    return tensor._replace(strides=None)
+        case "size":
+            sizes = _set(sizes, place.at, value)
+        case "sizes":
+            sizes = tuple(value)
+        case "rank":
+            padded = (*(1 for _ in range(value - len(sizes))), *sizes)
+            sizes = padded[len(padded) - value :]
+        case "elements":
+            sizes = _of_elements(value, len(sizes))
+    return tensor._replace(sizes=sizes, strides=None)
 
 
 def _of_elements(number: int, rank: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
-from specgate.rules.explain import explain
+from specgate.rules.explain import decisive
 from specgate.validate.casting import lossless
 from specgate.validate.places import Place, changed, place_of, value_of
 from specgate.validate.probe import probed, toggled
@@ -147,7 +147,7 @@ class _Search:
     def options(self, context: Context) -> list[Repair]:
         """Return what would make one of the deciding parts come out as it must, the preferred first."""
         merged: dict[tuple[Place, ...], Repair] = {}
-        for leaf in explain(self.form.require, context).leaves:
+        for leaf in decisive(self.form.require, context):
             direct = list(_of_leaf(leaf, context)) or list(_inside(leaf, context))
             for repair in map(self.filled, direct):
                 key = tuple(step.place for step in repair)

@@ -1,4 +1,4 @@
-"""Rules that do not hold for a descriptor, or cannot be decided: each with its sentence and the values that decide it."""
+"""Rules that do not hold for a descriptor, or cannot be decided: each in a sentence with the values that decide it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
-from specgate.rules.explain import explain
-from specgate.rules.words import words
+from specgate.rules.explain import decisive, explain
+from specgate.rules.words import told, words
 from specgate.validate.failures import Failure, plain
 from specgate.validate.remedy import Remedy
 
@@ -83,18 +83,23 @@ def _applies(form: RuleForm, context: Context) -> Any:
 
 
 def _failure(form: RuleForm, context: Context, where: str, remedy: Remedy | None) -> Failure:
-    names = {"tensor": where} if where else {}
-    said = _sentence(form, where)
-    decisive = form.require
+    said, judged = _sentence(form, where), form.require
     if form.when is not None and _applies(form, context) is UNKNOWN:
-        decisive, said = form.when, f"whether this applies is not decided: {said}"
-    leaves, found = explain(decisive, context)
-    facts = words(leaves, context, names)
-    values = {_spoken(text, where): value for text, value in found.items()} if where else found
+        said, judged = f"{said} (whether this applies is not decided)", form.when
+    values = explain(judged, context)
+    if where:
+        values = {_spoken(text, where): value for text, value in values.items()}
+
+    def write() -> str:
+        facts = words(decisive(judged, context), context, {"tensor": where} if where else {})
+        facts = facts or " and ".join(f"{text} is {told(value)}" for text, value in values.items())
+        text = said + (f": {facts}" if facts else "")
+        return _capital(text, context.fields) if form.because else text
+
     return Failure(
         rule=form.name,
         where=where or _place(form.require, values),
-        message=_capital(said + (f": {facts}" if facts else ""), context.fields),
+        text=said,
         values={text: plain(value) for text, value in values.items()},
         fix=form.fix,
         unknown=remedy is None,
@@ -102,6 +107,7 @@ def _failure(form: RuleForm, context: Context, where: str, remedy: Remedy | None
         structural=form.structural,
         formula=_formula(form, where),
         remedy=remedy,
+        write=write,
     )
 
 
@@ -116,7 +122,7 @@ def _formula(form: RuleForm, where: str) -> str:
 
 
 def _capital(text: str, names: Container[str]) -> str:
-    """Return a sentence that begins with a capital, unless it begins with one of `names`, which are spelt as they are."""
+    """Return a sentence that begins with a capital, unless it begins with one of `names`: those stay as they are."""
     first = re.split(r"[^A-Za-z]", text, maxsplit=1)[0]
     whole = text.split(" ", 1)[0]
     if not first.islower() or "_" in whole or whole.rstrip(",:;").removesuffix("'s") in names:
@@ -137,7 +143,8 @@ def _place(rule: Rule, values: Mapping[str, Any]) -> str:
 
 
 def broken_failure(form: RuleForm, where: str, error: Broken) -> Failure:
-    message = _capital(f"{_sentence(form, where)}, which cannot be decided here: {error}", form.fields)
+    message = f"{_sentence(form, where)}, which cannot be decided here: {error}"
+    message = _capital(message, form.fields) if form.because else message
     formula = _formula(form, where)
     return Failure(
         form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural, formula=formula

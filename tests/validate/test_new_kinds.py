@@ -215,7 +215,7 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
             "scratch/SCRATCH/F.operator",
             "F",
             "F is LINEAR, which is not taken at feature level 1.0 (RELU); no feature level takes it",
-            None,
+            "set F to RELU",
         ),
         (
             "scratch/SCRATCH/F.operator",
@@ -252,7 +252,7 @@ LINE = {"S": {"kind": "attribute", "type": "scale-bias", "optional": True}}
         (LINE, {"flat": "S.Scale == 0"}, {}, ScaleBias(0.0, 1.0), []),
         (LINE, {"flat": "S.Scale == 0"}, {}, ScaleBias(0.5, 1.0), [("flat", "S.Scale is 0.5")]),
         (LINE, {"flat": "S.Scale == 0"}, {}, None, []),
-        (LINE, {"packed": "not present(S)"}, {}, ScaleBias(0.5, 1.0), [("packed", "present(S) is True")]),
+        (LINE, {"packed": "not present(S)"}, {}, ScaleBias(0.5, 1.0), [("packed", "S is given")]),
         (SIZE, {"wide": "S.Width > 2"}, {}, 3, [("wide", "S is 3")]),
         (SIZE, {"wide": "S.Width > 2"}, {}, [3, 2], [("wide", "S is [3, 2]")]),
         (SIZE, {"wide": "S.Width > 2"}, {}, ScaleBias(3.0, 2.0), [("wide", "'Scale': 3.0")]),
