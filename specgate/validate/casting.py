@@ -13,6 +13,7 @@ __all__ = ["exact_up_to", "lossless", "nearest"]
 
 #: Bits of the significand of floating point types, by their number of bits; integers up to 2 to that are exact.
 _SIGNIFICAND: Final = {16: 11, 32: 24, 64: 53}
+_TO_FLOAT: Final = 2
 _FAR: Final = 3
 
 
@@ -30,8 +31,9 @@ def nearest(found: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
         mine, other = family(found, dialect), family(name, dialect)
         width = _bits(name, dialect) - _bits(found, dialect)
         near = {mine, other} == {"i", "u"} or (mine == "b" and other in "iuf")
-        kind = 0 if mine == other else 1 if near else 2 if mine in "iu" and other == "f" else _FAR
-        return (kind, 0 if width >= 0 else 1, abs(width))
+        kind = 0 if mine == other else 1 if near else _TO_FLOAT if mine in "iu" and other == "f" else _FAR
+        exact = lossless(found, name, dialect) if kind == _TO_FLOAT else width >= 0
+        return (kind, 0 if exact else 1, abs(width))
 
     best = min(choices, key=distance)
     return best if distance(best)[0] < _FAR else None

@@ -15,13 +15,13 @@ from specgate.rules.fused import Fusible
 from specgate.spec import tables
 from specgate.spec.forms import Cell, FieldInfo
 from specgate.validate.explain import explain_at
-from specgate.validate.failures import Failure
 from specgate.validate.message import finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from specgate.spec.tables import OperatorSpec
+    from specgate.validate.failures import Failure
 
 INPUT = {"kind": "input"}
 RELU: dict[str, Any] = {"operator": "RELU", "fields": {"X": INPUT, "Y": {"kind": "output"}}, "support": {"1.0": {}}}

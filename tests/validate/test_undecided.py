@@ -99,7 +99,9 @@ rules:
     assert found["directml/WHEN/pair"] == (
         "Count == 2 (whether this applies is not decided): dimension 0 of InputTensor is N."
     )
-    assert found["directml/WHEN/index"].startswith("InputTensor.sizes[Count] == 1 (whether this applies is not decided): ")
+    assert found["directml/WHEN/index"].startswith(
+        "InputTensor.sizes[Count] == 1 (whether this applies is not decided): "
+    )
 
 
 def test_lowest_levels_that_are_open(one_hot) -> None:
