@@ -311,6 +311,8 @@ class _Writer:
             yield _Fact("overlap", self.called(argument), told(shared))
         elif name in {"count", "letters", "split"}:
             yield from (fact for text in node.args for fact in self.facts(text))
+        elif name in _GROUPS and isinstance(argument, ast.Tuple | ast.List):
+            yield from self.facts(argument)
         elif name in _GROUPS:
             yield self.of_group(name, node, argument)
         else:
@@ -339,9 +341,6 @@ class _Writer:
                 return _Fact("empty", self.called(argument), "empty")
             tensors = isinstance(items, tuple | list) and any(isinstance(item, TensorDesc) for item in items)
             return self.fact("tensors" if tensors else "count", self.called(argument), node)
-        if isinstance(argument, ast.Tuple | ast.List):
-            parts = ", ".join(told(_value(part, self.context)) for part in argument.elts)
-            return self.fact("is", f"{_GROUPS[name]} {parts}", node)
         return self.fact("is", f"{_GROUPS[name]} {self.numbers(argument, argument)}", node)
 
     def numbers(self, node: ast.expr, over: ast.expr) -> str:

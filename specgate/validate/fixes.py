@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["own_fix"]
 
 MAX_CHOICES: Final = 6
-_EXPECTED: Final = re.compile(r", (?:but|and) ((?:[^,]|, )+) (?:is|are) expected")
+_EXPECTED: Final = re.compile(r", but (.+) (?:is|are) expected")
+_STATED: Final = re.compile(r", but it is stated as .+, and (.+) is expected")
 _AT_MOST: Final = re.compile(r"at most \d+|at least \d+")
 
 
@@ -25,10 +26,17 @@ def own_fix(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
     if failure.aspect == "type" and failure.values:
         return _type(failure, spec)
     if failure.aspect == "rank" and failure.allowed:
-        return f"give {failure.where} rank {_either(failure.allowed[0].split(', '))}"
+        return f"give {_called(failure, spec)} rank {_either(failure.allowed[0].split(', '))}"
     if failure.aspect == "value" and failure.allowed:
-        return _value(failure)
+        return _value(_called(failure, spec), failure.allowed)
     return _structure(failure, spec, level) if failure.aspect == "structure" else None
+
+
+def _called(failure: Failure, spec: OperatorSpec) -> str:
+    """Return the place of a failure by the vendor's name for its field."""
+    name, bracket, rest = failure.where.partition("[")
+    info = spec.fields.get(name)
+    return (name if info is None else info.vendor_name) + bracket + rest
 
 
 def _type(failure: Failure, spec: OperatorSpec) -> str | None:
@@ -43,11 +51,10 @@ def _type(failure: Failure, spec: OperatorSpec) -> str | None:
     return f"cast {failure.where} to {near}" + (f" (exact for integers up to {exact})" if exact else "")
 
 
-def _value(failure: Failure) -> str:
-    allowed = failure.allowed
+def _value(where: str, allowed: tuple[str, ...]) -> str:
     if len(allowed) == 1 and " to " in allowed[0]:
-        return f"set {failure.where} to a value from {allowed[0]}"
-    return f"set {failure.where} {_one_of('to', allowed, 'those values')}"
+        return f"set {where} to a value from {allowed[0]}"
+    return f"set {where} {_one_of('to', allowed, 'those values')}"
 
 
 def _one_of(verb: str, allowed: tuple[str, ...], many: str) -> str:
@@ -62,18 +69,22 @@ def _either(words: tuple[str, ...] | list[str]) -> str:
 
 
 def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
-    name, _, kind = failure.rule.rpartition(".")
+    kind = failure.rule.rpartition(".")[2]
+    where = _called(failure, spec)
     limit = _AT_MOST.search(failure.message)
     if kind == "unknown-attribute":
         return _unknown(failure.where, spec, level)
     if kind.startswith("too-many-") and limit:
-        return f"give {limit[0]} {kind.removeprefix('too-many-')}"
+        noun = kind.removeprefix("too-many-")
+        return f"give {limit[0]} {noun.removesuffix('s') if limit[0].endswith(' 1') else noun}"
     if kind == "required":
-        return f"give {name} {limit[0]}" if limit else f"give {failure.where}"
+        return f"give {where} {limit[0]}" if limit else f"give {where}"
     if kind == "exists":
-        return f"leave {failure.where} out"
-    expected = _EXPECTED.search(failure.message)
-    return f"give {failure.where} {expected[1]}" if kind == "wrong-kind" and expected else None
+        return f"leave {where} out"
+    stated, expected = _STATED.search(failure.message), _EXPECTED.search(failure.message)
+    if kind != "wrong-kind" or expected is None:
+        return None
+    return f"state {where} as {stated[1]}" if stated else f"give {where} {expected[1]}"
 
 
 def _unknown(name: str, spec: OperatorSpec, level: str) -> str:

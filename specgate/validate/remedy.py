@@ -103,4 +103,6 @@ class Remedy:
         return {_TENSOR: fields[self.where.partition("[")[0]]} if self.where else fields
 
     def _names(self) -> dict[str, str]:
-        return {_TENSOR: self.where} if self.where else {}
+        if self.where:
+            return {_TENSOR: self.where}
+        return {name: info.vendor_name for name, info in self.resolved.fields.items()}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.parse import Rule
-    from specgate.spec.forms import Resolved, RuleForm
+    from specgate.spec.forms import FieldInfo, Resolved, RuleForm
 
 __all__ = ["Judged", "broken_failure", "rule_failures"]
 
@@ -55,7 +55,7 @@ def rule_failures(
         elif form.variable is not None:
             continue  # the cell of the type that is not known says so already
         remedy = None if answer is UNKNOWN else Remedy(form, context, where, *judged)
-        yield _failure(form, context, where, remedy), form
+        yield _failure(form, context, where, judged.resolved.fields, remedy), form
 
 
 def _judge(form: RuleForm, context: Context) -> Any:
@@ -82,7 +82,9 @@ def _applies(form: RuleForm, context: Context) -> Any:
     return evaluate(form.when, context)
 
 
-def _failure(form: RuleForm, context: Context, where: str, remedy: Remedy | None) -> Failure:
+def _failure(
+    form: RuleForm, context: Context, where: str, fields: Mapping[str, FieldInfo], remedy: Remedy | None
+) -> Failure:
     said, judged = _sentence(form, where), form.require
     if form.when is not None and _applies(form, context) is UNKNOWN:
         said, judged = f"{said} (whether this applies is not decided)", form.when
@@ -91,7 +93,8 @@ def _failure(form: RuleForm, context: Context, where: str, remedy: Remedy | None
         values = {_spoken(text, where): value for text, value in values.items()}
 
     def write() -> str:
-        facts = words(decisive(judged, context), context, {"tensor": where} if where else {})
+        names = {"tensor": where} if where else {name: info.vendor_name for name, info in fields.items()}
+        facts = words(decisive(judged, context), context, names)
         facts = facts or " and ".join(f"{text} is {told(value)}" for text, value in values.items())
         text = said + (f": {facts}" if facts else "")
         return _capital(text, context.fields) if form.because else text

@@ -61,7 +61,7 @@ def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(ONE_IN))
 def test_a_fix_names_what_it_changes(name: str) -> None:
-    for _, _, failure in broken(name):
+    for _, resolved, failure in broken(name):
         assert failure.remedy is not None
         repair = failure.remedy.repair()
         if repair is None:
@@ -69,7 +69,8 @@ def test_a_fix_names_what_it_changes(name: str) -> None:
         text = failure.remedy.fix()
         assert text is not None
         for step in repair:
-            owner = failure.where if step.place.field == "tensor" else step.place.owner
+            name = step.place.field
+            owner = failure.where if name == "tensor" else resolved.fields[name].vendor_name
             assert owner in text, (failure.rule, text)
         assert len(text) < 300
 
@@ -118,7 +119,7 @@ FIXES: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown attribute": (node("Relu", [A], [A], zzz=1), "leave zzz out"),
     "an attribute of another kind": (node("Softmax", [A], [A], axis=1.5), "give axis a 64-bit integer"),
     "an input that is required": (node("Add", [A], [A]), "give B"),
-    "too many inputs": (node("Relu", [A, A], [A]), "give at most 1 inputs"),
+    "too many inputs": (node("Relu", [A, A], [A]), "give at most 1 input"),
     "a word": (node("Conv", [IMAGE, KERNEL], [], auto_pad="SAME"), "set auto_pad to NOTSET, SAME_UPPER, SAME_LOWER or VALID"),
     "a type of the row": (
         node("Reshape", [A, ("INT32", [2], [3, 2])], [("FLOAT", [3, 2])]),

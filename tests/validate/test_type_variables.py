@@ -45,7 +45,7 @@ def test_elements_of_an_array_and_what_shares_their_variable():
     assert "The tensors of inputs must have the same type (T)" in finding.message
     assert "inputs[2] is INT64" in finding.message
     (finding,) = same_type(check("Concat", [FLOAT, FLOAT], [INT64], axis=0))
-    assert finding.message.startswith("inputs and concat_result share the type variable T")
+    assert finding.message.startswith("inputs and concat_result must have the same type (T)")
 
 
 def test_elements_that_may_differ():
