@@ -4,6 +4,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from specgate.spec import tables
 from specgate.spec.forms import rule_forms
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from specgate.spec.tables import Dialect as DialectTables
+
+# How long things take is not asserted: the machine may be busy. What a test sets itself is added to this.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 
 @pytest.fixture

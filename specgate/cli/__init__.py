@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from specgate.cli.ending import OutputError, Stopped, own_streams, stoppable, write_no_more
 from specgate.cli.parser import make_parser
 from specgate.errors import Error
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -21,10 +23,21 @@ CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never raises for bad input."""
-    arguments = make_parser().parse_args(argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show must not stop us
+    with own_streams():
+        try:
+            with stoppable():
+                return _run(argv)
+        except Stopped as stopped:
+            _say(str(stopped))
+            return stopped.code
+        except KeyboardInterrupt:  # from a handler of somebody else's
+            _say("interrupted")
+            return 130
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
+        arguments = _parsed(argv)
         if arguments.specs or arguments.kernels:
             from specgate.cli.extend import extend
 
@@ -34,13 +47,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except Error as error:
         return _unusable(str(error))
-    except BrokenPipeError:  # `specgate … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNUSABLE
-    except KeyboardInterrupt:
-        return 130
     except (RecursionError, MemoryError) as error:
         return _unusable(f"the input is too deeply nested or too large ({type(error).__name__})")
+    except OutputError as error:
+        write_no_more()
+        return UNUSABLE if error.pipe else _unusable(str(error))  # `specgate … | head` needs no message
     except Exception as error:
         if os.environ.get("SPECGATE_DEBUG"):
             raise
@@ -48,9 +59,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    try:
+        return make_parser().parse_args(argv)
+    except SystemExit:
+        sys.stdout.flush()  # what --help said
+        raise
+
+
 def _unusable(message: str) -> int:
+    _say(message)
+    return UNUSABLE
+
+
+def _say(message: str) -> None:
     from specgate.report.clean import clean
 
-    for line in message.splitlines() or [""]:
-        sys.stderr.write(f"specgate: {clean(line, 2000)}\n")
-    return UNUSABLE
+    with suppress(OSError):  # there is nowhere else to say it
+        for line in message.splitlines() or [""]:
+            sys.stderr.write(f"specgate: {clean(line, 2000)}\n")
+        sys.stderr.flush()

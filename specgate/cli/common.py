@@ -7,14 +7,12 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from specgate.errors import InputError
-
 if TYPE_CHECKING:
     import argparse
 
     from specgate.report.options import RenderOptions
 
-__all__ = ["as_json", "emit", "has_config", "options", "text_table", "width", "write_text"]
+__all__ = ["as_json", "emit", "has_config", "options", "text_table", "width"]
 
 CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
@@ -62,24 +60,13 @@ def width(output: str | None) -> int:
 
 
 def emit(text: str, output: str | None) -> None:
-    """Write a report to a file (whole or not at all) or to standard output."""
-    if output is None:
+    """Write a report to a file (whole or not at all) or, without one or for "-", to standard output."""
+    if output is None or output == "-":
         sys.stdout.write(text)
         return
+    from specgate.files import write_text
+
     write_text(output, text)
-
-
-def write_text(path: str, text: str) -> None:
-    """Write a file through a temporary one beside it, so that nothing half-written is left."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
-            file.write(text)
-        os.replace(temporary, path)  # noqa: PTH105
-    except OSError as error:
-        if os.path.exists(temporary):  # noqa: PTH110
-            os.unlink(temporary)  # noqa: PTH108
-        raise InputError(f"cannot be written: {error.strerror}", file=path) from None
 
 
 def as_json(data: Any) -> str:

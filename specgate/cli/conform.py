@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit
 from specgate.errors import InputError
+from specgate.files import refuse_shared
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +29,7 @@ def conform(arguments: argparse.Namespace) -> int:
         raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
     from specgate.conform.render import FORMATS
 
+    refuse_shared(path for path in (arguments.output, arguments.record) if path and path != "-")
     if arguments.cases < 1 or arguments.jobs < 0:
         raise InputError("expected --cases of at least 1 and --jobs of at least 0")
     plan = Plan(
@@ -60,7 +62,7 @@ def _record(result: Result, path: str) -> None:
     from specgate.conform.record import propose
 
     patch = propose(result)
-    emit(patch, None if path == "-" else path)
+    emit(patch, path)
     if path != "-":
         sys.stderr.write(f"specgate: proposed entries are in {shlex.quote(path)}; read them, then: git apply\n")
 

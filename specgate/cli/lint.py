@@ -10,8 +10,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, options, width, write_text
+from specgate.cli.common import emit, options, width
 from specgate.errors import InputError
+from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import SUFFIXES, discover, looks_like_model
 from specgate.linting.jobs import Job, lint_job, load_specs
@@ -34,6 +35,7 @@ def lint(arguments: argparse.Namespace) -> int:
     """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     reports = [_report(text) for text in arguments.report]
+    refuse_shared(_outputs(arguments, config))
     paths = [path for path in arguments.path if not arguments.only_models or _may_be_model(path, config)]
     files = discover(paths, exclude=config.excluded) if paths or not arguments.only_models else []
     jobs = [_job(file, arguments, config) for file in files]
@@ -42,6 +44,17 @@ def lint(arguments: argparse.Namespace) -> int:
     _write(report, reports, config, arguments)
     _complain(report.unusable)
     return 2 if report.unusable else 0 if report.clean else 1
+
+
+def _outputs(arguments: argparse.Namespace, config: Config) -> list[str]:
+    """Return the files that will be written."""
+    files = [text.partition("=")[2] for text in arguments.report] + ([arguments.output] if arguments.output else [])
+    baseline = _baseline(arguments, config) if arguments.update_baseline else None
+    return [file for file in files if file != "-"] + ([baseline] if baseline else [])
+
+
+def _baseline(arguments: argparse.Namespace, config: Config) -> str | None:
+    return arguments.baseline or (str(config.root / config.baseline) if config.baseline else None)
 
 
 def _may_be_model(path: str, config: Config) -> bool:
@@ -68,7 +81,7 @@ def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, a
     chosen = arguments.format or config.format or "text"
     text = render(report, chosen, options=shown)
     for other, file in reports:
-        write_text(file, render(report, other, options=replace(shown, color=False, width=width(file))))
+        emit(render(report, other, options=replace(shown, color=False, width=width(file))), file)
     emit(text, arguments.output)
 
 
@@ -112,7 +125,7 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
         basis,
         device_of(arguments.device),
         LintSettings(not arguments.no_infer, read_pins(arguments.pin), tuple(config.custom_domains)),
-        os.path.abspath(file) if arguments.dask else None,  # noqa: PTH100  # links stay as they are
+        os.path.abspath(file) if arguments.dask is not None else None,  # noqa: PTH100  # links stay as they are
     )
 
 
@@ -134,7 +147,7 @@ def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Re
 
 def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | str] | None:
     specs = tuple(os.path.abspath(folder) for folder in arguments.specs or ())  # noqa: PTH100
-    if arguments.dask:
+    if arguments.dask is not None:
         from specgate.linting.cluster import Cluster
 
         return Cluster(lint_job, arguments.dask, specs)
@@ -167,7 +180,7 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
 
         ignores = [replace(i, target=str(parse_target(i.target))) if i.target else i for i in config.ignores]
         apply_ignores(report, ignores, today=datetime.now(UTC).date(), root=config.root)
-    path = arguments.baseline or (str(config.root / config.baseline) if config.baseline else None)
+    path = _baseline(arguments, config)
     if arguments.update_baseline and path is None:
         raise InputError("--update-baseline needs --baseline FILE or `baseline` in the configuration")
     if path is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.files import Plain, refuse_shared, writing
 from specgate.targets import parse_target
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Execute the file and print (or save) its outputs."""
     inputs = {name: _load(path) for name, path in map(_named, arguments.input)}
     wanted = dict(map(_named, arguments.output))
+    refuse_shared(wanted.values())
     target = parse_target(arguments.target) if arguments.target else None
     if arguments.file.lower().endswith(".onnx"):
         from specgate.execution.model import run_model
@@ -108,12 +110,5 @@ def _text(array: NDArray[Any]) -> str:
 
 
 def _save(path: str, array: NDArray[Any]) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:  # noqa: PTH123
-            np.save(file, array, allow_pickle=False)
-        os.replace(temporary, path)  # noqa: PTH105
-    except (OSError, ValueError) as error:
-        if os.path.exists(temporary):  # noqa: PTH110
-            os.unlink(temporary)  # noqa: PTH108
-        raise InputError(f"cannot be written: {error}", file=path) from None
+    with writing(path) as file:
+        np.save(Plain(file), array, allow_pickle=False)

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.result import Difference, Result, RuleCount, Tally
@@ -16,6 +16,7 @@ from specgate.conform.sides import askable_levels
 from specgate.conform.work import ClassKey, Counts, Example, Piece, close_oracles, do_piece, shrink_example
 from specgate.descriptors.read import write_dict
 from specgate.errors import InputError
+from specgate.processes import be_worker, give_up
 from specgate.spec.tables import dialect as tables
 from specgate.testing.helpers import reproduce
 
@@ -122,14 +123,21 @@ def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], I
             close_oracles()
         return
     workers = jobs or os.cpu_count() or 1
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    before = active_children()
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), be_worker)
 
-        def each(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-            futures = {pool.submit(function, *item): item for item in items}
-            for future in as_completed(futures):
-                yield futures[future], future.result()
+    def each(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        futures = {pool.submit(function, *item): item for item in items}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
 
+    try:
         yield each
+    except BaseException:  # Ctrl-C must not wait for what is still being asked
+        give_up([pool], before)
+        raise
+    finally:
+        pool.shutdown()
 
 
 def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:

@@ -16,6 +16,7 @@ from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.buffers import Buffer, gather_tensor, make_buffer, needed_bytes, scatter_tensor, shown
 from specgate.execution.engine import execute_at
+from specgate.files import writing
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -221,14 +222,13 @@ class _Run:
         values = _shaped(buffer, command.dimensions)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as file:
-                if path.suffix.lower() == ".npy":
-                    np.save(file, values)
-                else:
-                    buffer.data[: buffer.declared].tofile(file)
         except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"{target!r:.80} cannot be written: {reason}", place="targetPath") from None
+            raise InputError(f"{target!r:.80} cannot be written: {error.strerror}", place="targetPath") from None
+        with writing(path) as file:
+            if path.suffix.lower() == ".npy":
+                np.save(file, values)
+            else:
+                file.write(buffer.data[: buffer.declared].data)
         self.out(f"Resource '{plain_name(command.resource)}' written to '{plain_name(target)}'")
 
 

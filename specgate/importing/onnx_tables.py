@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
+from specgate.files import write_text
 from specgate.importing.content import table_content
 from specgate.importing.update import updated
 from specgate.spec.yamlio import load_yaml
@@ -33,7 +34,7 @@ def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> li
         made = updated(name, table_content(versions, words), source_of(name, versions, package), text, old)
         if made != text:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(made, encoding="utf-8")
+            write_text(path, made)
             changed.append(path.relative_to(folder).as_posix())
     return changed
 

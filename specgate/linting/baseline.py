@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.errors import InputError
+from specgate.files import write_bytes
 from specgate.linting.config import described
 from specgate.linting.files import read_whole, relative_name, shown
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from specgate.verdict import Report
 
 __all__ = ["SCHEMA", "Baseline", "Entry", "apply_baseline", "load_baseline", "write_baseline"]
@@ -119,11 +119,7 @@ def write_baseline(report: Report, path: Path, root: Path, before: Baseline | No
     data = (json.dumps({"schema": SCHEMA, "findings": files}, indent=1) + "\n").encode()
     if len(data) > _SIZE_LIMIT:
         raise InputError(f"expected a baseline of at most {_SIZE_LIMIT} bytes, found more findings", file=str(path))
-    try:
-        _replace(Path(os.path.realpath(path)), data)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"cannot be written: {reason}", file=str(path)) from error
+    write_bytes(path, data)
 
 
 def _covered(report: Report, root: Path) -> set[tuple[str, str]]:
@@ -176,18 +172,3 @@ def _stale(entry: Entry, count: int, occurring: int, source: str | None) -> Find
         fix="write the baseline again",
         location=Location(file=source),
     )
-
-
-def _replace(path: Path, data: bytes) -> None:
-    if path.exists() and not path.is_file():  # replacing would turn a device into a file
-        raise InputError("expected a regular file to write to, found something else", file=str(path))
-    temporary = path.with_name(f".specgate-{os.urandom(8).hex()}.tmp")
-    try:
-        with temporary.open("xb") as file:  # unlike tempfile's, with the permissions that the user's files have
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        with suppress(OSError):  # gone if it was moved
-            temporary.unlink()

@@ -33,11 +33,17 @@ class Cluster(Generic[J, A]):
     def __init__(self, function: Callable[[J], A], address: str, specs: tuple[str, ...] = ()) -> None:
         try:
             from distributed import Client
+            from distributed.comm.addressing import get_address_host_port
         except ImportError:
             raise InputError("--dask needs the package distributed: pip install 'specgate-ml[dask]'") from None
         self._function = function
         self._specs = specs
         self._address = address
+        try:  # a client that is half made closes itself at the end of the program, for 20 seconds and with a traceback
+            if not 0 < get_address_host_port(address)[1] < 1 << 16:
+                raise ValueError("expected a port from 1 to 65535")
+        except ValueError as error:
+            raise InputError(_unreached(address, error)) from None
         self._logger = logging.getLogger("distributed.client")
         self._level = self._logger.level
         self._logger.setLevel(logging.CRITICAL)  # what is lost is said here, once
@@ -46,7 +52,7 @@ class Cluster(Generic[J, A]):
         except (OSError, ValueError, TypeError, ImportError, AssertionError) as error:
             # The last one: its event loop did not start in the ten seconds that distributed gives it.
             self._logger.setLevel(self._level)
-            raise InputError(f"no Dask scheduler answers at {address!r:.100}: {error!s:.200}") from None
+            raise InputError(_unreached(address, error)) from None
 
     def __enter__(self) -> Self:
         try:
@@ -102,6 +108,10 @@ class Cluster(Generic[J, A]):
             return answer
         finally:
             future.release()
+
+
+def _unreached(address: str, error: Exception) -> str:
+    return f"no Dask scheduler answers at {address!r:.100} (expected HOST:PORT): {error!s:.200}"
 
 
 def installed_version() -> str:

@@ -1,16 +1,17 @@
 """The process that asks the onnx package for types and shapes; it may die or hang, and nothing is lost with it.
 
-It imports nothing of specgate and is started by `specgate.linting.inference` as a script, with the seconds that it may
-take to start. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes
+It imports nothing of specgate. `specgate.linting.infer_process` starts it as a script, with the seconds that starting
+may take. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes
 of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs are to be
-told of, the seconds after which the process ends if it has no answer, a length) and that many bytes. An answer is a
-model with one node per graph of the question, outermost first, whose attribute holds nothing but the types of that
-graph's values.
+told of, the seconds of computing and the seconds that may pass before the process ends if it has no answer, a length)
+and that many bytes. An answer is a model with one node per graph of the question, outermost first, whose attribute
+holds nothing but the types of that graph's values.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import math
 import os
 import struct
 import sys
@@ -19,20 +20,35 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HEADER = struct.Struct("<?dQ")
-MEMORY_BYTES = 4 << 30  # beyond what the onnx package takes itself
+HEADER = struct.Struct("<?ddQ")
+MEMORY_BYTES = 512 << 20  # beyond what the process takes already
+MEMORY_PER_BYTE = 64  # of a question: protobuf's objects, the package's copies of them, the answer
 
 
-def limit_memory() -> None:
-    """Take no more than MEMORY_BYTES from now on, where the system can be told so."""
+def limit(seconds: float, size: int) -> None:
+    """Take at most so many seconds of computing from now on, and the memory for a question of `size` bytes.
+
+    Where the system cannot be told so, there is the clock.
+    """
     try:
         import resource
 
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        _lower(resource.RLIMIT_CPU, math.ceil(used + seconds))
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
             taken = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        _lower(resource.RLIMIT_AS, taken + MEMORY_BYTES + MEMORY_PER_BYTE * size)
     except (ImportError, OSError, ValueError):
         return
+
+
+def _lower(which: int, wanted: int) -> None:
+    """Set a soft limit, as far as the hard one allows it."""
+    import resource
+
+    hard = resource.getrlimit(which)[1]
+    resource.setrlimit(which, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
 def graphs(graph: Any) -> Iterator[Any]:
@@ -86,11 +102,11 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001  # a broken installation may raise anything
         answer(b"-", f"{type(error).__name__}: {error}".encode())
         return
-    limit_memory()
     answer(b"+", onnx.__version__.encode())
     while header := questions.read(HEADER.size):
-        nested, seconds, length = HEADER.unpack(header)
-        end_after(seconds)
+        nested, seconds, patience, length = HEADER.unpack(header)
+        end_after(patience)
+        limit(seconds, length)
         data = questions.read(length)
         try:
             answer(b"+", inferred(data, nested=nested))

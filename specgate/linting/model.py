@@ -55,6 +55,7 @@ def _report(
             report.findings.append(_no_target(name, targets, report.files))
         for target in own:
             report.targets.append(str(target))
+            start, opened = len(report.findings), len(report.undecided)
             if graph.dialect == "onnx":
                 from specgate.linting.onnx_versions import target_findings
 
@@ -63,6 +64,8 @@ def _report(
             for unit in graph.units:
                 if unit.descriptor is None or unit.descriptor.dialect == name:
                     judging.unit(unit, report)
+            unclear = len(report.undecided) > opened or any(found.severity == "error" for found in graph.findings)
+            report.findings[start:] = _with_true_levels(report.findings[start:], unclear=unclear)
     report.findings = list(_without_echoes(report.findings))
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
@@ -70,6 +73,22 @@ def _report(
     report.judged = dict.fromkeys(report.files, tuple(report.targets))
     report.context = context_of(graph.units, report)
     return report
+
+
+def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
+    """Let findings on the file itself list only the levels that take all of it: none where a node is refused anywhere.
+
+    unclear: whether something else keeps the file from being accepted, whatever the level.
+    """
+    limiting = [found for found in findings if found.levels and found.id.startswith("onnx/model/")]
+    refused = any(found.severity == "error" and not found.id.startswith("onnx/model/") for found in findings)
+    common = [at for at in limiting[0].levels if all(at in f.levels for f in limiting)] if limiting else []
+    levels = () if refused or unclear else tuple(common)
+    for found in findings:
+        if any(found is one for one in limiting):
+            yield replace(found, levels=levels, first_level=levels[0] if levels else None)
+        else:
+            yield found
 
 
 def _without_echoes(findings: list[Finding]) -> Iterator[Finding]:

@@ -70,7 +70,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     asked: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
         if inference.installed():
-            asked = inference.begin(model)
+            asked = inference.begin(model, walked)
         else:
             graph.not_inferred = "onnx"
     graph.findings.extend(function_findings(model, walked))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
+from specgate.caching import cached_property
 from specgate.descriptors.core import shown
 from specgate.linting.onnx_walk import finding, function_place, label, subgraphs
 from specgate.models.onnx_schema import GRAPH_KINDS

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specgate.errors import InputError
+from specgate.processes import be_worker, give_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -91,12 +91,11 @@ class Processes(Generic[J, A]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for pool in (self._many, self._single):
-            if pool is not None:
-                pool.shutdown(wait=kind is None, cancel_futures=True)
-        if kind is not None:  # nobody waits for what is still being judged
-            for process in set(multiprocessing.active_children()) - self._before:
-                process.kill()
+        pools = [pool for pool in (self._many, self._single) if pool is not None]
+        if kind is not None:
+            give_up(pools, self._before)
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
 
     def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
         """Yield one answer for each job, in the order of the jobs."""
@@ -147,7 +146,6 @@ class Processes(Generic[J, A]):
 
 
 def _begin(prepare: Callable[[], object] | None) -> None:
-    """Leave Ctrl-C, which reaches every process of a terminal, to the one that waits for the answers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    be_worker()
     if prepare is not None:
         prepare()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from specgate.files import write_text
 from specgate.make.factory import annotation, field_is_required, operators, ordered
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
@@ -40,4 +41,4 @@ def _classes(name: str) -> list[str]:
 
 if __name__ == "__main__":
     for each in DIALECTS:
-        Path(__file__).with_name(f"{each}.pyi").write_text(stub_text(each), encoding="utf-8")
+        write_text(Path(__file__).with_name(f"{each}.pyi"), stub_text(each))

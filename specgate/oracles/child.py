@@ -15,6 +15,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Self, cast
 
+from specgate.processes import receive, send, start
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -84,12 +86,7 @@ class Child:
 
     def _ready(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _START.format(path=sys.path)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+            self._process = start([sys.executable, "-c", _START.format(path=sys.path)])
             self._fresh = True
             with contextlib.suppress(OSError):  # a process that is gone is noticed by the question
                 _write(cast("BinaryIO", self._process.stdin), pickle.dumps(self._setup))
@@ -122,19 +119,11 @@ def _kill(process: subprocess.Popen[bytes], late: threading.Event) -> None:
 
 
 def _write(stream: BinaryIO, data: bytes) -> None:
-    stream.write(_LENGTH.pack(len(data)) + data)
-    stream.flush()
+    send(stream, _LENGTH.pack(len(data)) + data)
 
 
 def _read(stream: BinaryIO) -> bytes:
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    size = _LENGTH.unpack(head)[0]
-    body = stream.read(size)
-    if len(body) < size:
-        raise EOFError
-    return body
+    return receive(stream, _LENGTH.unpack(receive(stream, _LENGTH.size))[0])
 
 
 def serve() -> None:

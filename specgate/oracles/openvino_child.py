@@ -11,11 +11,11 @@ import importlib
 import re
 import struct
 import sys
-from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from specgate.caching import cached_property
 from specgate.descriptors.core import shown
 from specgate.oracles.openvino_layer import UnsayableError
 from specgate.oracles.openvino_xml import ir_of

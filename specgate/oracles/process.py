@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from specgate.errors import InputError
+from specgate.processes import send, start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,15 +89,7 @@ class HostProcess:
 
     def _start(self, command: Sequence[str], environment: Mapping[str, str], errors: int) -> subprocess.Popen[bytes]:
         try:
-            return subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=dict(environment),
-                bufsize=0,
-                start_new_session=self._group,
-            )
+            return start(command, environment=environment, errors=errors, group=self._group)
         except OSError as error:
             raise InputError(f"cannot be started: {error.strerror}", file=command[0]) from None
 
@@ -130,9 +123,7 @@ class HostProcess:
 
     def send(self, data: bytes) -> None:
         """Write to the process; raise OSError where it is gone."""
-        view = memoryview(data)
-        while view:
-            view = view[self._questions.write(view) :]
+        send(self._questions, data)
 
     def receive(self, size: int = 65536) -> bytes:
         """Return what has arrived, at most `size` bytes, waiting for some; nothing where the process is gone."""

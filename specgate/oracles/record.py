@@ -18,6 +18,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import InputError
 from specgate.execution.types import numpy_type
+from specgate.files import write_text
 from specgate.oracles.cases import draw_cases
 from specgate.oracles.values import ValuesOracle
 from specgate.spec.tables import dialect
@@ -92,10 +93,7 @@ def record_values(
         raise InputError(f"DirectML {level} computed none of the cases of {operator}")
     text = f'{{"header": {json.dumps(head)},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n"
     path = Path(folder) / file_name(level, operator)
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from None
+    write_text(path, text)
     progress(f"{path}: {len(lines)} descriptors, {len(lines) * RUNS} runs, {len(text)} bytes")
     return path
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.errors import InputError
+from specgate.processes import start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,20 +43,17 @@ def appearing(folder: Path) -> Iterator[Path]:
 def run_program(command: list[str], what: str, environment: Mapping[str, str] | None = None) -> None:
     """Run a program to its end; raise InputError with the first line that it said about an error, or its first one."""
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            timeout=_PATIENCE,
-            check=False,
-        )
+        with start(command, environment=environment, errors=subprocess.STDOUT) as process:
+            try:
+                said, _ = process.communicate(timeout=_PATIENCE)
+            except BaseException:  # interrupted, for one: nobody waits for it any more
+                process.kill()
+                raise
     except OSError as error:
         raise InputError(f"{what}: {error.strerror}", file=command[0]) from None
     except subprocess.TimeoutExpired:
         raise InputError(f"{what}: not done after {_PATIENCE:.0f} s", file=command[0]) from None
-    if done.returncode:
-        lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
-        wrong = [line for line in lines if "error" in line.lower()] or lines or [f"exit code {done.returncode}"]
+    if process.returncode:
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        wrong = [line for line in lines if "error" in line.lower()] or lines or [f"exit code {process.returncode}"]
         raise InputError(f"{what}: {wrong[0][:300]!r}", file=Path(command[0]).name)

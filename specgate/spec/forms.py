@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from specgate.caching import cached_property
 from specgate.rules.parse import (
     GRAPH,
     NUMBER,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from specgate.caching import cached_property
 from specgate.levels import LevelSet
 from specgate.rules.parse import Rule, RuleError, Scope, parse
 from specgate.spec.forms import Case, Cell, FieldInfo, Layout, Overlay, Resolved, RuleForm, Side, make_forms
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.spec.tables import Dialect
+    from specgate.verdict import Basis
 
 __all__ = ["OperatorSpec"]
 
@@ -42,6 +43,8 @@ class OperatorSpec:
         self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
         self._layouts: dict[str, Layout] = {}
         self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
+        self._sides: dict[tuple[str, Basis, str | None], dict[Side, Resolved]] = {}
+        self._stretches: dict[tuple[Basis, str | None], list[tuple[dict[Side, Resolved], list[str]]]] = {}
 
     @cached_property
     def levels(self) -> LevelSet:
@@ -193,6 +196,33 @@ class OperatorSpec:
         if key not in self._resolved:
             self._resolved[key] = self._resolve(*key)
         return self._resolved[key]
+
+    def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[Side, Resolved]:
+        """Return what `basis` says at `level`, by its sides: by one where both say the same, none without the row."""
+        found = self._sides.get((level, basis, by))
+        if found is None:
+            sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+            said = {side: self.resolve(level, side, by) for side in sides}
+            kept = {side: resolved for side, resolved in said.items() if resolved is not None}
+            if len(kept) == 2 and kept["documented"].key == kept["observed"].key:
+                del kept["observed"]
+            found = self._sides[level, basis, by] = kept
+        return found
+
+    def stretches(self, basis: Basis = "both", by: str | None = None) -> list[tuple[dict[Side, Resolved], list[str]]]:
+        """Return all levels at which it exists, those together at which `basis` says the same, with what it says."""
+        found = self._stretches.get((basis, by))
+        if found is None:
+            held: dict[Any, tuple[dict[Side, Resolved], list[str]]] = {}
+            fuses = any(info.fuses for info in self.fields.values())
+            for level in self.levels:
+                said = self.sides_at(level, basis, by)
+                infos = [id(info) for resolved in said.values() for info in resolved.fields.values()]
+                # What may be fused depends on the level itself: which operators and attributes there are.
+                key = (*((side, one.key) for side, one in said.items()), *infos, level if fuses else None)
+                held.setdefault(key, (said, []))[1].append(level)
+            found = self._stretches[basis, by] = list(held.values())
+        return found
 
     def _resolve(self, level: str, side: Side, by: str | None) -> Resolved | None:
         self.dialect.check_level(level)

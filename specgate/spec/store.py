@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from specgate.errors import InputError
+from specgate.files import write_text
 
 __all__ = ["DIALECTS", "compiled_tables", "source_folders", "spec_folders"]
 
@@ -94,14 +95,9 @@ def _fresh(dialect: str, folder: Path) -> dict[str, Any]:
 
 def write_tables(path: Path, content: dict[str, Any]) -> None:
     """Write compiled tables whole or not at all; a folder that cannot be written only costs the next start."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with suppress(OSError, InputError):
         path.parent.mkdir(exist_ok=True)
-        temporary.write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink()
+        write_text(path, json.dumps(content, separators=(",", ":")))
 
 
 def _merge(tables: dict[str, Any], folder: Path) -> None:

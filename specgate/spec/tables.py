@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from specgate.caching import cached_property
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
 from specgate.rules.parse import TENSOR, Scope

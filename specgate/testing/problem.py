@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from specgate.caching import cached_property
 from specgate.rules.parse import FUNCTIONS
 from specgate.spec.forms import RuleForm
 from specgate.testing.bounds import settled

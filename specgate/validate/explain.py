@@ -5,46 +5,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
-from specgate.rules.evaluate import UNKNOWN, Broken, Context
+from specgate.rules.evaluate import UNKNOWN, Broken
+from specgate.validate.facts import Facts
 from specgate.validate.failures import Failure, found, plain
 from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
 
-__all__ = ["explain_at"]
+__all__ = ["cell_failures", "explain_at", "structure_failures"]
 
 
-def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
-    """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes."""
+def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None = None) -> list[Failure]:
+    """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes.
+
+    facts: what is known of the descriptor already.
+    """
+    facts = facts or Facts()
     if resolved.cases:
         from specgate.validate.cases import explain_cases  # which comes back here with the case that holds
 
-        return explain_cases(descriptor, resolved)
-    fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
-    context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
-    failures = list(_structure(descriptor, resolved))
+        return explain_cases(descriptor, resolved, facts)
+    context = facts.context(descriptor, resolved)
+    failures = list(structure_failures(descriptor, resolved))
     lost = frozenset(f.where for f in failures)  # rules that read these would only say again what is wrong with them
     broken: list[tuple[RuleForm, str, Broken]] = []
+    judged = Judged(descriptor, resolved, facts, explain_at)
     tensor_failures: list[Failure] = []
-    judged = Judged(descriptor, resolved, explain_at)
     hidden: set[tuple[str, str]] = set()
-    for name, tensor in _tensors(fields):
-        inner = Context({"tensor": tensor}, resolved.numbers, context.bits)
-        info = resolved.fields[name.partition("[")[0]]
-        forms = tuple(form for form in resolved.tensor_rules if form.applies_to(info))
-        for failure, form in rule_failures(forms, inner, name, broken, frozenset(), judged):
+    for name, place, inner in facts.tensors(context) if resolved.tensor_rules else ():
+        info = resolved.fields[name]
+        forms = (form for form in resolved.tensor_rules if form.applies_to(info))
+        for failure, form in rule_failures(forms, inner, place, broken, frozenset(), judged):
             tensor_failures.append(failure)
             if not failure.unknown:
-                hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)
-    for name, info in resolved.fields.items():
-        cell = resolved.cells.get(name)
-        if info.fuses:
-            of_cell = _fused(name, cell, fields[name], resolved)
-        else:
-            of_cell = _cell(name, info, cell, fields[name]) if cell is not None or info.words else iter(())
+                hidden.update((name, aspect) for aspect in form.hides)
+    for name in resolved.fields:
+        of_cell = cell_failures(name, resolved, context.fields[name])
         failures += [f for f in of_cell if (name, f.aspect + "s") not in hidden]
     failures += tensor_failures
     failures += [failure for failure, _ in rule_failures(resolved.rules, context, "", broken, lost, judged)]
@@ -54,16 +53,8 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
     return failures
 
 
-def _tensors(fields: Mapping[str, Any]) -> Iterator[tuple[str, TensorDesc]]:
-    for name, value in fields.items():
-        if isinstance(value, TensorDesc):
-            yield name, value
-        elif isinstance(value, list | tuple):
-            yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
-
-
-def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
-    """What is missing, too much, or of the wrong kind."""
+def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
+    """Yield what is missing, too much, or of the wrong kind."""
     dialect = resolved.spec.dialect
     for oddity in descriptor.oddities:
         name = f"{oddity.where}.{oddity.code}" if oddity.where in resolved.fields else oddity.code
@@ -91,6 +82,15 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
                 aspect="structure",
                 structural=True,
             )
+
+
+def cell_failures(name: str, resolved: Resolved, value: Any) -> Iterator[Failure]:
+    """Yield what the row refuses, or leaves open, in the value of the field `name`."""
+    info, cell = resolved.fields[name], resolved.cells.get(name)
+    if info.fuses:
+        yield from _fused(name, cell, value, resolved)
+    elif cell is not None or info.words:
+        yield from _cell(name, info, cell, value)
 
 
 def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:

@@ -52,6 +52,8 @@ class Step(NamedTuple):
 _LEAST: Final = {"size": 1, "rank": 0, "length": 0, "elements": 1}
 _MOST: Final = {"size": 2**62, "rank": 64, "length": 1000, "elements": 2**62}
 
+#: More tensors than an array has, nearly always.
+_MANY: Final = 10_000
 #: What a reader would rather set of attributes, the least first.
 _OF_ATTRIBUTE: Final = {"set": 1.0, "member": 1.0, "element": 1.2, "length": 1.4}
 
@@ -163,12 +165,12 @@ class _Search:
         info = self.fields.get(step.place.field)
         return (step._replace(values=(TensorDesc(None, None) if info is not None and info.tensor else UNKNOWN,)),)
 
-    def cost(self, step: Step, context: Context) -> tuple[float, int]:
+    def cost(self, step: Step, context: Context) -> tuple[float, float]:
         """How much a reader would mind: outputs follow from the rest, attributes are easily set, inputs come last."""
         place = step.place
         info = self.fields.get(place.field)
         kind = "attribute" if info is None else info.kind
-        later = -self.order.index(place.field) if place.field in self.order else 0
+        later = -self.order.index(place.field) - (place.item or 0) / _MANY if place.field in self.order else 0
         if kind == "output" and place.kind in {"size", "sizes", "type"}:
             return (0, later)
         if kind == "attribute":

@@ -5,32 +5,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN, Broken
 from specgate.rules.explain import decisive, explain
 from specgate.rules.words import told, words
+from specgate.validate.facts import applies
 from specgate.validate.failures import Failure, plain
 from specgate.validate.remedy import Remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
+    from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
     from specgate.spec.forms import FieldInfo, Resolved, RuleForm
+    from specgate.validate.facts import Facts
 
 __all__ = ["Judged", "broken_failure", "rule_failures"]
 
 
 class Judged(NamedTuple):
-    """The descriptor that is judged, at which level, and what judges another one there."""
+    """The descriptor that is judged, at which level, what is known of it, and what judges another one there."""
 
     descriptor: Descriptor
     resolved: Resolved
+    facts: Facts
     failures: Callable[[Descriptor, Resolved], list[Failure]]
 
 
 def rule_failures(
-    forms: tuple[RuleForm, ...],
+    forms: Iterable[RuleForm],
     context: Context,
     where: str,
     broken: list[tuple[RuleForm, str, Broken]],
@@ -38,55 +42,38 @@ def rule_failures(
     judged: Judged,
 ) -> Iterator[tuple[Failure, RuleForm]]:
     """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
+    facts = judged.facts
     failed: set[str] = set()
     for form in forms:
         if failed.intersection(form.after) or lost & form.fields:
             continue
-        try:
-            answer = _judge(form, context)
-        except Broken as error:
-            failed.add(form.name)
-            broken.append((form, where, error))
-            continue
+        answer = facts.judge(form, context)
         if answer is True:
+            continue
+        if isinstance(answer, Broken):
+            failed.add(form.name)
+            broken.append((form, where, answer))
             continue
         if answer is False:
             failed.add(form.name)
         elif form.variable is not None:
             continue  # the cell of the type that is not known says so already
-        remedy = None if answer is UNKNOWN else Remedy(form, context, where, *judged)
-        yield _failure(form, context, where, judged.resolved.fields, remedy), form
+        key = (id(form), id(context), where)
+        if key not in facts.told:
+            remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)
+            facts.told[key] = _failure(form, context, where, judged.resolved.fields, remedy)
+        yield facts.told[key], form
 
 
-def _judge(form: RuleForm, context: Context) -> Any:
-    """Return whether a rule holds or does not apply; where it is open whether it applies, a failure is open too."""
-    applies = _applies(form, context)
-    if applies is False:
-        return True
-    try:
-        answer = evaluate(form.require, context)
-    except Broken:
-        if applies is True:
-            raise
-        return UNKNOWN
-    return UNKNOWN if applies is UNKNOWN and answer is False else answer
-
-
-def _applies(form: RuleForm, context: Context) -> Any:
-    if any(context.absent(path) for path in form.require.needs):
-        return False
-    if form.when is None:
-        return True
-    if any(context.absent(path) for path in form.when.needs):
-        return False
-    return evaluate(form.when, context)
+def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Remedy:
+    return Remedy(form, context, where, judged.descriptor, judged.resolved, judged.failures)
 
 
 def _failure(
     form: RuleForm, context: Context, where: str, fields: Mapping[str, FieldInfo], remedy: Remedy | None
 ) -> Failure:
     said, judged = _sentence(form, where), form.require
-    if form.when is not None and _applies(form, context) is UNKNOWN:
+    if form.when is not None and applies(form, context) is UNKNOWN:
         said, judged = f"{said} (whether this applies is not decided)", form.when
     values = explain(judged, context)
     if where:

@@ -163,7 +163,8 @@ def test_lint_of_a_layer_of_a_later_opset(capsys):
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [f["id"] for f in found] == ["openvino/OneHot/version"]
     assert found[0]["location"]["line"] > 1
-    assert found[0]["first_level"] == "opset16"
+    assert found[0]["message"].startswith("written for opset16")
+    assert (found[0]["first_level"], found[0]["levels"]) == (None, [])  # its sizes leave it undecided there
 
 
 def test_a_model_of_another_dialect_does_not_look_clean(capsys):

@@ -372,7 +372,7 @@ def nested(times: int) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(240)
 def test_operators_nested_without_end(scratch) -> None:
     scratch(kinds=KINDS)
     assert read(write(read(nested(2)))) == read(nested(2))
@@ -386,7 +386,7 @@ def test_operators_nested_without_end(scratch) -> None:
         read({"type": "KINDS", "desc": {"Gates": [None] * 10**6}})
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(240)
 def test_an_endless_operator_is_not_written(scratch) -> None:
     scratch(kinds=KINDS)
     fields: dict[str, Any] = {}

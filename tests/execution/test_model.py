@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -12,6 +11,7 @@ import specgate
 from specgate.errors import InputError, NoKernel
 from specgate.execution.model import run_model
 
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="THE MODEL TESTS ARE NOT RUN: pip install ml-dtypes")
 onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
 helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
 

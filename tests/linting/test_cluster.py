@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +20,7 @@ from specgate.errors import InputError
 from specgate.linting import cluster
 from specgate.linting.spread import Lost
 from tests.linting.deadly import act
-from tests.paths import DATA
+from tests.paths import DATA, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,6 +152,22 @@ def test_no_cluster_is_one_message(
     with local_cluster(0, tmp_path) as empty:
         assert main(["lint", "models", "-t", "onnx:17", "--dask", empty.scheduler_address]) == 2
     assert "has no worker" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "address", ["foo", "", "foo:abc", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:1", "nonsense://x:1", "inproc://1"]
+)
+def test_a_wrong_address_is_one_message_and_the_program_ends(address: str, tmp_path: Path) -> None:
+    """In a process of its own: a client that is half made speaks up when the interpreter ends."""
+    code = (
+        "import sys\nfrom specgate.linting import cluster\ncluster._SECONDS = 0.5\n"
+        "from specgate.cli import main\nsys.exit(main(sys.argv[1:]))\n"
+    )
+    command = ["lint", str(DATA / "models/embedding_torch.onnx"), "-t", "onnx:17", "--dask", address]
+    run = subprocess.run([sys.executable, "-c", code, *command], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"specgate: no Dask scheduler answers at {address!r} (expected HOST:PORT): ")
+    assert len(run.stderr.splitlines()) == 1, run.stderr
 
 
 def test_jobs_and_dask_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:

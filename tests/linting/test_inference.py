@@ -10,7 +10,7 @@ import time
 import pytest
 
 import specgate
-from specgate.linting import inference
+from specgate.linting import infer_process, inference
 from specgate.linting.onnx_graph import onnx_units
 from specgate.linting.settings import LintSettings
 from specgate.models.onnx_model import read_model_bytes
@@ -162,49 +162,55 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     slow.write_text(
         script.replace('answer(b"+", inferred(data, nested=nested))', "import time; time.sleep(600)"), encoding="utf-8"
     )
-    inference.close()
-    monkeypatch.setattr(inference, "_CHILD", str(slow))
-    monkeypatch.setattr(inference, "SECONDS", 1.0)
+    infer_process.close()
+    monkeypatch.setattr(infer_process, "_CHILD", str(slow))
+    monkeypatch.setattr(infer_process, "SECONDS", 0.2)
     started = time.monotonic()
     open_, (finding,) = undecided(hidden())
     assert len(open_) == 1
     assert "gave no answer within" in finding.message
-    assert time.monotonic() - started < inference.START_SECONDS
-    inference.close()
+    assert time.monotonic() - started < infer_process.START_SECONDS
+    infer_process.close()
 
 
 @pytest.mark.parametrize("script", ["", "import sys; sys.exit(3)", "print('+garbage')", "import nothing_of_this_name"])
 def test_a_process_that_does_not_start_costs_a_note(monkeypatch, tmp_path, script):
     (tmp_path / "child.py").write_text(script, encoding="utf-8")
-    inference.close()
-    monkeypatch.setattr(inference, "_CHILD", str(tmp_path / "child.py"))
+    infer_process.close()
+    monkeypatch.setattr(infer_process, "_CHILD", str(tmp_path / "child.py"))
     open_, (finding,) = undecided(hidden())
     assert len(open_) == 1
     assert finding.id == "onnx/model/not-inferred"
-    inference.close()
+    infer_process.close()
+
+
+def running():
+    child = infer_process._state.child
+    assert child is not None
+    return child.process
 
 
 def test_one_process_serves_many_models_and_a_dead_one_is_replaced():
     undecided(hidden())
-    first = inference._children[0].process.pid
+    first = running().pid
     undecided(hidden())
-    assert inference._children[0].process.pid == first
-    inference._children[0].process.kill()
-    inference._children[0].process.wait()
+    assert running().pid == first
+    running().kill()
+    running().wait()
     assert undecided(hidden()) == ([], [])
-    assert inference._children[0].process.pid != first
+    assert running().pid != first
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
 def test_a_forked_process_starts_its_own():
     code = (
-        "import os, sys\nimport specgate\nfrom specgate.linting import inference\n"
+        "import os, sys\nimport specgate\nfrom specgate.linting import infer_process\n"
         "model = sys.argv[1]\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
-        "ours = inference._children[0].process.pid\nchild = os.fork()\n"
+        "ours = infer_process._state.child.process.pid\nchild = os.fork()\n"
         "if not child:\n    done = not specgate.lint(model, ['onnx:17']).undecided\n"
-        "    other = inference._children[0].process.pid\n    inference.close()\n    os._exit(0 if done and other != ours else 1)\n"
+        "    other = infer_process._state.child.process.pid\n    infer_process.close()\n    os._exit(0 if done and other != ours else 1)\n"
         "assert os.waitpid(child, 0)[1] == 0\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
-        "assert inference._children[0].process.pid == ours\n"
+        "assert infer_process._state.child.process.pid == ours\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code, _saved()], cwd=ROOT, check=True, timeout=120)
 

@@ -112,7 +112,7 @@ def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_ctrl_c_ends_the_command_quietly(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
     for number in range(400):
         (tmp_path / f"{number}.onnx").write_bytes((DATA / "models/embedding_torch.onnx").read_bytes())
     code = (
@@ -134,7 +134,7 @@ def test_ctrl_c_ends_the_command_quietly(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=120, start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )  # fmt: skip
-    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "specgate: interrupted\n")
 
 
 @posix_only

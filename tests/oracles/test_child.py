@@ -166,5 +166,5 @@ def test_the_child_finds_specgate_from_any_folder(tmp_path):
                 print("asked")
     """
     command = [sys.executable, "-S", "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert done.stdout == "asked\n", done.stderr

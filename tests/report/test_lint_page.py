@@ -15,8 +15,10 @@ import specgate
 from specgate.report import RenderOptions, render
 from specgate.report.clean import clean
 from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report
-from tests.linting.test_model import helper, model, one_hot
 from tests.report.test_report_properties import reports, slow
+
+pytest.importorskip("onnx", reason="NO REPORT OF A MODEL IS TESTED: pip install onnx (it is in the test extra)")
+from tests.linting.test_model import helper, model, one_hot  # where there is onnx
 
 VOID = {"meta", "input", "wbr"}
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`&amp;\u202e日本\x00\ud800"

@@ -6,11 +6,15 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import specgate
 from specgate.report import RenderOptions, render
 from specgate.report.identity import identified
 from specgate.verdict import Finding, Location, Report
-from tests.linting.test_model import helper, model, one_hot
+
+pytest.importorskip("onnx", reason="NO REPORT OF A MODEL IS TESTED: pip install onnx (it is in the test extra)")
+from tests.linting.test_model import helper, model, one_hot  # where there is onnx
 
 if TYPE_CHECKING:
     from pathlib import Path

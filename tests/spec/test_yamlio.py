@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from specgate.errors import InputError
 from specgate.spec.yamlio import MAX_DEPTH, load_yaml, placed
 
-pytestmark = pytest.mark.timeout(60)  # what is hostile must not hang
+pytestmark = pytest.mark.timeout(240)  # what is hostile must not hang
 
 
 def load(text: str) -> Any:

@@ -44,10 +44,16 @@ def test_a_target_implies_the_domains_version():
 
 
 def test_a_release_without_the_domain():
-    node = {"op_type": "Adam", "domain": "ai.onnx.preview.training", "inputs": [INT64]}
+    rate, count, tensor = (
+        {"elem_type": kind, "shape": shape} for kind, shape in (("FLOAT", []), ("INT64", []), ("FLOAT", [3]))
+    )
+    node = {"op_type": "Adam", "domain": "ai.onnx.preview.training", "inputs": [rate, count, *[tensor] * 4]}
     (finding,) = specgate.check(node, "onnx:11").findings
     assert (finding.id, finding.first_level) == ("onnx/ai.onnx.preview.training.Adam/level", "12")
+    assert (finding.levels[-1], finding.fix) == (dialect("onnx").levels[-1], "use opset 12")
     assert "ai.onnx.preview.training comes with opset 12" in finding.message
+    (finding,) = specgate.check({**node, "inputs": [INT64]}, "onnx:11").findings
+    assert (finding.first_level, finding.levels, finding.fix) == (None, (), None)
 
 
 def test_an_operator_that_its_domain_dropped():

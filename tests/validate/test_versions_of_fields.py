@@ -87,14 +87,16 @@ def test_types_that_are_none(kind):
 
 
 def test_operators_that_are_gone():
-    (finding,) = check("Upsample", [FLOAT, FLOAT], "onnx:17", 9).findings
-    assert (finding.id, finding.first_level) == ("onnx/Upsample/level", "1")
+    (finding,) = check("Upsample", [FLOAT, SCALES], "onnx:17", 9).findings
+    assert (finding.id, finding.levels, finding.fix) == ("onnx/Upsample/level", ("9",), None)
     assert "was removed at 10" in finding.message
+    (finding,) = check("Upsample", [FLOAT, FLOAT], "onnx:17", 9).findings
+    assert (finding.first_level, finding.levels) == (None, ())
     assert check("Upsample", [FLOAT, SCALES], "onnx:9").accepted
-    (finding,) = check("GroupNormalization", [FLOAT] * 3, "onnx:20", num_groups=1).findings
+    channels = {"elem_type": "FLOAT", "shape": [3]}
+    (finding,) = check("GroupNormalization", [FLOAT, channels, channels], "onnx:20", num_groups=1).findings
     assert finding.message.endswith("its version 18 was withdrawn, and it exists from 21 on")
     assert finding.fix == "use opset 21"
-    channels = {"elem_type": "FLOAT", "shape": [3]}
     assert check("GroupNormalization", [FLOAT, channels, channels], "onnx:21", num_groups=1).accepted
 
 

@@ -1,0 +1,158 @@
+"""The one way in which specgate writes files: whole or not at all, and a device stays a device.
+
+A regular file is replaced at once, by one that was written beside it under a name that cannot be foreseen. A link is
+followed, and what it leads to is written so. A pipe or a character device is opened and written as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, Final
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["Plain", "refuse_shared", "write_bytes", "write_text", "writing"]
+
+_NEW: Final = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_PRESENT: Final = os.O_WRONLY | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+_LINKS: Final = 40  # in a chain, as Linux has it
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as UTF-8 with its line ends as they are; InputError where that cannot be done."""
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file; InputError where that cannot be done, and then what was there before is still there."""
+    with writing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Give a file to write to, which is in its place once the block has ended without an exception.
+
+    After any exception, also when it is interrupted, what was there before is still there, and nothing beside it.
+    Raises InputError for a folder, for what is no file at all, and where the system refuses.
+    """
+    name = os.fspath(path)
+    try:
+        number = _own_descriptor(name)
+        if number is not None:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # it may be the same file
+            with open(os.dup(number), "wb") as file:  # noqa: PTH123
+                yield file
+            return
+        place = os.path.realpath(name)
+        found = _state(place)
+        if found is None and os.path.basename(name) == "":  # noqa: PTH119
+            raise OSError("expected a file, found the name of a folder")
+        if found is None or stat.S_ISREG(found.st_mode):
+            with _replacing(place, found) as file:
+                yield file
+        else:
+            with _opened(name, found) as file:
+                yield file
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character, for one
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"cannot be written: {reason}", file=name) from None
+
+
+class Plain:
+    """A file that can be written to and nothing else: numpy asks others for their position, which a pipe lacks."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.write = file.write
+
+
+def refuse_shared(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise InputError where two outputs would replace the same file; a pipe or a device may take several."""
+    seen: set[tuple[int, int] | str] = set()
+    for each in paths:
+        path = os.fspath(each)
+        with suppress(OSError, ValueError):  # writing it says what is wrong
+            place = os.path.realpath(path)
+            found = _state(place)
+            if found is not None and not stat.S_ISREG(found.st_mode):
+                continue
+            key = place if found is None or not found.st_ino else (found.st_dev, found.st_ino)
+            if key in seen:
+                raise InputError("expected a file of its own for each output, found it given twice", file=path)
+            seen.add(key)
+
+
+def _own_descriptor(path: str) -> int | None:
+    """Return the number of an open file of this process that a path such as /dev/stdout is a name of."""
+    own = os.path.realpath("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None  # noqa: PTH112
+    for _ in range(_LINKS if own else 0):
+        folder, name = os.path.split(path)
+        if name.isdecimal() and name.isascii() and os.path.realpath(folder) == own:
+            return int(name)
+        try:
+            path = os.path.join(folder, os.readlink(path))  # noqa: PTH115, PTH118
+        except OSError:  # no link
+            return None
+    return None
+
+
+def _state(place: str) -> os.stat_result | None:
+    """Return what is there, None where nothing is."""
+    try:
+        return os.stat(place)  # noqa: PTH116
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def _replacing(place: str, found: os.stat_result | None) -> Iterator[IO[bytes]]:
+    """Give a new file that takes the place of `found`, which is regular, or of nothing."""
+    if found is not None and not os.access(place, os.W_OK):
+        raise PermissionError(13, "Permission denied")
+    temporary = os.path.join(os.path.dirname(place), f".specgate-{os.urandom(8).hex()}.tmp")  # noqa: PTH118, PTH120
+    ours = True
+    try:
+        try:
+            number = os.open(temporary, _NEW, 0o666 if found is None else 0o600)
+        except FileExistsError:
+            ours = False
+            raise
+        with open(number, "wb") as file:  # noqa: PTH123
+            if found is not None and sys.platform != "win32":
+                os.fchmod(number, stat.S_IMODE(found.st_mode) & 0o777)
+            yield file
+        os.replace(temporary, place)  # noqa: PTH105
+        ours = False
+    finally:
+        if ours:
+            with suppress(OSError):
+                os.unlink(temporary)  # noqa: PTH108
+
+
+@contextmanager
+def _opened(path: str, found: os.stat_result) -> Iterator[IO[bytes]]:
+    """Give what is no regular file itself. A pipe that nobody reads yet waits for its reader, as everywhere."""
+    if stat.S_ISDIR(found.st_mode):
+        raise OSError("expected a file, found a directory")
+    if not stat.S_ISFIFO(found.st_mode) and not stat.S_ISCHR(found.st_mode):
+        raise OSError("expected a file, a pipe or a character device")
+    number = os.open(path, _PRESENT)
+    with open(number, "wb") as file:  # noqa: PTH123
+        now = os.fstat(number)
+        if (now.st_dev, now.st_ino) != (found.st_dev, found.st_ino):
+            raise OSError("it was exchanged meanwhile")
+        yield file

@@ -1,0 +1,181 @@
+"""The process that asks the onnx package: one for all threads, started when it is needed and again after it died."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from specgate.descriptors.core import shown
+from specgate.linting.infer_child import HEADER
+from specgate.processes import receive, send, start
+
+__all__ = ["Budget", "Failed", "ask", "close"]
+
+SECONDS: Final = 5.0  # of computing for an attempt at a small model: a hundred times what models of such a size take
+SECONDS_PER_BYTE: Final = 4e-6
+PATIENCE: Final = 6.0  # so many times as long may pass, with all attempts: the machine may be busy
+START_SECONDS: Final = 60.0  # for importing onnx on a busy machine
+MOST_BYTES: Final = 1 << 30  # of a stripped model; protobuf takes less than twice as much
+_CHILD: Final = str(Path(__file__).with_name("infer_child.py"))
+
+
+class Failed(Exception):
+    """The process gave no answer. slow: it took too long, so that asking for less would take even longer."""
+
+    def __init__(self, reason: str, *, slow: bool = False) -> None:
+        super().__init__(reason)
+        self.slow = slow
+
+
+class Budget:
+    """The time that one model of `size` bytes may take. seconds: of computing, for an attempt. left: for all of them.
+
+    Only what passes while it is answered counts, not what passes while others are.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.seconds = SECONDS + SECONDS_PER_BYTE * size
+        self.left = PATIENCE * self.seconds
+
+
+def ask(data: bytes, budget: Budget, *, nested: bool) -> bytes:
+    """Return the answer to a serialized model, which covers subgraphs if `nested`. Raises Failed if there is none."""
+    if len(data) > MOST_BYTES:
+        raise Failed(f"without weights it still has {len(data)} bytes", slow=True)
+    with _state.lock:
+        if _state.over:
+            raise Failed("the program ends", slow=True)
+        if _state.child is not None and _state.child.process.poll() is not None:
+            _state.drop()
+        child = _state.child = _state.child or _Child()
+        begun = time.monotonic()
+        try:
+            return child.ask(data, nested, budget)
+        except Failed:
+            if child.process.poll() is not None:
+                _state.drop()
+            raise
+        finally:
+            budget.left -= time.monotonic() - begun
+
+
+def close() -> None:
+    """End the process, if there is one; it is started again when it is needed."""
+    with _state.lock:
+        _state.drop()
+
+
+class _Child:
+    def __init__(self) -> None:
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": ""}
+        try:
+            self.process = start([sys.executable, "-P", _CHILD, str(START_SECONDS)], environment=environment)
+        except OSError as error:
+            raise Failed(f"no process can be started ({error})", slow=True) from None
+        try:
+            self.read(START_SECONDS, START_SECONDS, time.monotonic())
+        except BaseException:
+            self.end()
+            raise
+
+    def ask(self, data: bytes, nested: bool, budget: Budget) -> bytes:
+        """Send a model and return the answer; raise Failed if there is none."""
+        patience = max(budget.left, 0.001)
+        pipe, begun = self.pipe(self.process.stdin), time.monotonic()
+        with suppress(OSError):  # it died; reading says so too
+            send(pipe, HEADER.pack(nested, budget.seconds, patience, len(data)))
+            send(pipe, data)
+        return self.read(budget.seconds, patience, begun)
+
+    def read(self, seconds: float, patience: float, begun: float) -> bytes:
+        """Return what it says next: within `seconds` of computing and `patience` seconds after `begun`, or it ends."""
+        pipe = self.pipe(self.process.stdout)
+        try:
+            header = receive(pipe, 9)
+            data = receive(pipe, int.from_bytes(header[1:], "little"))
+        except EOFError:
+            raise self.ended(seconds, patience, time.monotonic() - begun) from None
+        except (OSError, OverflowError, ValueError, MemoryError) as error:
+            raise Failed(f"the process of the onnx package cannot be understood ({error!r:.80})") from None
+        if header[:1] == b"-":
+            raise Failed(f"the onnx package says {shown(data.decode('utf-8', 'replace'), 200)}")
+        return data
+
+    def ended(self, seconds: float, patience: float, passed: float) -> Failed:
+        """Say why there is no process any more."""
+        code = self.process.wait()
+        if code == -getattr(signal, "SIGXCPU", 0) != 0:
+            return Failed(f"the onnx package did not come to an end in {seconds:.0f} seconds of computing", slow=True)
+        if passed >= patience:
+            return Failed(f"the onnx package gave no answer within {patience:.0f} seconds", slow=True)
+        return Failed(f"the process of the onnx package {_ending(code)}")
+
+    @staticmethod
+    def pipe(stream: IO[bytes] | None) -> IO[bytes]:
+        assert stream is not None  # both are pipes  # noqa: S101
+        return stream
+
+    def end(self) -> None:
+        """End the process and wait for it."""
+        with suppress(OSError):
+            self.process.kill()
+        self.process.wait()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Close the pipes."""
+        for stream in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                self.pipe(stream).close()
+
+
+class _State:
+    """What the threads of this process share. over: it ends, and nothing is to be started any more."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.child: _Child | None = None
+        self.over = False
+
+    def drop(self) -> None:
+        child, self.child = self.child, None
+        if child is not None:
+            child.end()
+
+    def forked(self) -> None:
+        """In a copy of this process: whoever holds the lock is not in it, and the child is not its own."""
+        self.lock = threading.Lock()
+        child, self.child = self.child, None
+        if child is not None:
+            child.process.returncode = 0  # not ours to wait for
+            child.let_go()
+
+    def end(self) -> None:
+        """At the end of this process: a thread that waits for an answer holds the lock, so do without it."""
+        self.over = True
+        child = self.child
+        if child is not None:
+            with suppress(OSError):
+                child.process.kill()
+
+
+_state = _State()
+atexit.register(_state.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_state.forked)
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"died ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"died of signal {-code}"

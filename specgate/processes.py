@@ -1,0 +1,153 @@
+"""Processes of ours that end with this one, however it ends: also by SIGKILL, which nothing here can catch.
+
+On Linux each gets a pipe that only this process could write to. When this one is gone the system itself signals the
+other end of the pipe, so it does not matter what that process is busy with. Elsewhere a process ends when its standard
+input does, or at its own time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import weakref
+from typing import IO, TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from concurrent.futures import ProcessPoolExecutor
+
+__all__ = ["be_worker", "give_up", "receive", "send", "start"]
+
+try:
+    import fcntl
+
+    _CAN_TIE: Final = hasattr(fcntl, "F_SETSIG")
+except ImportError:  # Windows
+    _CAN_TIE = False  # type: ignore[misc]
+
+_PART: Final = 1 << 20  # bytes: memory is taken as they come, not as a length claims
+_lifelines: set[int] = set()  # descriptors; the last copy that is closed ends a process
+
+
+def start(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    errors: int = subprocess.DEVNULL,
+    group: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a process with unbuffered pipes for its input and output, which ends at the latest with this process.
+
+    errors: what its standard error is. group: it leads a session of its own, all of which is ended.
+    Raises OSError where it cannot be started.
+    """
+    if not _CAN_TIE:
+        return _popen(command, environment, errors, group)
+    theirs, ours = os.pipe()
+    _lifelines.add(ours)
+    try:
+        process = _popen(command, environment, errors, group, theirs)
+        weakref.finalize(process, _cut, ours).atexit = False
+        _tie(theirs, -process.pid if group else process.pid)
+    except BaseException:
+        _cut(ours)
+        raise
+    finally:
+        os.close(theirs)
+    return process
+
+
+def _popen(
+    command: Sequence[str], environment: Mapping[str, str] | None, errors: int, group: bool, *kept: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        list(command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=None if environment is None else dict(environment),
+        bufsize=0,  # such a pipe has no lock that a fork could copy while it is held
+        start_new_session=group,
+        pass_fds=kept,
+    )
+
+
+def be_worker() -> None:
+    """In a process of multiprocessing: end with the parent, and leave Ctrl-C, which reaches every process, to it."""
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def follow() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    if _CAN_TIE:
+        _tie(parent.sentinel, os.getpid())
+        if wait([parent.sentinel], 0):  # it was gone before
+            os._exit(1)
+    else:
+        threading.Thread(target=follow, daemon=True).start()
+
+
+def give_up(pools: Iterable[ProcessPoolExecutor], before: Collection[object]) -> None:
+    """End pools whose answers nobody waits for any more, with what their processes are doing.
+
+    before: the children that this process had before the pools.
+    """
+    import multiprocessing
+
+    for pool in pools:
+        pool.shutdown(wait=False, cancel_futures=True)
+    for process in multiprocessing.active_children():
+        if process not in before:
+            process.kill()
+
+
+def send(stream: IO[bytes], data: bytes) -> None:
+    """Write all of `data`; raise OSError where the process at the other end is gone."""
+    view = memoryview(data)
+    while view:
+        view = view[stream.write(view) or 0 :]
+    stream.flush()
+
+
+def receive(stream: IO[bytes], size: int) -> bytes:
+    """Return exactly `size` bytes; raise EOFError where the process at the other end is gone."""
+    parts: list[bytes] = []
+    while size:
+        part = stream.read(min(size, _PART))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _tie(pipe: int, owner: int) -> None:
+    """Let the system kill `owner`, a process or (negative) a group, when nobody can write to `pipe` any more."""
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, owner)
+    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)  # type: ignore[attr-defined,unused-ignore]  # Linux has it
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _cut(lifeline: int) -> None:
+    if lifeline in _lifelines:
+        _lifelines.discard(lifeline)
+        os.close(lifeline)
+
+
+def _forked() -> None:
+    """A copy of this process must not keep alive what belongs to the original."""
+    while _lifelines:
+        os.close(_lifelines.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,258 @@
+"""Commands that end early: by signals, by a standard output that takes no more. No process and no partial file is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from specgate.cli import main
+from tests.paths import DATA, ROOT
+from tests.test_processes import PATIENCE, alive, gone
+
+linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
+posix_only = pytest.mark.skipif(os.name == "nt", reason="this system has no such signals and files")
+MODEL = DATA / "models/embedding_torch.onnx"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """Make a device of our own that is always full."""
+    path = tmp_path / "full"
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+        with path.open("rb") as file:
+            file.read(1)
+    except (AttributeError, OSError) as error:
+        pytest.skip(f"A FULL DISK IS NOT TESTED: a node cannot be made or opened in {tmp_path} ({error})")
+    return path
+
+
+def group_of(leader: int) -> list[int]:
+    """Return the processes of a group that are alive."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            except OSError:  # gone meanwhile
+                continue
+            if int(fields[2]) == leader and alive(int(entry.name)):
+                found.append(int(entry.name))
+    return found
+
+
+def many(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number}.onnx").write_bytes(MODEL.read_bytes())
+    return folder
+
+
+def stopped(command: list[str], number: int, *, processes: int, folder: Path) -> tuple[int, str, str]:
+    """Send a signal to a command alone, once it has so many processes in all; return how it ended, and that all did."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "specgate", *command],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder, env=ENVIRONMENT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # a shell's background jobs ignore it
+    ) as process:  # fmt: skip
+        try:
+            until = time.monotonic() + PATIENCE
+            while len(group_of(process.pid)) < processes and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.01)
+            found = group_of(process.pid)
+            assert len(found) >= processes
+            process.send_signal(number)
+            out, err = process.communicate(timeout=PATIENCE)
+            assert gone(found)
+            assert group_of(process.pid) == []
+        finally:
+            if group_of(process.pid):
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, out, err
+
+
+@linux_only
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("SIGTERM", 143, "specgate: terminated\n"),
+        ("SIGINT", 130, "specgate: interrupted\n"),
+        ("SIGHUP", 129, "specgate: the terminal is gone\n"),
+        ("SIGKILL", -9, None),
+    ],
+)
+def test_a_signal_ends_lint_with_all_its_processes(tmp_path: Path, name: str, code: int, said: str | None) -> None:
+    """Two workers, the process that infers for each, and multiprocessing's tracker; the report is not begun."""
+    many(tmp_path / "models", 400)
+    (tmp_path / "old.json").write_text("old", encoding="utf-8")
+    command = ["lint", "models", "-t", "onnx:17", "--jobs", "2", "-o", "old.json", "--format", "json"]
+    found, out, err = stopped(command, getattr(signal, name), processes=6, folder=tmp_path)
+    assert (found, out) == (code, "")
+    assert said is None or err == said
+    assert (tmp_path / "old.json").read_text(encoding="utf-8") == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["models", "old.json"]
+
+
+@linux_only
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGKILL"])
+def test_a_signal_ends_lint_in_one_process(tmp_path: Path, name: str) -> None:
+    many(tmp_path / "models", 400)
+    number = getattr(signal, name)
+    found, out, _ = stopped(["lint", "models", "-t", "onnx:17"], number, processes=2, folder=tmp_path)
+    assert (found, out) == (-9 if name == "SIGKILL" else 128 + number, "")
+
+
+@linux_only
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGKILL"])
+def test_a_signal_ends_a_campaign_with_all_its_processes(tmp_path: Path, name: str) -> None:
+    """Two workers, the process of each oracle, and multiprocessing's tracker."""
+    pytest.importorskip("hypothesis", reason="NO CAMPAIGN IS ENDED: pip install hypothesis")
+    pytest.importorskip("onnxruntime", reason="NO CAMPAIGN IS ENDED: pip install onnxruntime")
+    command = ["conform", "onnx", "--operator", "OneHot", "--cases", "100000", "--jobs", "2", "-o", "report.txt"]
+    number = getattr(signal, name)
+    found, out, err = stopped(command, number, processes=6, folder=tmp_path)
+    assert (found, out) == (-9 if name == "SIGKILL" else 128 + number, "")
+    assert name == "SIGKILL" or err.startswith("specgate: ")
+    assert name == "SIGKILL" or len(err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@posix_only
+def test_a_signal_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "from specgate.cli import main\n"
+        "usual = os.replace\n"
+        "def replaced(*names):\n"
+        "    assert len(os.listdir('out')) == 2\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    usual(*names)\n"
+        "os.replace = replaced\n"
+        "sys.exit(main(['targets', 'onnx:17'] if len(sys.argv) < 2 else sys.argv[1:]))\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/r.html").write_text("old", encoding="utf-8")
+    command = ["support", "--target", "onnx:17", "--format", "html", "-o", "out/r.html"]
+    run = subprocess.run(
+        [sys.executable, str(script), *command],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout, run.stderr) == (143, "", "specgate: terminated\n")
+    assert (tmp_path / "out/r.html").read_text(encoding="utf-8") == "old"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["r.html"]
+
+
+@posix_only
+def test_handlers_of_others_are_left_alone_and_ours_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    assert main(["targets", "onnx:17"]) == 0
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+@posix_only
+@pytest.mark.parametrize(
+    "command",
+    [["targets", "onnx:17"], ["--help"], ["support", "--target", "onnx:17"], ["lint", str(MODEL), "-t", "onnx:17"]],
+)
+def test_a_full_disk_behind_standard_output_is_told(full: Path, command: list[str]) -> None:
+    with full.open("wb", buffering=0) as output:
+        run = subprocess.run(
+            [sys.executable, "-m", "specgate", *command],
+            stdout=output, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=PATIENCE,
+        )  # fmt: skip
+    assert run.stderr == "specgate: standard output cannot be written: No space left on device\n"
+    assert run.returncode == 2
+    assert stat.S_ISCHR(full.lstat().st_mode)
+
+
+@posix_only
+@pytest.mark.parametrize("more", [[], ["-o", "-"]])
+def test_a_reader_that_leaves_is_no_message(more: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    run = subprocess.run(
+        [sys.executable, "-m", "specgate", "support", "--target", "onnx:17", *more],
+        stdout=writing, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=PATIENCE,
+    )  # fmt: skip
+    os.close(writing)
+    assert (run.returncode, run.stderr) == (2, "")
+
+
+@posix_only
+def test_a_closed_standard_output_is_told_and_needed_only_without_a_file(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m specgate support --target onnx:17"
+    run = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
+    assert (run.returncode, run.stderr) == (2, "specgate: standard output cannot be written: it is closed\n")
+    command += f" -o {tmp_path / 'out.txt'}"
+    run = subprocess.run(f"{command} >&- 2>&-", shell=True, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert (tmp_path / "out.txt").stat().st_size > 1000
+    run = subprocess.run(
+        f"{sys.executable} -m specgate check nothing.json -t onnx:17 2>&-",
+        shell=True, capture_output=True, text=True, cwd=tmp_path, env=ENVIRONMENT, timeout=PATIENCE,
+    )  # fmt: skip
+    assert run.returncode == 2
+
+
+@posix_only
+def test_reports_stay_pipes_and_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "target.json").write_text("old", encoding="utf-8")
+    (tmp_path / "link.json").symlink_to("target.json")
+    os.mkfifo(tmp_path / "pipe")
+    command = ["lint", str(MODEL), "-t", "onnx:17", "--no-infer", "--format", "json", "-o", "link.json"]
+    with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, cwd=tmp_path) as reader:
+        assert main([*command, "--report", "sarif=pipe"]) == 0
+        assert reader.communicate(timeout=PATIENCE)[0].startswith(b"{")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "target.json").read_text(encoding="utf-8").startswith("{")
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["-o", "r", "--report", "sarif=r"],
+        ["--report", "json=r", "--report", "sarif=./r"],
+        ["--baseline", "r", "--update-baseline", "-o", "r"],
+    ],
+)
+def test_two_reports_in_one_file_are_refused_before_anything_is_judged(tmp_path, monkeypatch, capsys, more) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["lint", str(MODEL), "-t", "onnx:17", *more]) == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert "r: expected a file of its own for each output, found it given twice" in caught.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_arrays_in_one_file_are_refused(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = str(DATA / "dxdispatch/one_hot.json")
+    assert main(["run", file, "-o", "scores=a.npy", "-o", "rows=a.npy"]) == 2
+    assert "expected a file of its own" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@posix_only
+def test_an_array_goes_through_a_pipe(tmp_path, monkeypatch) -> None:
+    np = pytest.importorskip("numpy")
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, cwd=tmp_path) as reader:
+        assert main(["run", str(DATA / "dxdispatch/one_hot.json"), "-o", "scores=pipe"]) == 0
+        data = reader.communicate(timeout=PATIENCE)[0]
+    (tmp_path / "a.npy").write_bytes(data)
+    assert np.load("a.npy").ravel()[:5].tolist() == [0, 0, 1, 0, 1]
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)

@@ -1,0 +1,191 @@
+"""What inference may take: small files that would hold it for ever, threads that share it, and forks of them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import specgate
+from specgate.linting import infer_process
+from specgate.linting.onnx_expansion import MOST_NODES, expands_too_far
+from specgate.linting.onnx_walk import bodies
+from specgate.models.onnx_model import read_model_bytes
+from tests.linting.models import BOOL, INT64, branch, call, chain, function, graph, helper, info, model
+from tests.linting.test_inference import bare, constants, hidden, one_hot_of, undecided
+from tests.paths import ROOT
+
+OPSETS = [("", 17), ("d", 1)]
+posix_only = pytest.mark.skipif(os.name == "nt", reason="this system has no such limit")
+
+
+@pytest.fixture
+def slow_child(monkeypatch, tmp_path):
+    """Let the process do something else than ask the package."""
+
+    def use(statement):
+        script = (ROOT / "specgate/linting/infer_child.py").read_text(encoding="utf-8")
+        path = tmp_path / "slow.py"
+        asked = 'answer(b"+", inferred(data, nested=nested))'
+        assert asked in script
+        path.write_text(script.replace(asked, statement), encoding="utf-8")
+        infer_process.close()
+        monkeypatch.setattr(infer_process, "_CHILD", str(path))
+
+    yield use
+    infer_process.close()
+
+
+def calling(count, times, *, nested=False):
+    """Return a model of functions F0, F1 … each of which calls the next one so many times, in an If if nested."""
+    functions = []
+    for number in range(count):
+        names = ["a", *(f"t{i}" for i in range(1, times)), "b"]
+        nodes = [call([a], [b], f"F{number + 1}") for a, b in itertools.pairwise(names)]
+        if number == count - 1:
+            nodes = [helper.make_node("Identity", ["a"], ["b"])]
+        elif nested:
+            condition = helper.make_node("Constant", [], ["c"], value=helper.make_tensor("c", BOOL, [], [True]))
+            other = graph([helper.make_node("Identity", ["a"], ["e"])], [], [bare("e")])
+            nodes = [condition, branch(graph(nodes, [], [bare("b")]), other, target="b")]
+            nodes[1].attribute[0].g.output[0].name = nodes[1].attribute[0].g.node[-1].output[0] = "then"
+        functions.append(function(nodes, name=f"F{number}", opsets=OPSETS))
+    nodes = [call(["ids"], ["same"], "F0"), one_hot_of("same")]
+    body = graph(nodes, [info("ids", [3], INT64)], [bare("hot")], constants())
+    return model(body, opsets=OPSETS, functions=functions)
+
+
+def far(made):
+    ours = read_model_bytes(made.SerializeToString())
+    return expands_too_far(ours, list(bodies(ours)))
+
+
+def test_functions_that_multiply_are_not_followed_and_it_is_said():
+    made = calling(40, 2)
+    assert len(made.SerializeToString()) < 4000
+    report = specgate.lint(made, ["onnx:17"])
+    (finding,) = [f for f in report.findings if f.id == "onnx/model/not-inferred"]
+    assert finding.severity == "note"
+    assert f"in the place of their calls it has more than {MOST_NODES} nodes" in finding.message
+    assert report.undecided
+
+
+def test_what_functions_come_to_is_counted():
+    assert not far(calling(16, 2))
+    assert far(calling(20, 2))
+    assert not far(calling(40, 1))
+    assert far(calling(3, 800))
+    assert not far(chain("x", "y"))
+
+
+def test_calls_inside_of_graphs_count_and_circles_have_no_end():
+    assert far(calling(20, 2, nested=True))
+    assert not far(calling(10, 2, nested=True))
+    circle = calling(3, 1)
+    circle.functions[2].node[0].op_type, circle.functions[2].node[0].domain = "F0", "d"
+    assert far(circle)
+
+
+def test_long_chains_of_functions_are_counted_without_recursion():
+    assert not far(calling(3000, 1))
+
+
+@posix_only
+def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
+    slow_child("exec('while True: pass')")
+    monkeypatch.setattr(infer_process, "SECONDS", 0.5)
+    monkeypatch.setattr(infer_process, "PATIENCE", 1000.0)
+    open_, (finding,) = undecided(hidden())
+    assert len(open_) == 1
+    assert "did not come to an end in" in finding.message
+    assert "seconds of computing" in finding.message
+
+
+@posix_only
+def test_memory_is_limited_by_the_size_of_the_file(slow_child):
+    slow_child("x = bytearray(1 << 30); answer(b'+', x[:0])")
+    open_, findings = undecided(hidden())
+    assert len(open_) == 1
+    assert "MemoryError" in findings[0].message
+
+
+def test_values_that_double_cost_little():
+    """A shape is propagated; fifty times concatenated with itself it has no room anywhere."""
+    nodes = [helper.make_node("Shape", ["x"], ["v0"])]
+    nodes += [helper.make_node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=0) for i in range(50)]
+    made = model(graph(nodes, [info("x", [2])], [info("v50", None, INT64)]))
+    begun = time.monotonic()
+    report = specgate.lint(made, ["onnx:17"])
+    assert "onnx/model/not-inferred" in {f.id for f in report.findings}
+    budget = infer_process.Budget(0)
+    assert time.monotonic() - begun < budget.left + infer_process.START_SECONDS
+
+
+def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
+    """Sixteen threads share a process: the last one waits for longer than it may take itself, and is answered."""
+    monkeypatch.setattr(infer_process, "SECONDS", 5.0)
+    slow_child("import time; time.sleep(0.5); " + 'answer(b"+", inferred(data, nested=nested))')
+    undecided(hidden())  # it is up
+    monkeypatch.setattr(infer_process, "PATIENCE", 1.2)  # 6 s, and the last one waits for 8
+    with ThreadPoolExecutor(16) as threads:
+        found = list(threads.map(lambda _: undecided(hidden()), range(16)))
+    assert found == [([], [])] * 16
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
+def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(hidden().SerializeToString())
+    code = (
+        "import os, sys, threading, time, specgate\n"
+        "from specgate.linting import infer_process\n"
+        "model = sys.argv[1]\n"
+        "specgate.lint(model, ['onnx:17'])\n"
+        "held, go = threading.Event(), threading.Event()\n"
+        "def hold():\n"
+        "    with infer_process._state.lock: held.set(); go.wait()\n"  # as a thread does that waits for its answer
+        "thread = threading.Thread(target=hold); thread.start(); held.wait()\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os._exit(0 if not specgate.lint(model, ['onnx:17']).undecided else 1)\n"
+        "code = os.waitpid(child, 0)[1]\n"
+        "go.set(); thread.join()\n"
+        "assert not specgate.lint(model, ['onnx:17']).undecided\n"
+        "sys.exit(os.waitstatus_to_exitcode(code))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
+        cwd=ROOT,
+        timeout=200,
+        capture_output=True,
+        text=True,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_the_end_of_a_program_waits_for_no_answer(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(hidden().SerializeToString())
+    code = (
+        "import sys, threading, specgate\n"
+        "from specgate.linting import infer_process\n"
+        "specgate.lint(sys.argv[1], ['onnx:17'])\n"
+        "held = threading.Event()\n"
+        "def hold():\n"
+        "    with infer_process._state.lock: held.set(); threading.Event().wait()\n"
+        "threading.Thread(target=hold, daemon=True).start(); held.wait()\n"
+        "print(infer_process._state.child.process.pid)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
+        cwd=ROOT,
+        timeout=200,
+        capture_output=True,
+        text=True,
+    )
+    assert (run.returncode, run.stderr) == (0, "")

@@ -1,0 +1,128 @@
+"""Processes of ours end with the one that started them, also when nothing of it can run any more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from specgate import processes
+from tests.paths import ROOT
+
+linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system signals the pipe on Linux")
+PATIENCE = 60  # seconds on a busy machine
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs: one that is dead and not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def gone(pids: list[int]) -> bool:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if not any(map(alive, pids)):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def killed(*command: str) -> list[int]:
+    """Start Python code that prints process ids in one line and waits; kill it, and return the ids."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            found = [int(word) for word in process.stdout.readline().split()]
+            assert len(found) > 1
+            assert all(map(alive, found))
+        finally:
+            process.kill()
+    return found
+
+
+#: Busy without reading anything, in a process and in one that it starts.
+BUSY = "import subprocess, sys; p = subprocess.Popen(['sleep', '300']); print(p.pid, flush=True)\nwhile True: pass"
+
+
+@linux_only
+@pytest.mark.parametrize("group", [False, True])
+def test_a_killed_process_takes_its_busy_children_along(group: bool) -> None:
+    code = (
+        "import sys, threading, time\n"
+        "from specgate.processes import start\n"
+        "def begin():\n"  # in a thread that ends: what it started must stay
+        f"    global p; p = start([sys.executable, '-c', {BUSY!r}], group={group})\n"
+        "t = threading.Thread(target=begin); t.start(); t.join()\n"
+        "line = b''\n"
+        "while not line.endswith(b'\\n'): line += p.stdout.read(1)\n"
+        "time.sleep(0.2); assert p.poll() is None\n"
+        "print(p.pid, int(line), flush=True)\n"
+        "time.sleep(300)\n"
+    )
+    child, inner = killed("-c", code)
+    try:
+        assert gone([child, inner] if group else [child])
+    finally:
+        if alive(inner):
+            os.kill(inner, signal.SIGKILL)
+
+
+@linux_only
+def test_a_fork_keeps_nothing_alive() -> None:
+    code = (
+        "import os, time\n"
+        "from specgate.processes import start\n"
+        "p = start(['sleep', '300'])\n"
+        "fork = os.fork()\n"
+        "if fork: print(p.pid, fork, flush=True)\n"
+        "time.sleep(300)\n"
+    )
+    child, fork = killed("-c", code)
+    try:
+        assert gone([child])
+        assert alive(fork)
+    finally:
+        os.kill(fork, signal.SIGKILL)
+
+
+def test_a_process_that_nobody_holds_leaves_no_descriptor() -> None:
+    before = len(processes._lifelines)
+    process = processes.start([sys.executable, "-c", "pass"])
+    process.communicate(timeout=PATIENCE)
+    del process
+    assert len(processes._lifelines) == before
+
+
+def test_what_cannot_be_started_leaves_no_descriptor() -> None:
+    before = len(processes._lifelines)
+    with pytest.raises(OSError, match="No such file"):
+        processes.start(["/no/such/program"])
+    assert len(processes._lifelines) == before
+
+
+@linux_only
+def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, time\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from multiprocessing import get_context, resource_tracker\n"
+        "from specgate.processes import be_worker\n"
+        "def pid(_): time.sleep(0.3); return os.getpid()\n"
+        "if __name__ == '__main__':\n"
+        "    pool = ProcessPoolExecutor(2, get_context('spawn'), be_worker)\n"
+        "    found = set(pool.map(pid, range(4)))\n"
+        "    print(*found, resource_tracker._resource_tracker._pid, flush=True)\n"
+        "    time.sleep(300)\n",
+        encoding="utf-8",
+    )
+    assert gone(killed(str(script)))
