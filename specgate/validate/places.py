@@ -117,11 +117,11 @@ def _tensor_place(kind: str, owner: ast.expr, context: Context) -> Place | None:
 
 def changed(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with a part set; sizes that a change of rank or number leaves open are 1."""
-    held = fields.get(place.field)
+    held: Any = fields.get(place.field)
     if place.kind in {"set", "given", "absent"}:
         made = None if place.kind == "absent" else value
     elif place.kind == "member":
-        made = held._replace(**{str(place.at): value})  # type: ignore[union-attr]  # a record, as place_of() has seen
+        made = held._replace(**{str(place.at): value})
     elif place.kind == "element":
         made = _set(held, place.at, value)
     elif place.kind == "length":
@@ -129,7 +129,7 @@ def changed(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, An
     elif place.item is None:
         made = _tensor(place, value, held)
     else:
-        made = _set(held, place.item, _tensor(place, value, held[place.item]))  # type: ignore[index]
+        made = _set(held, place.item, _tensor(place, value, held[place.item]))
     return {**fields, place.field: made}
 
 

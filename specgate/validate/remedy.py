@@ -48,7 +48,12 @@ class Remedy:
         return None if found is None else advice(found, self._infos(), self._names())
 
     def repair(self) -> Repair | None:
-        """Return the change: one after which nothing fails that did not before, else the first; None without any."""
+        """Return the change: one after which nothing fails that did not before, else the first; None without any.
+
+        A rule of every tensor may fail for each of many: the others are not asked about each change then.
+        """
+        if self.where:
+            return next(self.repairs(), None)
         before = {f.key for f in self.failures(self.descriptor, self.resolved) if not f.unknown}
         first = None
         for repair in islice(self.repairs(), _TRIED):

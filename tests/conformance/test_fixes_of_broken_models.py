@@ -25,6 +25,7 @@ def errors():
     found = []
     for _, _, _, model in sample(subjects(), SEED)[::LINTED]:
         target = own_target({"" if i.domain == "ai.onnx" else i.domain: i.version for i in model.opset_import})
+        assert target is not None
         report = specgate.lint(model, [target])
         found += [(error.id, error.fix is not None) for error in report.findings if error.severity == "error"]
     return found
