@@ -11,7 +11,7 @@ from specgate.rules.evaluate import Context, evaluate
 from specgate.spec.tables import in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from specgate.spec.forms import RuleForm
     from specgate.spec.tables import Dialect, OperatorSpec
@@ -30,13 +30,17 @@ MAX_SENTENCE: Final = 200
 _FORMULA: Final = re.compile(r"[=!<>]=|//|\b(?:rank|type|elements|values?|len|dims|present|all|any)\(|\bsizes\[")
 
 
-def lint_tables(dialect: Dialect) -> list[str]:
-    """Run every data linter over every operator of `dialect`; return lines ``file: linter: what``."""
-    problems = [*_family_problems(dialect), *_tensor_rule_problems(dialect)]
+def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[str]:
+    """Run every data linter over every operator of `dialect`; return lines ``file: linter: what``.
+
+    only: the operators to look at, where a folder adds some to a dialect; families and tensor rules are then left out.
+    """
+    problems = [*_family_problems(dialect), *_tensor_rule_problems(dialect)] if only is None else []
     with in_use(dialect):
-        for name in dialect.operators:
+        for name in dialect.operators if only is None else only:
             spec = dialect.operator(name)
-            file = f"{dialect.name}/{dialect.raw['files'].get(name, name)}"
+            file = dialect.raw["files"].get(name, name)
+            file = f"{dialect.name}/{file}" if only is None else file
             for linter, function in LINTERS.items():
                 problems += [f"{file}: {linter}: {text}" for text in function(spec)]
     return problems
