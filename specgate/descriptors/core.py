@@ -141,7 +141,8 @@ class GraphDesc:
 class Oddity:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
-    code: ``unknown-field``, ``wrong-kind`` or ``too-many``; where: the field; message: one clause; value: as found.
+    code: ``unknown-attribute``, ``wrong-kind``, ``unknown-word``, ``too-many-inputs`` and so on; where: the field;
+    message: one clause; value: as found.
     """
 
     code: str

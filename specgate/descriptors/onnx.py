@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
+from specgate.descriptors.words import number_of, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -106,17 +107,17 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
 
 
 def _elem_type(raw: Any, place: str) -> str | None:
-    types = dialect(NAME).types
+    """Return the word of a type from its name, its schema's spelling or its number; one that does not exist stays."""
     if raw is None:
         return None
-    for name, info in types.items():
-        if raw == name or raw == info.get("tensor") or (raw == info.get("value") and not isinstance(raw, bool)):
-            return name
-    if isinstance(raw, str) and dialect(NAME).knows_type(raw):
-        return raw
-    near = difflib.get_close_matches(raw.upper(), types, 1) if isinstance(raw, str) else []
-    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
-    raise InputError(f"{shown(raw)} is not a TensorProto.DataType; {hint}", place=f"{place}.elem_type")
+    table = dialect(NAME)
+    if raw.__class__ is str and (raw in table.types or table.knows_type(raw)):
+        return str(raw)
+    spelt = next((name for name, info in table.types.items() if raw == info.get("tensor")), None)
+    word = spelt or word_of(raw, table.type_numbers, "TensorProto.")
+    if isinstance(word, str) or number_of(word) is not None:
+        return str(word)[:80]
+    raise InputError(f"expected a TensorProto.DataType, found {shown(raw)}", place=f"{place}.elem_type")
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:

@@ -22,6 +22,8 @@ __all__ = ["attribute_value", "is_descriptor", "read", "write"]
 
 NAME: Final = "openvino"
 _KEYS: Final = ("type", "version", "name", "id", "inputs", "outputs", "data")
+#: How a layer and a port say that a type is not known.
+_NO_TYPE: Final = ("dynamic", "UNSPECIFIED")
 _TENSOR_KEYS: Final = ("element_type", "shape", "value", "name")
 
 
@@ -80,14 +82,19 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
     for key in raw:
         if key not in _TENSOR_KEYS:
             raise InputError(f"{shown(key)} is not a field of a port; expected element_type, shape, value", place=place)
-    kind = raw.get("element_type")
-    types = dialect(NAME).types
-    if kind is not None and (not isinstance(kind, str) or kind not in types):
-        near = difflib.get_close_matches(kind, types, 1) if isinstance(kind, str) else []
-        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
-        raise InputError(f"{shown(kind)} is not an element type; {hint}", place=f"{place}.element_type")
+    kind = _element_type(raw.get("element_type"), f"{place}.element_type")
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=True)
     return TensorDesc(kind, shape, value=flat(raw.get("value"), f"{place}.value"))
+
+
+def _element_type(raw: Any, place: str) -> str | None:
+    """Return a type by the word of a layer or of a port (``f32``, ``FP32``); one that does not exist stays as it is."""
+    if raw is None or (isinstance(raw, str) and raw in _NO_TYPE):
+        return None
+    if not isinstance(raw, str):
+        raise InputError(f"expected an element type such as f32, found {shown(raw)}", place=place)
+    types = dialect(NAME).types
+    return raw if raw in types else next((name for name, info in types.items() if info.get("ir") == raw), raw[:80])
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:

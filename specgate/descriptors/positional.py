@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.words import unknown_word
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
@@ -45,6 +46,7 @@ def build(
     for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
         placed, left = _placed(infos, tensors)
         fields.update(placed)
+        oddities.extend(_unknown_types(spec, placed))
         if left:
             message = f"{len(tensors)} {kind} are given, at most {len(infos)} are defined"
             oddities.append(Oddity(f"too-many-{kind}", kind, message))
@@ -55,8 +57,7 @@ def build(
         info = layout.attributes.get(key)
         if info is None:
             if not spec.raw.get("unchecked_attributes"):
-                words = ", ".join(layout.attributes) or "none"
-                message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
+                message = f"{spec.name} defines no attribute {shown(key)}"
                 oddities.append(Oddity("unknown-attribute", key, message, raw))
             continue
         stated = kinds.get(key) if kinds else None
@@ -68,6 +69,18 @@ def build(
             oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw))
     read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
+
+
+def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Oddity]:
+    """Yield the tensors whose type is a word that the dialect does not have."""
+    types = spec.dialect.types
+    for name, value in placed.items():
+        for index, tensor in enumerate(value if isinstance(value, list) else (value,)):
+            word = tensor.type
+            if word is not None and word not in types and not spec.dialect.knows_type(word):
+                where = f"{name}[{index}]" if isinstance(value, list) else name
+                message = unknown_word(f"the type of {where}", word, "element type", types)
+                yield Oddity("unknown-word", where, message, word)
 
 
 def _placed(

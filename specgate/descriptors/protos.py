@@ -115,7 +115,9 @@ def _tensor(name: str, info: Any) -> TensorDesc:
         return TensorDesc(_spelt(kind, name), None)
     held = kind.tensor_type
     sizes = tuple(_size(dim) for dim in held.shape.dim) if held.HasField("shape") else None
-    return TensorDesc(_type(held.elem_type, name), sizes)
+    kind_of = {int(entry["value"]): word for word, entry in dialect("onnx").types.items()}
+    number = int(held.elem_type)  # one that does not exist stays, so that it is found
+    return TensorDesc(kind_of.get(number, str(number)) if number else None, sizes)
 
 
 def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:

@@ -201,6 +201,23 @@ class _Run:
             elif size is not None and size != found:
                 raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
 
+    def _not_there_either(self, ours: Sequence[tuple[str, str]], lack: NoKernel | NoTable) -> str | None:
+        """Name the first node that neither we nor onnx.reference compute; None where it is the one of `lack`."""
+        from specgate.execution.reference import implemented
+
+        try:
+            import onnx.reference  # noqa: F401  # without it nothing is known of what it has
+        except ImportError:
+            return None
+        for index, node in enumerate(self.graph.nodes):
+            key = (node.domain, node.op_type)
+            if key in self.functions or key in ours or implemented(*key, self.imports.get(node.domain, 1)):
+                continue
+            label, name = _label(node, index), operator_name(node.op_type, node.domain)
+            said = f"{label}: {name} has no kernel yet, and onnx.reference has none either"
+            return None if str(lack).startswith(f"{label}:") else said
+        return None
+
     def by_reference(self, lack: NoKernel | NoTable) -> str:
         """Let onnx.reference run the model, which asks here for what has a kernel; return who computed what."""
         from specgate.execution.reference import operators_of, run_by_reference
@@ -219,7 +236,7 @@ class _Run:
         try:
             results, evaluating = run_by_reference(self.path, self.values, ours, compute)
         except NoKernel as error:
-            raise NoKernel(f"{lack}; {error}") from None
+            raise NoKernel(self._not_there_either(ours, lack) or f"{lack}; {error}") from None
         self.values = {name: _objects(value) for name, value in results.items()}
         handed = [
             (f"{d}.{n}".removeprefix("."), count)

@@ -5,8 +5,9 @@ It walks the graph then, subgraphs and the model's functions too, and is handed 
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError, NoKernel
 from specgate.models.onnx_structure import OnnxGraph
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
     #: (operator, domain, inputs, attributes, how many outputs) -> the outputs.
     Compute = Callable[[str, str, Sequence[Any], Mapping[str, Any], int], list[NDArray[Any]]]
 
-__all__ = ["operators_of", "run_by_reference"]
+__all__ = ["implemented", "operators_of", "run_by_reference"]
+
+
+#: Where the package keeps its operators, by their domain.
+_MODULES: Final = {
+    "": "onnx.reference.ops",
+    "ai.onnx.ml": "onnx.reference.ops.aionnxml",
+    "ai.onnx.preview": "onnx.reference.ops.aionnx_preview",
+    "ai.onnx.preview.training": "onnx.reference.ops.aionnx_preview_training",
+}
 
 
 def operators_of(model: OnnxModel) -> Counter[tuple[str, str]]:
@@ -67,6 +77,17 @@ def run_by_reference(
         raise NoKernel(f"{evaluating} cannot compute it either: {_line(error)}") from None
     except Exception as error:  # noqa: BLE001  # numpy's errors, KeyErrors, assertions: whatever its operators meet
         raise InputError(f"{evaluating} failed: {type(error).__name__}: {_line(error)}", file=path) from None
+
+
+def implemented(domain: str, name: str, version: int) -> bool:
+    """Return whether the package computes an operator at a version of its domain."""
+    if domain not in _MODULES:
+        return False
+    try:
+        importlib.import_module(_MODULES[domain]).load_op(domain, name, version)
+    except Exception as error:  # noqa: BLE001  # of what it does not have it says so in several ways
+        return type(error).__name__ == "RuntimeContextError"  # it has it, and needs the types of a node
+    return True
 
 
 def _line(error: Exception) -> str:

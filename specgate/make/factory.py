@@ -29,9 +29,11 @@ def operators(name: str) -> list[str]:
 
 
 def annotation(info: FieldInfo) -> str:
-    """Return the Python type of a field, as text."""
+    """Return the Python type of a field, as text; where the table lists its words, those alone."""
     base = info.type.removesuffix("[]")
     kind = _PYTHON.get(base, "str")
+    if info.words:
+        kind = f"Literal[{', '.join(map(repr, info.words))}]".replace("'", '"')
     return f"list[{kind}]" if info.type.endswith("[]") else kind
 
 

@@ -14,6 +14,7 @@ from specgate.descriptors import directml
 from specgate.descriptors.core import shown
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
+from specgate.descriptors.words import word_of
 from specgate.errors import InputError, NoTable
 from specgate.models.dx_desc import as_dispatched
 from specgate.models.dx_model import DxBinding, DxCommand, DxDispatchable, DxModel, DxResource, write_dx_model
@@ -152,7 +153,7 @@ def _kind_of(initial: Any, data_type: str | None, place: str) -> str:
 
 def _data_type(raw: Any, place: str) -> str | None:
     """The short name of a type whose elements fill whole bytes, None for UNKNOWN."""
-    short = raw.removeprefix("DML_TENSOR_DATA_TYPE_") if isinstance(raw, str) else raw
+    short = word_of(raw, {**dialect("directml").type_numbers, "UNKNOWN": 0}, "DML_TENSOR_DATA_TYPE_")
     if short == "UNKNOWN":
         return None
     bits = dialect("directml").bits

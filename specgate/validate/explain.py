@@ -54,10 +54,12 @@ def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
     fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
     context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
     found = list(_structure(descriptor, resolved))
-    lost = frozenset(f.where for f in found)  # rules that read these would only say again what is wrong with them
+    odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
+    # Rules that read these would only say again what is wrong with them.
+    lost = frozenset([*(f.where for f in found), *(name for name, _ in odd)])
     broken: list[tuple[RuleForm, str, Broken]] = []
     tensor_failures: list[Failure] = []
-    hidden: set[tuple[str, str]] = set()
+    hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
     for name, tensor in _tensors(fields):
         inner = Context({"tensor": tensor}, resolved.numbers, context.bits)
         info = resolved.fields[name.partition("[")[0]]
@@ -98,9 +100,14 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
     """What is missing, too much, or of the wrong kind."""
     dialect = resolved.spec.dialect
     for oddity in descriptor.oddities:
-        name = f"{oddity.where}.{oddity.code}" if oddity.where in resolved.fields else oddity.code
+        field_name = oddity.where.partition("[")[0]
+        name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
         where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
-        yield Failure(name, where, oddity.message, {where: _found(oddity.value)}, aspect="structure", structural=True)
+        message = oddity.message
+        if oddity.code == "unknown-attribute":  # the level says which there are
+            words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
+            message += f" (it has: {', '.join(words) or 'none'})"
+        yield Failure(name, where, message, {where: _found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
