@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from specgate.cli.common import as_json, emit, has_config, options
+from specgate.cli.common import as_json, emit, has_config, options, selection
 from specgate.descriptors.read import load_document, read_dict
 from specgate.errors import InputError, NoTable
 from specgate.linting.nodes import Graph, Unit
@@ -17,6 +17,7 @@ from specgate.verdict import Location, Report
 if TYPE_CHECKING:
     import argparse
 
+    from specgate.report.options import RenderOptions
     from specgate.targets import Target
     from specgate.verdict import Basis, Verdict
 
@@ -25,14 +26,15 @@ __all__ = ["check"]
 
 def check(arguments: argparse.Namespace) -> int:
     """Judge every descriptor for every target of its dialect; 1 when one is rejected."""
-    basis, texts = arguments.basis, arguments.target
-    if (basis is None or texts is None) and has_config("."):
+    basis, texts, config = arguments.basis, arguments.target, None
+    if arguments.config or has_config("."):
         from pathlib import Path
 
         from specgate.linting.config import load_config
 
         config = load_config(Path(), Path(arguments.config) if arguments.config else None)
         texts, basis = texts or config.targets, basis or config.basis
+    selected = selection(arguments, config)
     given = parse_targets(texts or [])
     device = device_of(arguments.device)
     report = Report()
@@ -51,9 +53,9 @@ def check(arguments: argparse.Namespace) -> int:
     report.targets = list(dict.fromkeys(str(target) for _, _, target, _ in answers))
     if not answers:
         raise InputError("no descriptor that a target could judge", file=arguments.descriptor[0])
+    failed = selected.apply(report)
     _print(arguments, report, answers, assumed)
-    refused = any(verdict is not None and verdict.accepted is False for *_, verdict in answers)
-    return 1 if refused or not report.clean else 0
+    return 1 if failed else 0
 
 
 def _graph(source: str) -> Graph:
@@ -98,14 +100,14 @@ def _print(
 ) -> None:
     chosen = arguments.format or "text"
     if chosen == "json":
-        emit(as_json(_json(report, answers)), arguments.output)
+        emit(as_json(_json(report, answers, options(arguments))), arguments.output)
         return
     from specgate.report import render
 
     body = ""
     if chosen == "text":
         body = _verdict_lines(answers, assumed)
-        if not report.findings and not report.undecided and not report.no_table:
+        if not (report.findings or report.undecided or report.no_table or report.hidden):
             emit(body, arguments.output)
             return
         arguments.verbose = True
@@ -126,7 +128,9 @@ def _verdict_lines(answers: list[tuple[str, Unit, Target, Verdict | None]], assu
     return "".join(lines)
 
 
-def _json(report: Report, answers: list[tuple[str, Unit, Target, Verdict | None]]) -> dict[str, Any]:
+def _json(
+    report: Report, answers: list[tuple[str, Unit, Target, Verdict | None]], shown: RenderOptions
+) -> dict[str, Any]:
     from specgate.report.jsonreport import document
 
     verdicts = []
@@ -137,4 +141,4 @@ def _json(report: Report, answers: list[tuple[str, Unit, Target, Verdict | None]
         else:
             entry |= verdict.to_dict() | {"operator": unit.operator, "target": str(target)}
         verdicts.append(entry)
-    return {**document(report), "schema": "specgate-check/1", "verdicts": verdicts}
+    return {**document(report, shown), "schema": "specgate-check/1", "verdicts": verdicts}

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, options, width
+from specgate.cli.common import emit, options, selection, width
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
@@ -35,15 +35,17 @@ def lint(arguments: argparse.Namespace) -> int:
     """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     reports = [_report(text) for text in arguments.report]
+    selected = selection(arguments, config)
     refuse_shared(_outputs(arguments, config))
     paths = [path for path in arguments.path if not arguments.only_models or _may_be_model(path, config)]
     files = discover(paths, exclude=config.excluded) if paths or not arguments.only_models else []
     jobs = [_job(file, arguments, config) for file in files]
     report = _gathered(jobs, arguments)
     _settle(report, config, arguments)
+    failed = selected.apply(report)
     _write(report, reports, config, arguments)
     _complain(report.unusable)
-    return 2 if report.unusable else 0 if report.clean else 1
+    return 2 if report.unusable else 1 if failed else 0
 
 
 def _outputs(arguments: argparse.Namespace, config: Config) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 __all__ = ["make_parser"]
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "html")
+SEVERITIES = ("error", "warning", "note")
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint")
 OUTPUT_KINDS = ("report", "baseline")
@@ -70,7 +71,33 @@ def _judged(parser: argparse.ArgumentParser) -> None:
         "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
+    _selecting(parser)
     parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
+
+
+def _selecting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--severity", choices=SEVERITIES, metavar="LEVEL", help="the least severity to show: error, warning or note"
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=(*SEVERITIES, "never"),
+        metavar="LEVEL",
+        help="exit with 1 from this severity on, shown or not: error, warning (default), note or never",
+    )
+    parser.add_argument(
+        "--select",
+        action="append",
+        metavar="IDS",
+        help="only findings of these rules: ids or what they begin with, with * and ?, such as directml/GEMM or "
+        "onnx/*/changed; with commas, or repeated",
+    )
+    parser.add_argument("--ignore", action="append", metavar="IDS", help="no findings of these rules, named likewise")
+    parser.add_argument(
+        "--statistics",
+        action="store_true",
+        help="text: how many findings and files each rule has, instead of the findings; json: beside them",
+    )
 
 
 def _inferring(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +152,11 @@ def _judging(commands: Any) -> None:
         "-v", "--verbose", action="store_true", help="also list the undecided nodes, with the sizes to pin"
     )
     lint.add_argument(
-        "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
+        "--max-per-rule",
+        type=int,
+        default=20,
+        metavar="N",
+        help="collapse a file's equal findings above N (default 20)",
     )
     _inferring(lint)
     lint.add_argument(
