@@ -208,6 +208,7 @@ def _judging(commands: Any) -> None:
         "the lowest level that accepts a descriptor or a model, and what blocks each level below",
     )
     minimum.add_argument("descriptor", help="descriptor file, a JSON text, an .onnx model or an OpenVINO IR (.xml)")
+    minimum.add_argument("-v", "--verbose", action="store_true", help="of models: also what blocks each opset below")
     _inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")

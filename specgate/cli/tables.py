@@ -134,7 +134,7 @@ def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         sys.stdout.write(as_json(found.to_dict(source)))
     else:
-        sys.stdout.write(model_minimum_text(found, source, width(None)))
+        sys.stdout.write(model_minimum_text(found, source, width(None), verbose=arguments.verbose))
     return 0 if found else 1
 
 

@@ -33,6 +33,7 @@ def ir_minimum(path: str, basis: Basis = "both") -> ModelMinimum:
     numbers = {level: level.removeprefix(table.level_word) for level in table.levels}
     found = DomainMinimum(graph.dialect, None)
     found.undecided = dict.fromkeys(numbers.values(), 0)
+    found.spoken = {number: table.spoken(level) for level, number in numbers.items()}
     blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
     no_table: dict[str, int] = {}
     for unit, version in zip(graph.units, _versions(model.net), strict=True):

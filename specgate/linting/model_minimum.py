@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis, Location
 
-__all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "model_minimum"]
+__all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "at_level", "model_minimum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class DomainMinimum:
 
     imported: as the model says. version: the lowest one that refuses no node's descriptor, None if each refuses some.
     taken: all such versions. blocked: for each other version the nodes that it refuses. undecided: for each version how
-    many nodes an unknown size or type leaves open. moved: what is not the same operator at `version`.
+    many nodes an unknown size or type leaves open. moved: what is not the same operator at `version`. spoken: how
+    messages call each version (``opset 17``).
     """
 
     domain: str
@@ -65,6 +67,12 @@ class DomainMinimum:
     blocked: dict[str, list[Blocked]] = field(default_factory=dict)
     undecided: dict[str, int] = field(default_factory=dict)
     moved: list[Moved] = field(default_factory=list)
+    spoken: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def nearest(self) -> str:
+        """The version that refuses the fewest nodes; of several the imported one, else the newest."""
+        return min(self.blocked, key=lambda v: (len(self.blocked[v]), v != str(self.imported), -int(v)))
 
     @property
     def keepers(self) -> list[Blocked]:
@@ -140,6 +148,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
             alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
             for version in reversed(alike[unit.operator]):
                 blocked.setdefault(version, [])
+                found.spoken[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.spoken(version)
                 found.undecided.setdefault(version, 0)
         answers = known.get(id(unit.descriptor))
         if answers is None:
@@ -149,6 +158,8 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         for version, level in alike[unit.operator].items():
             accepted, findings = answers[level]
             if accepted is False:
+                if level != version:  # one verdict serves several versions, each in its own words
+                    findings = _told_at(findings, found.spoken[level], found.spoken[version])
                 blocked[version].append(Blocked(unit.location, findings))
             elif accepted is None:
                 found.undecided[version] += 1
@@ -159,6 +170,17 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         lowest = found.version
         found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, lowest)) is not None]
     return found
+
+
+def at_level(message: str, spoken: str, instead: str) -> str:
+    """Return a message with `instead` for the level that it calls `spoken` (``opset 1`` is not ``opset 17``)."""
+    if spoken not in message:
+        return message
+    return re.sub(rf"(?<!\w){re.escape(spoken)}(?!\.?\w)", lambda _: instead, message)
+
+
+def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[Finding, ...]:
+    return tuple(replace(found, message=at_level(found.message, judged, version)) for found in findings)
 
 
 def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
