@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from specgate.linting.config import Config
     from specgate.report.options import RenderOptions
     from specgate.report.selection import Selection
 
-__all__ = ["as_json", "emit", "has_config", "options", "selection", "text_table", "width"]
+__all__ = [
+    "as_json",
+    "emit",
+    "expect_once",
+    "has_config",
+    "options",
+    "selection",
+    "shown_source",
+    "text_table",
+    "width",
+]
 
 CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
@@ -87,6 +97,22 @@ def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, 
             except InputError as error:
                 raise InputError(error.message, file=file, place=place) from None
     return found
+
+
+def expect_once(sources: Sequence[str]) -> None:
+    """Raise InputError where standard input is to be read twice."""
+    if sources.count("-") > 1:
+        from specgate.errors import InputError
+
+        raise InputError("expected - once: standard input can be read only once")
+
+
+def shown_source(source: str) -> str:
+    """Return what a source is called in a message: standard input and texts have names of their own."""
+    from specgate.linting.given import STDIN, argument
+
+    given = argument(source)
+    return STDIN if source == "-" else source if given is None else given.name
 
 
 def width(output: str | None) -> int:

@@ -10,11 +10,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, options, selection, width
+from specgate.cli.common import emit, expect_once, options, selection, width
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import SUFFIXES, discover, looks_like_model
+from specgate.linting.given import STDIN, standard_input
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
 from specgate.targets import parse_target, parse_targets
@@ -37,9 +38,13 @@ def lint(arguments: argparse.Namespace) -> int:
     reports = [_report(text) for text in arguments.report]
     selected = selection(arguments, config)
     refuse_shared(_outputs(arguments, config))
-    paths = [path for path in arguments.path if not arguments.only_models or _may_be_model(path, config)]
-    files = discover(paths, exclude=config.excluded) if paths or not arguments.only_models else []
+    expect_once(arguments.path)
+    named = [path for path in arguments.path if path != "-"]
+    paths = [path for path in named if not arguments.only_models or _may_be_model(path, config)]
+    files = discover(paths, exclude=config.excluded) if paths else []
     jobs = [_job(file, arguments, config) for file in files]
+    if named != arguments.path:
+        jobs.append(replace(_job(STDIN, arguments, config), path=None, given=standard_input()))
     report = _gathered(jobs, arguments)
     _settle(report, config, arguments)
     failed = selected.apply(report)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["make_parser"]
 
@@ -48,7 +51,7 @@ def _command(commands: Any, name: str, module: str, help_text: str, **more: Any)
     return parser
 
 
-def _judged(parser: argparse.ArgumentParser) -> None:
+def _judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
     parser.add_argument(
         "-t",
         "--target",
@@ -66,7 +69,9 @@ def _judged(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
     )
-    parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit, github or html")
+    parser.add_argument(
+        "--format", choices=formats, help=f"text (default), {', '.join(formats[1:-1])} or {formats[-1]}"
+    )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
     )
@@ -122,11 +127,16 @@ def _judging(commands: Any) -> None:
         "check",
         "check",
         "judge descriptors",
-        about="Judge single descriptors: files, or a JSON text given as it is.",
+        about="Judge single descriptors: files, or a JSON text given as it is. With --format jsonl each verdict is one "
+        "line, written at once; standard input with one descriptor a line is then answered line by line.",
         epilog=EPILOG,
     )
-    check.add_argument("descriptor", nargs="+", help="descriptor or DxDispatch model file (JSON, YAML), or a JSON text")
-    _judged(check)
+    check.add_argument(
+        "descriptor",
+        nargs="+",
+        help="descriptor or DxDispatch model file (JSON, JSON lines, YAML), a JSON text, or - for standard input",
+    )
+    _judged(check, (*FORMATS, "jsonl"))
 
     lint = _command(
         commands,
@@ -136,8 +146,8 @@ def _judging(commands: Any) -> None:
         about="Judge whole models: ONNX, OpenVINO IR, descriptor files; files, directories and globs.",
         epilog=EPILOG,
     )
-    lint.add_argument("path", nargs="+", help="model file, directory or glob pattern")
-    _judged(lint)
+    lint.add_argument("path", nargs="+", help="model file, directory or glob pattern, or - for standard input")
+    _judged(lint, FORMATS)
     where = lint.add_mutually_exclusive_group()
     where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
@@ -186,7 +196,9 @@ def _judging(commands: Any) -> None:
         about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model of known operators.",
         epilog=EPILOG,
     )
-    run.add_argument("file", help="DxDispatch model, descriptor file or .onnx model")
+    run.add_argument(
+        "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"
+    )
     run.add_argument("-t", "--target", metavar="TARGET", help="whose behaviour applies (default: the newest level)")
     run.add_argument(
         "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input array; repeat for several"
@@ -207,7 +219,9 @@ def _judging(commands: Any) -> None:
         "tables",
         "the lowest level that accepts a descriptor or a model, and what blocks each level below",
     )
-    minimum.add_argument("descriptor", help="descriptor file, a JSON text, an .onnx model or an OpenVINO IR (.xml)")
+    minimum.add_argument(
+        "descriptor", help="descriptor file, .onnx model or OpenVINO IR (.xml), a JSON text, or - for standard input"
+    )
     minimum.add_argument("-v", "--verbose", action="store_true", help="of models: also what blocks each opset below")
     _inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")

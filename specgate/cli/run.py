@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.descriptors.read import read_text_file
+from specgate.descriptors.text import load_relaxed
+from specgate.errors import Error, InputError
 from specgate.files import Plain, refuse_shared, writing
+from specgate.linting.given import argument, standard_input
+from specgate.models.dxdispatch import is_dx_model
 from specgate.targets import parse_target
 
 if TYPE_CHECKING:
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from specgate.linting.given import Given
 
 __all__ = ["run"]
 
@@ -27,39 +34,59 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = dict(map(_named, arguments.output))
     refuse_shared(wanted.values())
     target = parse_target(arguments.target) if arguments.target else None
-    if arguments.file.lower().endswith(".onnx"):
-        from specgate.execution.model import run_model
-
-        outputs = run_model(arguments.file, inputs, told=lambda line: sys.stderr.write(f"specgate: note: {line}\n"))
-        _deliver(outputs, wanted, shown=True)
+    given = standard_input() if arguments.file == "-" else argument(arguments.file)
+    if given.kind == "onnx" if given is not None else arguments.file.lower().endswith(".onnx"):
+        _deliver(_run_model(arguments.file, given, inputs), wanted, shown=True)
         return 0
-    from specgate.descriptors.read import read_text_file
-    from specgate.descriptors.text import load_relaxed
-    from specgate.models.dxdispatch import is_dx_model
-
-    if is_dx_model(load_relaxed(read_text_file(arguments.file), arguments.file)):
-        return _dispatch(arguments, target.level if target else None, wanted)
+    name = arguments.file if given is None else given.name
+    if (given is not None and given.kind == "ir") or name.lower().endswith(".xml"):
+        raise InputError("an OpenVINO IR is linted, not executed", file=name)
+    text = read_text_file(name) if given is None else given.text()
+    document = load_relaxed(text, name)
+    if is_dx_model(document):
+        return _dispatch(arguments, document, name, target.level if target else None, wanted)
     import specgate
-    from specgate.descriptors.files import read_one
+    from specgate.descriptors.files import one_of, placed
 
-    descriptor = read_one(arguments.file, target.dialect if target else None)
+    descriptor = one_of(placed(text, name, target.dialect if target else None), name)
     _deliver(specgate.execute(descriptor, inputs, target), wanted, shown=True)
     return 0
 
 
-def _dispatch(arguments: argparse.Namespace, level: str | None, wanted: Mapping[str, str]) -> int:
+def _run_model(path: str, given: Given | None, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Execute an ONNX model; one from standard input is put into a file for as long as it is read."""
+    from specgate.execution.model import run_model
+
+    def told(line: str) -> None:
+        sys.stderr.write(f"specgate: note: {line}\n")
+
+    if given is None:
+        return run_model(path, inputs, told=told)
+    with tempfile.TemporaryDirectory(prefix="specgate-") as folder:
+        file = os.path.join(folder, "model.onnx")  # noqa: PTH118
+        with open(file, "xb") as model:  # noqa: PTH123
+            model.write(given.data)
+        try:
+            return run_model(file, inputs, told=told)
+        except Error as error:
+            raise type(error)(str(error).replace(file, given.name)) from None
+
+
+def _dispatch(
+    arguments: argparse.Namespace, document: Any, name: str, level: str | None, wanted: Mapping[str, str]
+) -> int:
     from specgate.execution.dispatch import run_dx_model
     from specgate.models.dxdispatch import read_dx_model
     from specgate.spec.tables import dialect
 
     if arguments.input:
-        raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=arguments.file)
-    model = read_dx_model(arguments.file)
+        raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=name)
+    model = read_dx_model(document, file=name)
     outputs = run_dx_model(
         model,
         level or dialect("directml").levels[-1],
         out=print,
-        base_dir=os.path.dirname(arguments.file) or ".",  # noqa: PTH120
+        base_dir=os.path.dirname(name) or ".",  # noqa: PTH120
         write_files=arguments.write_files,
     )
     _deliver(outputs, wanted, shown=False)

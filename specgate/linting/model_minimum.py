@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from specgate.linting.given import Given
 from specgate.linting.model import graph_of
 from specgate.linting.onnx_walk import domain_name
 from specgate.spec.tables import dialect
@@ -113,14 +114,15 @@ class ModelMinimum:
 def model_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
     """Judge every node of an ONNX model at every opset, as if written for it.
 
-    model: a path or an ``onnx.ModelProto``; or the path of an OpenVINO IR, see `ir_minimum`. An operator that changed
-    in between is judged by the row that holds there: that its descriptor is taken does not say that it computes
-    the same. Raises InputError for an unusable file.
+    model: a path, an ``onnx.ModelProto`` or what is no file (`Given`); of an OpenVINO IR see `ir_minimum`. An operator
+    that changed in between is judged by the row that holds there: that its descriptor is taken does not say that it
+    computes the same. Raises InputError for an unusable file.
     """
-    if isinstance(model, str | os.PathLike) and os.fspath(model).lower().endswith(".xml"):
+    path = os.fspath(model) if isinstance(model, str | os.PathLike) else ""
+    if path.lower().endswith(".xml") or (isinstance(model, Given) and model.kind == "ir"):
         from specgate.linting.ir_minimum import ir_minimum
 
-        return ir_minimum(os.fspath(model), basis)
+        return ir_minimum(model if isinstance(model, Given) else path, basis)
     graph = graph_of(model, settings)
     no_table: dict[str, int] = {}
     domains: dict[str, list[Unit]] = {}
