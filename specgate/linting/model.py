@@ -96,7 +96,7 @@ def _not_inferred(package: str, count: int, files: list[str]) -> Finding:
         severity="note",
         message=f"{verdicts} undecided; types and shapes that the file leaves out are found by the {package} package, "
         "which is not installed",
-        fix="pip install 'specgate-ml[onnx]'",
+        fix=f"pip install {package}",
         location=Location(files[0] if files else None, None, "model"),
     )
 

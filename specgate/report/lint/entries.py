@@ -46,7 +46,8 @@ def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
     made += [_entry(finding, "ignored") for finding in in_order(report.ignored)]
     made.sort(key=lambda entry: KINDS.index(entry.kind))
     met: set[str | None] = set()
-    first, further = [], []
+    first: list[Entry] = []
+    further: list[Entry] = []
     for entry in made:
         (further if entry.place.file in met else first).append(entry)
         met.add(entry.place.file)
