@@ -121,7 +121,8 @@ def test_lint_takes_it_beside_files_and_in_several_processes(fed: Any) -> None:
 def test_what_is_unusable_is_one_message(fed: Any, command: str, data: bytes, message: str) -> None:
     more = ["-t", "directml:4.1"] if command in {"check", "lint"} else []
     code, out, err = fed(data, command, "-", *more)
-    assert (code, out.count("\n")) == (2, command == "lint")  # whose report has no file then
+    assert code == 2
+    assert out.count("\n") <= (command == "lint")  # whose report is of no file then
     assert err.count("\n") == 1
     if not data.startswith(b"<") or command != "run":
         assert err.startswith(message)
