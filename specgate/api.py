@@ -13,7 +13,7 @@ from specgate.validate.check import check_for
 from specgate.validate.device import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -84,21 +84,38 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
     )
 
 
-def execute(descriptor: Any, arrays: Mapping[str, Any], target: str | Target | None = None) -> dict[str, NDArray[Any]]:
+def execute(
+    descriptor: Any,
+    arrays: Mapping[str, Any],
+    target: str | Target | None = None,
+    *,
+    max_bytes: int | None = None,
+    max_seconds: float | None = None,
+    on_fallback: Callable[[str], object] | None = None,
+) -> dict[str, NDArray[Any]]:
     """Return the outputs by name, computed with numpy.
 
     descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
     arrays: logical arrays of the declared type and sizes, by the operator's input names. target: whose behaviour
-    applies; the dialect's newest level when left out. Elements that the page leaves undefined are masked.
-    Raises InputError, NoTable, NoKernel.
+    applies; the dialect's newest level when left out. A model is executed at its own imports; the target must have
+    them. Elements that the page leaves undefined are masked.
+
+    max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
+    max_seconds: how long it may take (300 if None), beside the start of the process in which the onnx package computes
+    operators of a model that have no kernel; on_fallback is called with a line that names those and the package.
+    Raises InputError, also for what would exceed a limit; NoTable, NoKernel.
     """
     from specgate.execution.engine import execute_at
+    from specgate.execution.memory import budget_of
     from specgate.spec.tables import dialect as tables
 
-    if isinstance(descriptor, str | os.PathLike) and os.fspath(descriptor).endswith(".onnx"):
+    budget = budget_of(max_bytes, max_seconds)
+    if isinstance(descriptor, str | os.PathLike) and os.fspath(descriptor).lower().endswith(".onnx"):
         from specgate.execution.model import run_model
 
-        return run_model(os.fspath(descriptor), arrays)
+        model_goal = parse_target(target, "onnx") if target is not None and not isinstance(target, Target) else target
+        told = on_fallback or (lambda _: None)
+        return run_model(os.fspath(descriptor), arrays, model_goal, budget=budget, on_fallback=told)
     made = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:
@@ -107,7 +124,7 @@ def execute(descriptor: Any, arrays: Mapping[str, Any], target: str | Target | N
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return execute_at(made, arrays, level)
+    return execute_at(made, arrays, level, budget=budget)
 
 
 @overload
@@ -220,7 +237,8 @@ def lint(
     targets: one or several. device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size
     (``{"batch": 1}``, ``{"x[0]": 1}`` for a nameless one of the input x); infer asks the onnx package, where
     it is installed, for types and shapes that the file leaves out, in a process of its own; custom_domains are those
-    that the targets are known to have.
+    that the targets are known to have. A target for which the file has no node, and a file without a node that could
+    be judged, are warnings.
     """
     from specgate.linting.model import lint_model
     from specgate.linting.settings import LintSettings

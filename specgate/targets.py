@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.tables import Dialect
 
-__all__ = ["Target", "known_targets", "listed_targets", "parse_target", "parse_targets"]
+__all__ = ["Target", "at_level", "known_targets", "listed_targets", "parse_target", "parse_targets"]
 
 _EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
 _LATEST: Final = "latest"
@@ -25,10 +25,11 @@ _LONGEST: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A dialect at a level: ``directml:4.1``.
+    """A dialect at a level: ``directml:4.1``. As a string it is spelt as it was given.
 
     alias: the name it was given by, if not the level itself. environment: what that name stands for.
-    ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known.
+    ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known. domains: those of its own,
+    beside the dialect's.
     """
 
     dialect: str
@@ -36,14 +37,20 @@ class Target:
     alias: str | None = None
     environment: str | None = None
     ir_version: int | None = None
+    domains: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        return f"{self.dialect}:{self.alias or self.level}"
+
+    @property
+    def at_level(self) -> str:
+        """The target by its level, whatever name it was given by: ``onnx:19`` for ``onnx:onnxruntime-1.16``."""
         return f"{self.dialect}:{self.level}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
-            "target": str(self),
+            "target": f"{self.dialect}:{self.level}",
             "alias": self.alias,
             "environment": self.environment,
             "ir_version": self.ir_version,
@@ -51,8 +58,8 @@ class Target:
 
     @property
     def described(self) -> str:
-        """The target with the alias it came from: ``directml:2.0 (windows-10-2004)``."""
-        return str(self) if self.alias is None else f"{self} ({self.alias})"
+        """The target with the level that a name stands for: ``directml:windows-10-2004 (feature level 2.0)``."""
+        return str(self) if self.alias is None else f"{self} ({dialect(self.dialect).spoken(self.level)})"
 
 
 _parsed: dict[str, Target] = {}
@@ -75,6 +82,12 @@ def parse_target(text: str, within: str | None = None) -> Target:
     return target
 
 
+def at_level(text: str) -> str:
+    """Return a target's spelling by its level, so that two spellings can be compared; unknown ones as they are."""
+    target = _parsed.get(text) or _found(text)
+    return text if target is None else target.at_level
+
+
 def forget() -> None:
     """Drop parsed targets; the tables they came from are gone."""
     _parsed.clear()
@@ -89,7 +102,7 @@ def _parse(text: str) -> Target:
     if not wanted:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     table = dialect(name if name in DIALECTS else name.lower() if name.lower() in DIALECTS else name)
-    return _found(table, wanted) or _unknown(table, wanted, text)
+    return _of(table, wanted) or _unknown(table, wanted, text)
 
 
 def _only_one(text: str, wanted: str) -> Target:
@@ -97,7 +110,7 @@ def _only_one(text: str, wanted: str) -> Target:
     if not wanted or wanted.lower() in DIALECTS:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     tables = [dialect(name) for name in DIALECTS]
-    found = [target for table in tables for target in [_found(table, wanted)] if target is not None]
+    found = [target for table in tables for target in [_of(table, wanted)] if target is not None]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -107,7 +120,17 @@ def _only_one(text: str, wanted: str) -> Target:
     raise InputError(f"{_EXPECTED}, found {text!r:.60}{several}")
 
 
-def _found(table: Dialect, wanted: str) -> Target | None:
+def _found(text: str) -> Target | None:
+    """The target that a text means, None where it means none."""
+    name, _, wanted = (part.strip() for part in text.partition(":"))
+    try:
+        return _of(dialect(name), wanted) if wanted else None
+    except InputError:
+        return None
+
+
+def _of(table: Dialect, wanted: str) -> Target | None:
+    """The target by a level or a release of a dialect, None where it has none of that name."""
     if wanted.lower() == _LATEST:
         infos = table.raw["levels"]["levels"]
         newest = next(level for level in reversed(table.levels) if not infos[level].get("unfinished"))
@@ -118,7 +141,7 @@ def _found(table: Dialect, wanted: str) -> Target | None:
     for spelling in _spellings(wanted):
         for entry in table.environments:
             if spelling in {str(entry["name"]), _folded(entry["title"])}:
-                return _environment(table.name, entry, wanted)
+                return _environment(table, entry, wanted)
     return None
 
 
@@ -167,17 +190,17 @@ def _folded(name: str) -> str:
     return "-".join(word for word in words if word != "version")
 
 
-def _environment(name: str, entry: dict[str, Any], alias: str) -> Target:
-    ir = entry.get("ir_version")
-    return Target(name, entry["level"], alias, entry["title"], ir)
+def _environment(table: Dialect, entry: dict[str, Any], alias: str) -> Target:
+    own = table.raw["environments"].get("domains", {}).get(entry["kind"], {})
+    return Target(table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(own))
 
 
 def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
-    """Parse one target or several, dropping repetitions of the same dialect and level."""
-    found: dict[str, Target] = {}
+    """Parse one target or several, dropping repetitions of the same level or release."""
+    found: dict[tuple[str, str, str | None], Target] = {}
     for text in [texts] if isinstance(texts, str | Target) else texts:
         target = text if isinstance(text, Target) else parse_target(text)
-        found.setdefault(str(target), target)
+        found.setdefault((target.dialect, target.level, target.environment), target)
     return list(found.values())
 
 

@@ -42,8 +42,10 @@ class Finding:
     id: permanent name such as ``directml/ONE_HOT/axis-range``; ``specgate rule ID`` prints its reference.
     where: the field it is about, in the descriptor's own words (``IndicesTensor.DataType``), "" for the whole.
     values: every value that the message mentions, by the expression that produced it.
-    first_level: the lowest level at which this very finding would not be raised, None if no level takes it.
-    levels: all such levels, in order. fix: what to change, in one phrase, if something can be proposed.
+    levels: those that accept the whole descriptor as written for each of them, in order (where it is written for
+    a later level than the target's, those that accept it as it is); versions of a domain that has its own.
+    first_level: the lowest of them, None where there is none. fix: what to change, in one phrase, if something can be
+    proposed; a level that it names is one of `levels`.
     basis: whether the page ("documented") or the builds ("observed") refuse it.
     ignored: why it is silenced (the reason of an ignore, or which baseline knows it), None if it is not.
     """

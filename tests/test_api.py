@@ -9,6 +9,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
+from specgate.descriptors.core import TensorDesc
 from specgate.linting.model_minimum import ModelMinimum
 from specgate.pytest_plugin import assert_supported
 from specgate.targets import parse_target
@@ -28,8 +29,8 @@ def test_names() -> None:
     functions = {"check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "rule", "support"}
     assert functions | {"targets"} <= set(specgate.__all__)
     assert all(callable(getattr(specgate, name)) for name in functions | {"targets"})
-    assert specgate.Descriptor
-    assert specgate.TensorDesc
+    assert isinstance(specgate.descriptor({"op_type": "Relu"}), specgate.Descriptor)
+    assert specgate.TensorDesc is TensorDesc
 
 
 def test_three_errors() -> None:

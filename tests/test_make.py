@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 
 import pytest
 
@@ -52,4 +53,10 @@ def test_words_are_types(name: str) -> None:
 def test_completion_sees_the_words_too() -> None:
     info = dialect("directml").operator("CONVOLUTION").fields["Mode"]
     assert annotation(info) == 'Literal["CONVOLUTION", "CROSS_CORRELATION"]'
-    assert make.directml.CONVOLUTION.__signature__.parameters["Mode"].annotation == annotation(info)
+    assert inspect.signature(make.directml.CONVOLUTION).parameters["Mode"].annotation == annotation(info)
+
+
+def test_an_operator_in_an_operator_is_a_descriptor() -> None:
+    info = dialect("directml").operator("CONVOLUTION").fields["FusedActivation"]
+    assert annotation(info) == "Descriptor"
+    assert annotation(dialect("directml").operator("ELEMENT_WISE_ABS").fields["ScaleBias"]) == "ScaleBias"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
-from specgate.targets import Target, _parsed, known_targets, parse_target, parse_targets
+from specgate.targets import Target, _parsed, at_level, known_targets, parse_target, parse_targets
 
 LEVELS = {
     "directml:4.1": ("directml", "4.1"),
@@ -59,7 +59,9 @@ def test_releases(text: str, wanted: tuple[str, str]) -> None:
     target = parse_target(text)
     assert (target.level, target.alias) == wanted
     assert target.environment
-    assert target.described == f"{target} ({wanted[1]})"
+    assert str(target) == f"{target.dialect}:{wanted[1]}"
+    assert target.at_level == at_level(text) == f"{target.dialect}:{wanted[0]}"
+    assert target.described == f"{target} ({dialect(target.dialect).spoken(wanted[0])})"
 
 
 def test_a_release_says_what_it_reads() -> None:
@@ -142,7 +144,7 @@ def test_latest_is_the_newest_level_that_is_finished() -> None:
         infos = table.raw["levels"]["levels"]
         assert all(infos[level].get("unfinished") for level in newer)
         assert not infos[target.level].get("unfinished")
-        assert target.described == f"{name}:{target.level} (latest)"
+        assert target.described == f"{name}:latest ({dialect(name).spoken(target.level)})"
 
 
 def test_a_level_of_a_known_dialect() -> None:

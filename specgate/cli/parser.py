@@ -211,6 +211,10 @@ def _judging(commands: Any) -> None:
         metavar="NAME=FILE.npy",
         help="save an output array; repeat for several",
     )
+    run.add_argument(
+        "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"
+    )
+    run.add_argument("--max-seconds", type=float, metavar="S", help="how long it may take (default: 300)")
     run.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
 
     minimum = _command(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specgate.descriptors.files import one_of, placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed
 from specgate.errors import Error, InputError
@@ -19,11 +21,13 @@ from specgate.targets import parse_target
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from specgate.descriptors.core import Descriptor
     from specgate.linting.given import Given
+    from specgate.targets import Target
 
 __all__ = ["run"]
 
@@ -36,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     target = parse_target(arguments.target) if arguments.target else None
     given = standard_input() if arguments.file == "-" else argument(arguments.file)
     if given.kind == "onnx" if given is not None else arguments.file.lower().endswith(".onnx"):
-        _deliver(_run_model(arguments.file, given, inputs), wanted, shown=True)
+        with _as_file(arguments.file, given) as file:
+            _deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
         return 0
     name = arguments.file if given is None else given.name
     if (given is not None and given.kind == "ir") or name.lower().endswith(".xml"):
@@ -44,50 +49,63 @@ def run(arguments: argparse.Namespace) -> int:
     text = read_text_file(name) if given is None else given.text()
     document = load_relaxed(text, name)
     if is_dx_model(document):
-        return _dispatch(arguments, document, name, target.level if target else None, wanted)
-    import specgate
-    from specgate.descriptors.files import one_of, placed
-
+        return _dispatch(arguments, document, name, target, wanted)
     descriptor = one_of(placed(text, name, target.dialect if target else None), name)
-    _deliver(specgate.execute(descriptor, inputs, target), wanted, shown=True)
+    _deliver(_executed(descriptor, inputs, target, arguments), wanted, shown=True)
     return 0
 
 
-def _run_model(path: str, given: Given | None, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Execute an ONNX model; one from standard input is put into a file for as long as it is read."""
-    from specgate.execution.model import run_model
+def _executed(
+    what: Descriptor | str, inputs: Mapping[str, NDArray[Any]], target: Target | None, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    import specgate
 
-    def told(line: str) -> None:
-        sys.stderr.write(f"specgate: note: {line}\n")
+    return specgate.execute(
+        what,
+        inputs,
+        target,
+        max_bytes=arguments.max_bytes,
+        max_seconds=arguments.max_seconds,
+        on_fallback=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
+    )
 
+
+@contextmanager
+def _as_file(path: str, given: Given | None) -> Iterator[str]:
+    """Yield the path of an ONNX model; one from standard input is a file for as long as it is executed."""
     if given is None:
-        return run_model(path, inputs, told=told)
+        yield path
+        return
     with tempfile.TemporaryDirectory(prefix="specgate-") as folder:
         file = os.path.join(folder, "model.onnx")  # noqa: PTH118
         with open(file, "xb") as model:  # noqa: PTH123
             model.write(given.data)
         try:
-            return run_model(file, inputs, told=told)
+            yield file
         except Error as error:
             raise type(error)(str(error).replace(file, given.name)) from None
 
 
 def _dispatch(
-    arguments: argparse.Namespace, document: Any, name: str, level: str | None, wanted: Mapping[str, str]
+    arguments: argparse.Namespace, document: Any, name: str, target: Target | None, wanted: Mapping[str, str]
 ) -> int:
     from specgate.execution.dispatch import run_dx_model
+    from specgate.execution.memory import budget_of
     from specgate.models.dxdispatch import read_dx_model
     from specgate.spec.tables import dialect
 
     if arguments.input:
         raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=name)
+    if target is not None and target.dialect != "directml":
+        raise InputError(f"a model of directml cannot be executed for {target}", file=name)
     model = read_dx_model(document, file=name)
     outputs = run_dx_model(
         model,
-        level or dialect("directml").levels[-1],
+        target.level if target else dialect("directml").levels[-1],
         out=print,
         base_dir=os.path.dirname(name) or ".",  # noqa: PTH120
         write_files=arguments.write_files,
+        budget=budget_of(arguments.max_bytes, arguments.max_seconds),
     )
     _deliver(outputs, wanted, shown=False)
     return 0

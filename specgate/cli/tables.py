@@ -30,7 +30,8 @@ def _out(text: str) -> None:
 
 def support(arguments: argparse.Namespace) -> int:
     """Print an operator's table with the target's row marked, every operator of a target, or a page of them all."""
-    target = parse_target(arguments.target) if arguments.target else None
+    said = (arguments.operator or "").partition("/")[0].lower()
+    target = parse_target(arguments.target, said if said in DIALECTS else None) if arguments.target else None
     if arguments.format == "html":
         emit(_page(arguments.operator, target), arguments.output)
         return 0
@@ -214,9 +215,9 @@ def _sources(name: str) -> list[str]:
 
 def _resolution(given: str, target: Any) -> str:
     entry = next((e for e in dialect(target.dialect).environments if e["title"] == target.environment), None)
-    parts = [str(target)]
+    parts = [target.at_level]
     if entry is not None:
-        parts = [str(entry["title"]), *([f"{_via(entry)}"] if _via(entry) else []), str(target)]
+        parts = [str(entry["title"]), *([f"{_via(entry)}"] if _via(entry) else []), target.at_level]
     ir = f" (IR version {target.ir_version})" if target.ir_version else ""
     source = f"; source: {_where(entry)}" if entry else ""
     return f"{given}: {' → '.join(parts)}{ir}{source}"

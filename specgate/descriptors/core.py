@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
-    "RECORDS", "UNKNOWN", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown",
-    "tensor",
+    "RECORDS", "UNKNOWN", "UNSTATED", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol",
+    "TensorDesc", "shown", "tensor",
 ]  # fmt: skip
 
 
@@ -104,6 +104,11 @@ class TensorDesc(NamedTuple):
     def concrete(self) -> bool:
         """True when the type, the rank and every size are known numbers."""
         return self.type is not None and self.sizes is not None and all(isinstance(s, int) for s in self.sizes)
+
+
+#: An output that a node gives without any type: it counts, and nothing that is said of types can be wrong of it. It is
+#: known by identity, since a tensor of an unknown type and rank (`TensorDesc(None, None)`) is undecided instead.
+UNSTATED: Final = TensorDesc(None, None)
 
 
 def tensor(

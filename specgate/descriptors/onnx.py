@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
-from specgate.descriptors.words import number_of, word_of
+from specgate.descriptors.words import number_of, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -46,7 +46,8 @@ def operator_name(op_type: str, domain: str = "") -> str:
 def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of a node dict; raise InputError or NoTable.
 
-    ``inputs``/``outputs``: ``{"elem_type": "INT64", "shape": [2, "N", null], "value": …}`` or null where left out.
+    ``inputs``/``outputs``: ``{"elem_type": "INT64", "shape": [2, "N", null], "value": …}`` or null where left out;
+    ``{}`` is an output without a stated type.
     ``opset``: the opset import it was written for, absent to be judged as written for the target.
     """
     prefix = f"{place}." if place else ""
@@ -72,7 +73,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     return build(
         spec,
         _tensors(data.get("inputs"), f"{prefix}inputs"),
-        _tensors(data.get("outputs"), f"{prefix}outputs"),
+        _outputs(data.get("outputs"), f"{prefix}outputs"),
         attributes,
         version=None if opset is None else str(opset),
         name=name,
@@ -92,6 +93,12 @@ def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
     if not isinstance(raw, list):
         raise InputError(f"expected a list of tensors, found {shown(raw)}", place=place)
     return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
+
+
+def _outputs(raw: Any, place: str) -> list[TensorDesc | None]:
+    """Outputs as `_tensors` reads them; an empty object is one without a stated type."""
+    found = _tensors(raw, place)
+    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
 
 
 def _tensor(raw: Any, place: str) -> TensorDesc | None:
@@ -173,13 +180,24 @@ def _object(kind: str, raw: Any) -> Any:
         raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # a value of another kind, as for the others
     try:
         if wanted is TensorDesc:
-            return _tensor(raw, "")
+            return _of_known_type(_tensor(raw, ""))
         if not raw.keys() <= {"inputs", "outputs"}:
             raise ValueError("a graph is expected as inputs and outputs")
-        ends = [[t or TensorDesc(None, None) for t in _tensors(raw.get(key), key)] for key in ("inputs", "outputs")]
+        ends = [
+            [_of_known_type(t) or TensorDesc(None, None) for t in _tensors(raw.get(key), key)]
+            for key in ("inputs", "outputs")
+        ]
         return GraphDesc(tuple(ends[0]), tuple(ends[1]))
     except InputError as error:
         raise ValueError(f"{_OBJECTS[kind]} is expected: {error}") from None
+
+
+def _of_known_type(tensor: TensorDesc | None) -> TensorDesc | None:
+    """Return a tensor; raise ValueError for a type that the dialect does not have."""
+    table = dialect(NAME)
+    if tensor is not None and tensor.type is not None and not table.knows_type(tensor.type):
+        raise ValueError(unknown_word("its type", tensor.type, "element type", table.types))
+    return tensor
 
 
 def write(descriptor: Descriptor) -> dict[str, Any]:
@@ -214,6 +232,8 @@ def _attribute(value: Any) -> Any:
 def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
     if tensor is None:
         return None
+    if tensor is UNSTATED:
+        return {}
     shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
     written: dict[str, Any] = {"elem_type": tensor.type, "shape": shape}
     if tensor.value is not None:

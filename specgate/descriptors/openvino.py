@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, TensorDesc, shown
 from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -37,7 +37,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of a layer dict; raise InputError or NoTable.
 
     ``inputs``/``outputs``: ``{"element_type": "i64", "shape": [3, -1]}``; -1 or null is an unknown size, a shape of
-    null an unknown rank. ``version``: the opset of the layer; absent to be judged as written for the target.
+    null an unknown rank, and ``{}`` an output without a stated type. ``version``: the opset of the layer; absent
+    to be judged as written for the target.
     """
     prefix = f"{place}." if place else ""
     for key in data:
@@ -58,7 +59,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     return build(
         dialect(NAME).operator(kind),
         _tensors(data.get("inputs"), f"{prefix}inputs"),
-        _tensors(data.get("outputs"), f"{prefix}outputs"),
+        _outputs(data.get("outputs"), f"{prefix}outputs"),
         attributes,
         version=version,
         name=name,
@@ -72,6 +73,12 @@ def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
     if not isinstance(raw, list):
         raise InputError(f"expected a list of ports, found {shown(raw)}", place=place)
     return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
+
+
+def _outputs(raw: Any, place: str) -> list[TensorDesc | None]:
+    """Outputs as `_tensors` reads them; an empty object is one without a stated type."""
+    found = _tensors(raw, place)
+    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
 
 
 def _tensor(raw: Any, place: str) -> TensorDesc | None:
@@ -153,6 +160,8 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
 def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
     if tensor is None:
         return None
+    if tensor is UNSTATED:
+        return {}
     shape = (
         None
         if tensor.sizes is None

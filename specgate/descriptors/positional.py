@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Oddity, Symbol, TensorDesc, shown
 from specgate.descriptors.words import unknown_word
 from specgate.errors import InputError
 
@@ -36,15 +36,17 @@ def build(
     """Return the Descriptor of a node: tensors by position, attributes converted or noted as oddities.
 
     convert: (field, raw) -> value; raises ValueError with what was expected when the raw value is of another kind.
-    An attribute that is UNKNOWN (a function's parameter) is kept so. kinds: the field type that each attribute says it
-    is of, where it says so. Without a version tensors stand as at the newest level; see `relaid`.
+    An attribute that is UNKNOWN (a function's parameter) is kept so. inputs, outputs: None is one that is left out,
+    UNSTATED an output that is given without a type; an array holds as many as are given, left out or not. kinds: the
+    field type that each attribute says it is of, where it says so. Without a version tensors stand as at the newest
+    level; see `relaid`.
     """
     layout = spec.layout(version)
     fields: dict[str, Any] = {}
     oddities: list[Oddity] = []
     extra: dict[str, Any] = {}
     for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
-        placed, left = _placed(infos, tensors)
+        placed, left = _placed(infos, tensors, spec)
         fields.update(placed)
         oddities.extend(_unknown_types(spec, placed))
         if left:
@@ -71,6 +73,9 @@ def build(
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
 
 
+_BLANK: Final = TensorDesc(None, None)
+
+
 def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Oddity]:
     """Yield the tensors whose type is a word that the dialect does not have."""
     types = spec.dialect.types
@@ -84,15 +89,19 @@ def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Od
 
 
 def _placed(
-    infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None]
+    infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None], spec: OperatorSpec
 ) -> tuple[dict[str, Any], tuple[TensorDesc | None, ...]]:
-    """Return the tensors by field, and those that no field is left for."""
+    """Return the tensors by field, and those that no field is left for.
+
+    An output without a type is kept where it counts: in an array, or where a rule asks whether it is given.
+    """
     placed: dict[str, Any] = {}
     for index, (info, tensor) in enumerate(zip(infos, tensors, strict=False)):
         if info.type == "tensor[]":
-            given = [t for t in tensors[index:] if t is not None]
+            left_out = UNSTATED if info.kind == "output" else _BLANK
+            given = [left_out if t is None else t for t in tensors[index:]]
             return (placed | {info.name: given} if given else placed), ()
-        if tensor is not None:
+        if tensor is not None and (tensor is not UNSTATED or info.name in spec.counted_outputs):
             placed[info.name] = tensor
     return placed, tuple(tensors[len(infos) :])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, Symbol, TensorDesc
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, Symbol, TensorDesc
 from specgate.descriptors.onnx import attribute_value, container, operator_name
 from specgate.descriptors.positional import attributes_of, build, positional
 from specgate.errors import InputError
@@ -62,7 +62,7 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
     return build(
         spec,
         [_tensor(name, known.get(name)) if name else None for name in node.input],
-        [_tensor(name, known[name]) if name in known else None for name in node.output],
+        [(_tensor(name, known[name]) if name in known else UNSTATED) if name else None for name in node.output],
         {attribute.name: _attribute(attribute) for attribute in node.attribute},
         version=None if opset is None else str(opset),
         name=node.name or None,
@@ -190,7 +190,8 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
             info = layout.attributes.get(name)
             fitting = None if info is None or info.name in odd else kinds.get(name)
             node.attribute.append(onnx.helper.make_attribute(name, _proto(onnx, info, value), attr_type=fitting))
-        tensors = {name: tensor for name, tensor in [*inputs, *outputs] if tensor is not None}
+        stated = [(name, tensor) for name, tensor in [*inputs, *outputs] if tensor is not UNSTATED]
+        tensors = {name: tensor for name, tensor in stated if tensor is not None}
         return node, {name: _value_info(onnx, name, tensor) for name, tensor in tensors.items()}
     except (ValueError, TypeError) as error:
         raise InputError(f"no NodeProto can hold this descriptor: {error!s:.120}") from None

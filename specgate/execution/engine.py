@@ -11,13 +11,13 @@ from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
-from specgate.execution.kernels import find_kernel
+from specgate.execution.kernels import find_kernel, needs_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -29,15 +29,21 @@ __all__ = ["execute_at"]
 
 
 def execute_at(
-    descriptor: Descriptor, arrays: Mapping[str, Any], level: str, *, max_bytes: int = memory.MAX_BYTES
+    descriptor: Descriptor,
+    arrays: Mapping[str, Any],
+    level: str,
+    *,
+    max_bytes: int | None = None,
+    budget: memory.Budget | None = None,
 ) -> dict[str, Any]:
     """Return the outputs of `descriptor` at `level`, by the operator's output names; those it leaves out are not there.
 
     arrays: logical arrays by the operator's input names, in any memory order, of the declared type and sizes; Python
     numbers and nested lists are converted when they fit. An array of tensors is a list, as an input and as an output.
-    Inputs that the descriptor holds as constants may be left out.
-    Raises InputError for what cannot be computed, NoKernel where the table names no kernel. Elements that the page
-    leaves undefined are masked (`numpy.ma`).
+    Inputs that the descriptor holds as constants may be left out. max_bytes: what the kernel may work with, outputs
+    included; budget: that and the time, where more than this execution shares them.
+    Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
+    Elements that the page leaves undefined are masked (`numpy.ma`).
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = spec.raw.get("execute")
@@ -55,12 +61,39 @@ def execute_at(
     inputs = _inputs(descriptor, arrays, spec)
     arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
     arguments.update(kernel_arguments(descriptor, spec, level))
-    with memory.limit(max_bytes):
-        results = kernel(**arguments)
+    left = _budget(descriptor, spec, arguments, budget or memory.budget_of(max_bytes))
+    results = _computed(kernel, arguments, left)
     names = recipe["outputs"]
     results = results if isinstance(results, tuple) else (results,)
     outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+
+
+def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
+    """Call a kernel within a budget; memory that there is not is no fault of the kernel."""
+    try:
+        with memory.limit(budget):
+            return kernel(**arguments)
+    except MemoryError as error:
+        raise InputError(f"needs more memory than there is: {error}") from None
+
+
+def _budget(
+    descriptor: Descriptor, spec: OperatorSpec, arguments: Mapping[str, Any], whole: memory.Budget
+) -> memory.Budget:
+    """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
+    whole.hold_time()
+    item_size = max(map(memory.item_size, arguments.values()), default=0)
+    for_input, for_output = needs_of(spec.raw["execute"]["kernel"], item_size)
+    taken = int(for_input * sum(map(memory.elements, arguments.values())))
+    declared = 0
+    for info in spec.outputs:
+        value = descriptor.fields.get(info.name)
+        for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else (value,):
+            shape = _shape(tensor) if isinstance(tensor, TensorDesc) else None
+            declared += 0 if shape is None else _count(shape)
+    whole.hold(taken + int(for_output * declared), f"executing {spec.name}")
+    return whole.less(taken, for_output)
 
 
 def _array(output: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, relative_name, shown
+from specgate.targets import at_level
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _is_expired(ignore: Ignore, today: date) -> bool:
 
 
 def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
-    if ignore.target is not None and ignore.target != finding.target:
+    if ignore.target is not None and (finding.target is None or at_level(ignore.target) != at_level(finding.target)):
         return False
     if not _matches_rule(ignore.rule, finding.id):
         return False
@@ -86,7 +87,7 @@ def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) ->
     dialects = {"specgate", *(target.partition(":")[0] for target in targets)}
     if not any(_glob(dialect, ignore.rule.partition("/")[0]) for dialect in dialects):
         return False  # a rule of a dialect that this run did not ask about
-    if ignore.target is not None and ignore.target not in targets:
+    if ignore.target is not None and at_level(ignore.target) not in map(at_level, targets):
         return False
     return ignore.path is None or any(path_matches(ignore.path, name) for name in names)
 

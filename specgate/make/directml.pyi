@@ -1,7 +1,7 @@
 # Written by `python -m specgate.make.stubs` from the tables; a test holds it against them.
 from typing import Literal, TypeAlias
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
 
 _AXIS_DIRECTION: TypeAlias = Literal["INCREASING", "DECREASING"]
 _CONVOLUTION_MODE: TypeAlias = Literal["CONVOLUTION", "CROSS_CORRELATION"]
@@ -291,7 +291,7 @@ def BATCH_NORMALIZATION(
     OutputTensor: TensorDesc,
     Spatial: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def BATCH_NORMALIZATION_GRAD(
     *,
@@ -315,7 +315,7 @@ def BATCH_NORMALIZATION_TRAINING(
     OutputMeanTensor: TensorDesc,
     OutputVarianceTensor: TensorDesc,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def BATCH_NORMALIZATION_TRAINING_GRAD(
     *,
@@ -349,7 +349,7 @@ def CONVOLUTION(
     EndPadding: list[int],
     OutputPadding: list[int],
     GroupCount: int,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def CONVOLUTION_INTEGER(
     *,
@@ -413,7 +413,7 @@ def DIAGONAL_MATRIX1(
     InputTensor: TensorDesc | None = None,
     OutputTensor: TensorDesc,
     ValueDataType: _TENSOR_DATA_TYPE,
-    Value: str,
+    Value: float,
     DiagonalFillBegin: int,
     DiagonalFillEnd: int,
 ) -> Descriptor: ...
@@ -428,19 +428,19 @@ def ELEMENT_WISE_ABS(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ACOS(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ACOSH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ADD(
     *,
@@ -453,31 +453,31 @@ def ELEMENT_WISE_ADD1(
     ATensor: TensorDesc,
     BTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ASIN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ASINH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ATAN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ATANH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ATAN_YX(
     *,
@@ -529,13 +529,13 @@ def ELEMENT_WISE_CEIL(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_CLIP(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
     Min: float,
     Max: float,
 ) -> Descriptor: ...
@@ -543,10 +543,10 @@ def ELEMENT_WISE_CLIP1(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
     MinMaxDataType: _TENSOR_DATA_TYPE,
-    Min: str,
-    Max: str,
+    Min: float,
+    Max: float,
 ) -> Descriptor: ...
 def ELEMENT_WISE_CLIP_GRAD(
     *,
@@ -562,27 +562,27 @@ def ELEMENT_WISE_CLIP_GRAD1(
     InputGradientTensor: TensorDesc,
     OutputGradientTensor: TensorDesc,
     MinMaxDataType: _TENSOR_DATA_TYPE,
-    Min: str,
-    Max: str,
+    Min: float,
+    Max: float,
 ) -> Descriptor: ...
 def ELEMENT_WISE_CONSTANT_POW(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
     Exponent: float,
 ) -> Descriptor: ...
 def ELEMENT_WISE_COS(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_COSH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_DEQUANTIZE_LINEAR(
     *,
@@ -607,25 +607,25 @@ def ELEMENT_WISE_ERF(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_EXP(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_FLOOR(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_IDENTITY(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_IF(
     *,
@@ -649,7 +649,7 @@ def ELEMENT_WISE_LOG(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_LOGICAL_AND(
     *,
@@ -750,7 +750,7 @@ def ELEMENT_WISE_POW(
     InputTensor: TensorDesc,
     ExponentTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_QUANTIZED_LINEAR_ADD(
     *,
@@ -775,7 +775,7 @@ def ELEMENT_WISE_RECIP(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ROUND(
     *,
@@ -792,19 +792,19 @@ def ELEMENT_WISE_SIN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_SINH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_SQRT(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_SUBTRACT(
     *,
@@ -816,33 +816,33 @@ def ELEMENT_WISE_TAN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_TANH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_THRESHOLD(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
     Min: float,
 ) -> Descriptor: ...
 def FILL_VALUE_CONSTANT(
     *,
     OutputTensor: TensorDesc,
     ValueDataType: _TENSOR_DATA_TYPE,
-    Value: str,
+    Value: float,
 ) -> Descriptor: ...
 def FILL_VALUE_SEQUENCE(
     *,
     OutputTensor: TensorDesc,
     ValueDataType: _TENSOR_DATA_TYPE,
-    ValueStart: str,
-    ValueDelta: str,
+    ValueStart: float,
+    ValueDelta: float,
 ) -> Descriptor: ...
 def FOLD(
     *,
@@ -897,7 +897,7 @@ def GEMM(
     TransB: _MATRIX_TRANSFORM,
     Alpha: float,
     Beta: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def GRU(
     *,
@@ -910,7 +910,7 @@ def GRU(
     OutputSequenceTensor: TensorDesc | None = None,
     OutputSingleTensor: TensorDesc | None = None,
     ActivationDescCount: int,
-    ActivationDescs: list[str],
+    ActivationDescs: list[Descriptor],
     Direction: _RECURRENT_NETWORK_DIRECTION,
     LinearBeforeReset: bool,
 ) -> Descriptor: ...
@@ -987,7 +987,7 @@ def LSTM(
     OutputSingleTensor: TensorDesc | None = None,
     OutputCellSingleTensor: TensorDesc | None = None,
     ActivationDescCount: int,
-    ActivationDescs: list[str],
+    ActivationDescs: list[Descriptor],
     Direction: _RECURRENT_NETWORK_DIRECTION,
     ClipThreshold: float,
     UseClipThreshold: bool,
@@ -1072,7 +1072,7 @@ def MEAN_VARIANCE_NORMALIZATION(
     CrossChannel: bool,
     NormalizeVariance: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def MEAN_VARIANCE_NORMALIZATION1(
     *,
@@ -1084,7 +1084,7 @@ def MEAN_VARIANCE_NORMALIZATION1(
     Axes: list[int],
     NormalizeVariance: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def MEAN_VARIANCE_NORMALIZATION2(
     *,
@@ -1097,7 +1097,7 @@ def MEAN_VARIANCE_NORMALIZATION2(
     UseMean: bool,
     UseVariance: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def MULTIHEAD_ATTENTION(
     *,
@@ -1172,7 +1172,7 @@ def PADDING1(
     OutputTensor: TensorDesc,
     PaddingMode: _PADDING_MODE,
     PaddingValueDataType: _TENSOR_DATA_TYPE,
-    PaddingValue: str,
+    PaddingValue: float,
     DimensionCount: int,
     StartPadding: list[int],
     EndPadding: list[int],
@@ -1327,7 +1327,7 @@ def RNN(
     OutputSequenceTensor: TensorDesc | None = None,
     OutputSingleTensor: TensorDesc | None = None,
     ActivationDescCount: int,
-    ActivationDescs: list[str],
+    ActivationDescs: list[Descriptor],
     Direction: _RECURRENT_NETWORK_DIRECTION,
 ) -> Descriptor: ...
 def ROI_ALIGN(
@@ -1385,7 +1385,7 @@ def ROI_POOLING(
     ROITensor: TensorDesc,
     OutputTensor: TensorDesc,
     SpatialScale: float,
-    PooledSize: str,
+    PooledSize: Size2D,
 ) -> Descriptor: ...
 def SCATTER(
     *,
@@ -1490,7 +1490,7 @@ def UPSAMPLE_2D(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleSize: str,
+    ScaleSize: Size2D,
     InterpolationMode: _INTERPOLATION_MODE,
 ) -> Descriptor: ...
 def VALUE_SCALE_2D(

@@ -66,7 +66,8 @@ def _short(kind: str, aliases: Mapping[str, str]) -> str:
 
 def _classes(name: str) -> list[str]:
     kinds = {annotation(info) for operator in operators(name) for info in ordered(dialect(name).operator(operator))}
-    return ["Descriptor", *(word for word in ("GraphDesc", "TensorDesc") if any(word in kind for kind in kinds))]
+    others = ("GraphDesc", "ScaleBias", "Size2D", "TensorDesc")
+    return ["Descriptor", *(word for word in others if any(word in kind for kind in kinds))]
 
 
 if __name__ == "__main__":

@@ -146,6 +146,10 @@ class EnvironmentsFile(_File):
     dialect: Name
     sources: list[Source]
     environments: list[Environment]
+    domains: dict[Literal["release", "runtime"], dict[str, str]] = Field(
+        default={},
+        description="by kind of release the domains of its own that it has operators in, each with its source",
+    )
     unstated: Unstated | None = None
 
 

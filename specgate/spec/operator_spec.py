@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.spec.tables import Dialect
+    from specgate.verdict import Basis
 
 __all__ = ["OperatorSpec"]
 
@@ -42,6 +43,8 @@ class OperatorSpec:
         self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
         self._layouts: dict[str, Layout] = {}
         self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
+        self._sides: dict[tuple[str, Basis, str | None], dict[Side, Resolved]] = {}
+        self._stretches: dict[tuple[Basis, str | None], list[tuple[dict[Side, Resolved], list[str]]]] = {}
 
     @cached_property
     def levels(self) -> LevelSet:
@@ -77,10 +80,24 @@ class OperatorSpec:
             found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
         return found
 
+    def several_at(self, level: str) -> bool:
+        """Return whether the last output at `level` is an array of tensors."""
+        outputs = self.layout(level).outputs
+        return bool(outputs) and outputs[-1].type == "tensor[]"
+
     def fields_at(self, level: str) -> dict[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
         found = ((name, self.field_at(name, level)) for name in self.fields)
         return {name: info for name, info in found if info is not None}
+
+    @cached_property
+    def counted_outputs(self) -> frozenset[str]:
+        """The outputs that count although they have no type: a rule asks for them, or not every level has them."""
+        forms = [*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules)]
+        rules = [rule for form in forms for rule in (form.require, form.when) if rule is not None]
+        asked = {name for rule in rules for name in rule.fields - {need.partition(".")[0] for need in rule.needs}}
+        changing = {f.name for f in self.outputs if f.since or f.until or f.forms}
+        return frozenset(f.name for f in self.outputs if f.name in asked or f.name in changing)
 
     @property
     def inputs(self) -> list[FieldInfo]:
@@ -193,6 +210,33 @@ class OperatorSpec:
         if key not in self._resolved:
             self._resolved[key] = self._resolve(*key)
         return self._resolved[key]
+
+    def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[Side, Resolved]:
+        """Return what `basis` says at `level`, by its sides: by one where both say the same, none without the row."""
+        found = self._sides.get((level, basis, by))
+        if found is None:
+            sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+            said = {side: self.resolve(level, side, by) for side in sides}
+            kept = {side: resolved for side, resolved in said.items() if resolved is not None}
+            if len(kept) == 2 and kept["documented"].key == kept["observed"].key:
+                del kept["observed"]
+            found = self._sides[level, basis, by] = kept
+        return found
+
+    def stretches(self, basis: Basis = "both", by: str | None = None) -> list[tuple[dict[Side, Resolved], list[str]]]:
+        """Return all levels at which it exists, those together at which `basis` says the same, with what it says."""
+        found = self._stretches.get((basis, by))
+        if found is None:
+            held: dict[Any, tuple[dict[Side, Resolved], list[str]]] = {}
+            fuses = any(info.fuses for info in self.fields.values())
+            for level in self.levels:
+                said = self.sides_at(level, basis, by)
+                infos = [id(info) for resolved in said.values() for info in resolved.fields.values()]
+                # What may be fused depends on the level itself: which operators and attributes there are.
+                key = (*((side, one.key) for side, one in said.items()), *infos, level if fuses else None)
+                held.setdefault(key, (said, []))[1].append(level)
+            found = self._stretches[basis, by] = list(held.values())
+        return found
 
     def _resolve(self, level: str, side: Side, by: str | None) -> Resolved | None:
         self.dialect.check_level(level)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Dialect", "OperatorSpec", "dialect", "in_use", "use_specs"]
+__all__ = ["Dialect", "OperatorSpec", "dialect", "extra_specs", "in_use", "use_specs"]
 
 MAX_LEVEL: Final = 10**9
 
@@ -266,6 +266,11 @@ def use_specs(*folders: Path) -> None:
     _extra[:] = folders
     _dialects.clear()
     _forget()
+
+
+def extra_specs() -> tuple[Path, ...]:
+    """Return the folders that `use_specs` was called with last."""
+    return tuple(_extra)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.compile import compile_resolved
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN
 from specgate.rules.explain import explain
 from specgate.rules.parse import parse
 from specgate.spec.forms import RuleForm
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
+    from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Case, Resolved
+    from specgate.validate.facts import Facts
 
 __all__ = ["NO_CASE", "compile_cases", "explain_cases"]
 
@@ -53,23 +55,22 @@ def _readable(when: Rule, resolved: Resolved) -> bool:
     return all(path.partition(".")[0] in resolved.fields for path in when.needs)
 
 
-def explain_cases(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
+def explain_cases(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> list[Failure]:
     """Return every failure at the level of `resolved`, by the row of the case that holds."""
-    fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
-    context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
-    answers = [(case, _holds(case.when, context)) for case in resolved.cases]
-    held = [explain_at(descriptor, case.resolved) for case, answer in answers if answer is True]
+    context = facts.context(descriptor, resolved)
+    answers = [(case, facts.holds(case.when, context)) for case in resolved.cases]
+    held = [explain_at(descriptor, case.resolved, facts) for case, answer in answers if answer is True]
     if held:
         return min(held, key=_badness)
-    shared = explain_at(descriptor, replace(resolved, cases=()))
+    shared = explain_at(descriptor, replace(resolved, cases=()), facts)
     read = {name for when in resolved.spec.whens for name in when.fields}
     if any(f.where.partition("[")[0] in read for f in shared if not f.unknown):
         return shared  # a field that decides which case it is is wrong itself
     open_cases = [case for case, answer in answers if answer is UNKNOWN]
     if not open_cases:
         return [*shared, _no_case(resolved, context)]
-    told = {(failure.key, failure.unknown) for failure in shared}
-    certain = [f for f in _in_all(descriptor, open_cases) if (f.key, False) not in told]
+    told = {failure.key for failure in shared if not failure.unknown}
+    certain = [f for f in _in_all(descriptor, open_cases, facts) if f.key not in told]
     return [*shared, *certain, _no_case(resolved, context, unknown=True)]
 
 
@@ -78,20 +79,12 @@ def _badness(failures: list[Failure]) -> int:
     return 0 if not failures else 1 if all(f.unknown for f in failures) else 2
 
 
-def _in_all(descriptor: Descriptor, cases: list[Case]) -> list[Failure]:
+def _in_all(descriptor: Descriptor, cases: list[Case], facts: Facts) -> list[Failure]:
     """Return what fails whichever of `cases` it is."""
-    first, *others = [[f for f in explain_at(descriptor, case.resolved) if not f.unknown] for case in cases]
-    return [f for f in first if all(any(f.key == other.key for other in found) for found in others)]
-
-
-def _holds(when: Rule, context: Context) -> Any:
-    """Return True, False or UNKNOWN; a condition on what is left out, or that has no value, does not hold."""
-    if any(context.absent(path) for path in when.needs):
-        return False
-    try:
-        return evaluate(when, context)
-    except Broken:
-        return False
+    first, *others = [
+        {f.key: f for f in explain_at(descriptor, case.resolved, facts) if not f.unknown} for case in cases
+    ]
+    return [f for key, f in first.items() if all(key in found for found in others)]
 
 
 def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:

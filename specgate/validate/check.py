@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["accepts", "check_at", "check_for", "forget"]
 
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
-_accepted: dict[tuple[str, str, str, Basis, str | None], Verdict] = {}
+_accepted: dict[tuple[tuple[str, str, str, Basis, str | None], str], Verdict] = {}
 
 
 def forget() -> None:
@@ -48,35 +48,45 @@ def check_at(
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout not in {None, judged_at}:
         descriptor = _as_read_at(descriptor, judged_at)
-    key = (descriptor.dialect, descriptor.operator, judged_at, basis, by)
-    if descriptor.plain and judged_at == level:
-        fast = _fast.get(key)
-        if fast is None:
-            fast = _fast[key] = _compile(*key)
-        if fast(descriptor.fields):
-            verdict = _accepted.get(key)
+    if descriptor.plain:
+        key = (descriptor.dialect, descriptor.operator, judged_at, basis, by)
+        if (judged_at == level or _below(descriptor, level)) and _checker(key)(descriptor.fields):
+            verdict = _accepted.get((key, level))
             if verdict is None:
                 target = f"{descriptor.dialect}:{level}"
-                verdict = _accepted[key] = Verdict(
-                    accepted=True, target=target, operator=descriptor.operator, basis=basis
-                )
-            return judged_for(verdict, descriptor, level, device)
+                verdict = Verdict(accepted=True, target=target, operator=descriptor.operator, basis=basis)
+                _accepted[key, level] = verdict
+            return judged_for(verdict, descriptor, level, device, by)
     from specgate.validate.judge import explained  # most descriptors need no reasons
 
-    return judged_for(explained(descriptor, level, basis, by), descriptor, level, device)
+    return judged_for(explained(descriptor, level, basis, by, device), descriptor, level, device, by)
 
 
 def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> bool | None:
     """Return only True, False or None: what `check_at` says, without findings, and many times faster on a rejection."""
-    if descriptor.layout not in {None, level} and descriptor.version is None:
-        descriptor = _as_read_at(descriptor, level)
-    if descriptor.plain and descriptor.version in {None, level}:
-        key = (descriptor.dialect, descriptor.operator, level, basis, by)
-        fast = _fast.get(key)
-        if fast is None:
-            fast = _fast[key] = _compile(*key)
-        return fast(descriptor.fields)
-    return check_at(descriptor, level, basis, by).accepted
+    judged_at = level if descriptor.version is None else descriptor.version
+    if descriptor.layout not in {None, judged_at}:
+        descriptor = _as_read_at(descriptor, judged_at)
+    if descriptor.plain and (judged_at == level or _below(descriptor, level)):
+        return _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))(descriptor.fields)
+    from specgate.validate.judge import answer  # most descriptors are plain
+
+    return answer(descriptor, level, basis, by)
+
+
+def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool]:
+    """Return the compiled function of (dialect, operator, level, basis, by)."""
+    fast = _fast.get(key)
+    if fast is None:
+        fast = _fast[key] = _compile(*key)
+    return fast
+
+
+def _below(descriptor: Descriptor, level: str) -> bool:
+    """Whether the version that a descriptor was written for is one that a target at a later `level` takes."""
+    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    position = spec.dialect.position
+    return position.get(str(descriptor.version), len(position)) <= position.get(level, -1)
 
 
 def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
@@ -91,22 +101,24 @@ def check_for(
 ) -> Verdict:
     """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
     if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
-        return check_at(descriptor, target.level, basis, device=device)
+        verdict = check_at(descriptor, target.level, basis, device=device)
+        return verdict if target.alias is None else _spelt(verdict, str(target))
     table = load_dialect(descriptor.dialect)
     version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
     if version is None:
-        from specgate.validate.message import missing_domain
+        from specgate.validate.judge import domainless  # few targets are that old
 
-        finding = missing_domain(table.operator(descriptor.operator), target)
-        return Verdict(
-            accepted=False, target=str(target), operator=descriptor.operator, basis=basis, findings=(finding,)
-        )
-    verdict = check_at(descriptor, version, basis, device=device)
+        return domainless(descriptor, target, basis, device)
+    return _spelt(check_at(descriptor, version, basis, device=device), str(target))
+
+
+def _spelt(verdict: Verdict, target: str) -> Verdict:
+    """Return a verdict, with its findings, of a target as the user spells it."""
     return replace(
         verdict,
-        target=str(target),
-        findings=tuple(replace(found, target=str(target)) for found in verdict.findings),
-        undecided=tuple(replace(found, target=str(target)) for found in verdict.undecided),
+        target=target,
+        findings=tuple(replace(found, target=target) for found in verdict.findings),
+        undecided=tuple(replace(found, target=target) for found in verdict.undecided),
     )
 
 

@@ -6,17 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.errors import InputError
-from specgate.levels import LevelSet
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import Dialect
+    from specgate.levels import LevelSet
     from specgate.verdict import Finding, Verdict
 
-__all__ = ["DEVICE_RULE", "capabilities", "device_of", "forget_gates", "gates", "judged_for"]
+__all__ = ["DEVICE_RULE", "capabilities", "device_of", "forget_gates", "gates", "judged_for", "lacking"]
 
 #: The name of the finding on a type that a device does not take.
 DEVICE_RULE: Final = "device-capability"
@@ -67,47 +66,62 @@ def device_of(given: str | Iterable[str] | None, dialect: str = "directml") -> f
     return frozenset(known) if "all" in names else frozenset(names - _WORDS)
 
 
-def judged_for(verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str] | None) -> Verdict:
+def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[tuple[str, str]]:
+    """Return (place, type) of each tensor whose type asks at `level` for what `device` lacks."""
+    asked = gates(descriptor.dialect, level)
+    if not asked:
+        return []
+    return [
+        (place, str(tensor.type))
+        for place, tensor in descriptor.tensors()
+        if tensor.type in asked and device.isdisjoint(asked[str(tensor.type)])
+    ]
+
+
+def judged_for(
+    verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str] | None, by: str | None = None
+) -> Verdict:
     """Return the verdict with what its types ask of a device: as notes, or findings where `device` lacks it.
 
-    device: the capabilities that it reports, None where it is not known.
+    device: the capabilities that it reports, None where it is not known. by: as in `check_at`.
     """
     asked = gates(descriptor.dialect, level)
     if not asked or (device is None and verdict.accepted is not True):
         return verdict
-    needing = [(place, str(tensor.type)) for place, tensor in descriptor.tensors() if tensor.type in asked]
     if device is None:
         notes = [
-            f"{at} is {kind}, which needs a device that reports {' or '.join(asked[kind])}" for at, kind in needing
+            f"{place} is {tensor.type}, which needs a device that reports {' or '.join(asked[str(tensor.type)])}"
+            for place, tensor in descriptor.tensors()
+            if tensor.type in asked
         ]
         return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict
-    lacking = [
-        _finding(tables(descriptor.dialect), place, kind, asked[kind], device, verdict)
-        for place, kind in needing
-        if device.isdisjoint(asked[kind])
-    ]
-    return replace(verdict, accepted=False, findings=(*verdict.findings, *lacking)) if lacking else verdict
+    lacked = lacking(descriptor, level, device)
+    if not lacked:
+        return verdict
+    from specgate.validate.reach import Reach  # few devices lack anything
+
+    spec = tables(descriptor.dialect).operator(descriptor.operator)
+    taken = Reach(descriptor, spec, verdict.basis, by, device).accepting()
+    findings = [_finding(place, kind, asked[kind], device, verdict, taken) for place, kind in lacked]
+    return replace(verdict, accepted=False, findings=(*verdict.findings, *findings))
 
 
 def _finding(
-    dialect: Dialect, place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict
+    place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict, taken: LevelSet
 ) -> Finding:
     from specgate.validate.message import rule_id
     from specgate.verdict import Finding
 
-    first = dialect.position[dialect.types[kind].get("since") or dialect.levels[0]]
-    free = [at for at in dialect.levels if kind not in gates(dialect.name, at) and dialect.position[at] >= first]
-    levels = LevelSet.of(dialect.levels, free)
     need = " or ".join(alternatives)
-    reach = f"; no such need at {levels}" if levels else ""
+    reach = f"; no such need at {taken}" if taken else ""
     return Finding(
-        id=rule_id(dialect.name, "", DEVICE_RULE, "tensor"),
+        id=rule_id(verdict.target.partition(":")[0], "", DEVICE_RULE, "tensor"),
         severity="error",
         message=f"{place} is {kind}, which needs a device that reports {need}; this one does not{reach}",
         where=f"{place}.DataType",
         values={f"{place}.DataType": kind, "device": sorted(device)},
-        first_level=levels.first,
-        levels=tuple(levels),
+        first_level=taken.first,
+        levels=tuple(taken),
         fix=f"use a device that reports {need}, or another type for {place}",
         basis="observed" if verdict.basis == "observed" else "documented",
         target=verdict.target,

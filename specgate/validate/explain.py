@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.descriptors.core import UNSTATED, Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.rules.evaluate import UNKNOWN, Broken
 from specgate.rules.explain import explain
+from specgate.validate.facts import Facts, applies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
 
-__all__ = ["Failure", "explain_at"]
+__all__ = ["Failure", "cell_failures", "explain_at", "structure_failures"]
 
 #: Integers from here on are told by their length: they cannot all be printed, nor written as JSON.
 PRINTABLE: Final = 10**40
@@ -45,38 +47,36 @@ class Failure:
         return (self.scope, self.rule, self.where)
 
 
-def explain_at(descriptor: Descriptor, resolved: Resolved) -> list[Failure]:
-    """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes."""
+def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None = None) -> list[Failure]:
+    """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes.
+
+    facts: what is known of the descriptor already.
+    """
+    facts = facts or Facts()
     if resolved.cases:
         from specgate.validate.cases import explain_cases  # which comes back here with the case that holds
 
-        return explain_cases(descriptor, resolved)
-    fields = {n: descriptor.fields.get(n, info.default) for n, info in resolved.fields.items()}
-    context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
-    found = list(_structure(descriptor, resolved))
+        return explain_cases(descriptor, resolved, facts)
+    context = facts.context(descriptor, resolved)
+    found = list(structure_failures(descriptor, resolved))
     odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
     # Rules that read these would only say again what is wrong with them.
     lost = frozenset([*(f.where for f in found), *(name for name, _ in odd)])
     broken: list[tuple[RuleForm, str, Broken]] = []
     tensor_failures: list[Failure] = []
     hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
-    for name, tensor in _tensors(fields):
-        inner = Context({"tensor": tensor}, resolved.numbers, context.bits)
-        info = resolved.fields[name.partition("[")[0]]
-        forms = tuple(form for form in resolved.tensor_rules if form.applies_to(info))
-        for failure, form in _rules(forms, inner, name, broken, frozenset()):
+    for name, place, inner in facts.tensors(context) if resolved.tensor_rules else ():
+        info = resolved.fields[name]
+        forms = (form for form in resolved.tensor_rules if form.applies_to(info))
+        for failure, form in _rules(forms, inner, place, broken, frozenset(), facts):
             tensor_failures.append(failure)
             if not failure.unknown:
-                hidden.update((name.partition("[")[0], aspect) for aspect in form.hides)
-    for name, info in resolved.fields.items():
-        cell = resolved.cells.get(name)
-        if info.fuses:
-            failures = _fused(name, cell, fields[name], resolved)
-        else:
-            failures = _cell(name, info, cell, fields[name]) if cell is not None or info.words else iter(())
+                hidden.update((name, aspect) for aspect in form.hides)
+    for name in resolved.fields:
+        failures = cell_failures(name, resolved, context.fields[name])
         found += [f for f in failures if (name, f.aspect + "s") not in hidden]
     found += tensor_failures
-    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken, lost)]
+    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken, lost, facts)]
     if broken and not any(not f.unknown for f in found):
         # Nothing else explains why these rules have no value, so they are the cause themselves.
         found += [_broken(form, where, error) for form, where, error in broken]
@@ -88,26 +88,18 @@ def _broken(form: RuleForm, where: str, error: Broken) -> Failure:
     return Failure(form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural)
 
 
-def _tensors(fields: Mapping[str, Any]) -> Iterator[tuple[str, TensorDesc]]:
-    for name, value in fields.items():
-        if isinstance(value, TensorDesc):
-            yield name, value
-        elif isinstance(value, list | tuple):
-            yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
-
-
-def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
-    """What is missing, too much, or of the wrong kind."""
+def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
+    """Yield what is missing, too much, or of the wrong kind."""
     dialect = resolved.spec.dialect
     for oddity in descriptor.oddities:
         field_name = oddity.where.partition("[")[0]
         name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
         where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
-        message = oddity.message
+        said = oddity.message
         if oddity.code == "unknown-attribute":  # the level says which there are
             words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
-            message += f" (it has: {', '.join(words) or 'none'})"
-        yield Failure(name, where, message, {where: _found(oddity.value)}, aspect="structure", structural=True)
+            said += f" (it has: {', '.join(words) or 'none'})"
+        yield Failure(name, where, said, {where: _found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
@@ -132,12 +124,21 @@ def _structure(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
             )
 
 
+def cell_failures(name: str, resolved: Resolved, value: Any) -> Iterator[Failure]:
+    """Yield what the row refuses, or leaves open, in the value of the field `name`."""
+    info, cell = resolved.fields[name], resolved.cells.get(name)
+    if info.fuses:
+        yield from _fused(name, cell, value, resolved)
+    elif cell is not None or info.words:
+        yield from _cell(name, info, cell, value)
+
+
 def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
     if value is None:
         return
     for where, item in _items(name, value):
         if isinstance(item, TensorDesc):
-            if cell is not None:
+            if cell is not None and item is not UNSTATED:
                 yield from _tensor_cell(name, where, cell, item)
         elif isinstance(item, Size2D | ScaleBias):
             for member, number in item._asdict().items():
@@ -218,61 +219,40 @@ def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[Any, 
 
 
 def _rules(
-    forms: tuple[RuleForm, ...],
+    forms: Iterable[RuleForm],
     context: Context,
     where: str,
     broken: list[tuple[RuleForm, str, Broken]],
     lost: frozenset[str],
+    facts: Facts,
 ) -> Iterator[tuple[Failure, RuleForm]]:
     """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
     failed: set[str] = set()
     for form in forms:
         if failed.intersection(form.after) or lost & form.fields:
             continue
-        try:
-            answer = _judge(form, context)
-        except Broken as error:
-            failed.add(form.name)
-            broken.append((form, where, error))
-            continue
+        answer = facts.judge(form, context)
         if answer is True:
+            continue
+        if isinstance(answer, Broken):
+            failed.add(form.name)
+            broken.append((form, where, answer))
             continue
         if answer is False:
             failed.add(form.name)
         elif form.variable is not None:
             continue  # the cell of the type that is not known says so already
-        yield _failure(form, context, where, unknown=answer is UNKNOWN), form
-
-
-def _judge(form: RuleForm, context: Context) -> Any:
-    """Return whether a rule holds or does not apply; where it is open whether it applies, a failure is open too."""
-    applies = _applies(form, context)
-    if applies is False:
-        return True
-    try:
-        answer = evaluate(form.require, context)
-    except Broken:
-        if applies is True:
-            raise
-        return UNKNOWN
-    return UNKNOWN if applies is UNKNOWN and answer is False else answer
-
-
-def _applies(form: RuleForm, context: Context) -> Any:
-    if any(context.absent(path) for path in form.require.needs):
-        return False
-    if form.when is None:
-        return True
-    if any(context.absent(path) for path in form.when.needs):
-        return False
-    return evaluate(form.when, context)
+        key = (id(form), id(context), where)
+        if key not in facts.told:
+            facts.told[key] = _failure(form, context, where, unknown=answer is UNKNOWN)
+        yield facts.told[key], form
 
 
 def _failure(form: RuleForm, context: Context, where: str, *, unknown: bool) -> Failure:
     message, values = explain(form.require, context)
     if form.variable is not None:
         message = message.replace(form.require.text, str(form.because), 1)
-    if form.when is not None and _applies(form, context) is UNKNOWN:
+    if form.when is not None and applies(form, context) is UNKNOWN:
         condition, open_values = explain(form.when, context)
         message, values = f"{form.require.text} where {condition}", open_values
     if where:

@@ -1,66 +1,112 @@
-"""The explaining path of a check: what fails at every level, as findings with levels and fixes."""
+"""The explaining path of a check: what fails at the level judged, as findings with fixes and the levels that accept."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from specgate.descriptors.positional import relaid
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.explain import Failure, explain_at
-from specgate.validate.message import finding, missing_operator, version_finding
+from specgate.validate.facts import Facts
+from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
+from specgate.validate.reach import Reach
 from specgate.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
+    from specgate.levels import LevelSet
     from specgate.spec.forms import Side
     from specgate.spec.tables import OperatorSpec
+    from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["explained", "judge_levels"]
+__all__ = ["answer", "domainless", "explained"]
 
 
-def judge_levels(
-    descriptor: Descriptor, spec: OperatorSpec, side: Side, by: str | None = None
-) -> dict[str, list[Failure]]:
-    """Return, for every level at which the operator exists, what fails there; equal levels are judged once."""
-    answers: dict[Any, list[Failure]] = {}
-    result = {}
-    for level in spec.levels:
-        resolved = spec.resolve(level, side, by)
-        assert resolved is not None  # spec.levels are those at which it exists  # noqa: S101
-        if resolved.key not in answers:
-            answers[resolved.key] = explain_at(relaid(descriptor, spec, level), resolved)
-        result[level] = answers[resolved.key]
-    return result
+def _failures_at(
+    descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis, by: str | None = None, *, facts: Facts
+) -> dict[Side, list[Failure]]:
+    """Return what fails by each side that `basis` asks, by one where both say the same.
+
+    `level` is one that has the operator, and the descriptor is as that level reads it.
+    """
+    return {side: explain_at(descriptor, said, facts) for side, said in spec.sides_at(level, basis, by).items()}
 
 
-def explained(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> Verdict:
-    """Return the verdict with every finding; see `check_at`."""
+def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> bool | None:
+    """Return only what `explained` says in the end; see `accepts`."""
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    judged_at, late, missing = _placed(descriptor, spec, level)
+    if late or missing:
+        return False
+    found = _failures_at(descriptor, spec, judged_at, basis, by, facts=Facts())
+    kinds = {failure.unknown for failures in found.values() for failure in failures}
+    return False if False in kinds else None if kinds else True
+
+
+def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:
+    """Return the verdict for a target that does not have the operator's domain."""
+    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    found = missing_domain(spec, target, Reach(descriptor, spec, basis, device=device).accepting())
+    return Verdict(accepted=False, target=str(target), operator=spec.name, basis=basis, findings=(found,))
+
+
+def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, bool, str | None]:
+    """Return the level to judge at, whether it is later than `level`, and which of the two lacks the operator."""
     dialect = spec.dialect
     dialect.check_level(level)
-    target = f"{dialect.name}:{level}"
     judged_at = level
-    findings: list[Finding] = []
     if descriptor.version is not None:
         dialect.check_level(descriptor.version)
-        if dialect.position[descriptor.version] > dialect.position[level]:
-            findings.append(version_finding(descriptor, spec, level, target))
         judged_at = descriptor.version
-    if judged_at not in spec.levels or level not in spec.levels:
-        blamed = judged_at if judged_at not in spec.levels else level
-        findings.append(missing_operator(descriptor, spec, blamed, target))
-        return Verdict(accepted=False, target=target, operator=spec.name, basis=basis, findings=tuple(findings))
+    late = dialect.position[judged_at] > dialect.position[level]
+    asked = (judged_at, level) if late else (judged_at,)  # a later level that lacks it keeps what it was
+    return judged_at, late, next((at for at in asked if at not in spec.levels), None)
+
+
+def explained(
+    descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None = None
+) -> Verdict:
+    """Return the verdict with every finding; see `check_at`. What `device` lacks is not among them yet."""
+    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    dialect = spec.dialect
+    judged_at, late, missing = _placed(descriptor, spec, level)
+    target = f"{dialect.name}:{level}"
+    facts = Facts()
+    failures = {} if missing else _failures_at(descriptor, spec, judged_at, basis, by, facts=facts)
+    certain = frozenset(f.rule for found in failures.values() for f in found if not f.unknown)
+    reach = Reach(descriptor, spec, basis, by, device, facts, certain)
+    taken = reach.accepting() if certain or late or missing else dialect.level_set([])
+    findings: list[Finding] = []
+    if late:
+        findings.append(version_finding(descriptor, spec, level, target, taken))
+    if missing is not None:
+        findings.append(missing_operator(descriptor, spec, missing, target, taken))
     undecided: list[Finding] = []
-    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
-    judged = {side: judge_levels(descriptor, spec, side, by) for side in sides}
-    seen: set[tuple[tuple[str, str, str], bool]] = set()
-    for side in sides:
-        for failure in judged[side][judged_at]:
-            if (failure.key, failure.unknown) in seen:
-                continue
-            seen.add((failure.key, failure.unknown))
-            made = finding(failure, spec, judged_at, target, side, judged)
-            (undecided if failure.unknown else findings).append(made)
+    for made in _findings(failures, reach, taken, judged_at, target):
+        (undecided if made.severity == "note" else findings).append(made)
     accepted = False if findings else None if undecided else True
     return Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
+
+
+def _findings(
+    failures: dict[Side, list[Failure]], reach: Reach, taken: LevelSet, level: str, target: str
+) -> list[Finding]:
+    """Make the findings of both sides: what both refuse is one."""
+    keys = {side: {failure.key for failure in found} for side, found in failures.items()}
+    seen: set[tuple[tuple[str, str, str], bool]] = set()
+    made: list[Finding] = []
+    for side, found in failures.items():
+        other = keys.get("observed" if side == "documented" else "documented")
+        for failure in found:
+            if (failure.key, failure.unknown) not in seen:
+                seen.add((failure.key, failure.unknown))
+                alone = other is not None and failure.key not in other
+                nowhere = not taken and not failure.unknown and _nowhere(failure, reach, side)
+                made.append(finding(failure, reach.spec, level, target, side, taken, nowhere=nowhere, alone=alone))
+    return made
+
+
+def _nowhere(failure: Failure, reach: Reach, side: Side) -> bool:
+    """Whether no level's row takes the type, rank or value."""
+    listed = bool(failure.allowed) and failure.aspect in {"type", "rank", "value"}
+    return listed and (failure.where, failure.aspect) in reach.nowhere(failure.rule.rpartition(".")[0], side)

@@ -9,8 +9,6 @@ from specgate.spec.tables import dialect as load_dialect
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Side
     from specgate.spec.tables import Dialect, OperatorSpec
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     from specgate.validate.explain import Failure
 
 __all__ = ["finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
-
-Judged = "Mapping[Side, Mapping[str, list[Failure]]]"
 
 
 def rule_id(dialect: str, operator: str, rule: str, scope: str = "operator") -> str:
@@ -33,22 +29,23 @@ def finding(
     level: str,
     target: str,
     side: Side,
-    judged: Mapping[Side, Mapping[str, list[Failure]]],
+    taken: LevelSet,
+    *,
+    nowhere: bool = False,
+    alone: bool = False,
 ) -> Finding:
-    """Return the finding for one failure at `level`; `judged` holds the failures at every level, per side."""
+    """Return the finding for one failure at `level`.
+
+    taken: the levels that accept the whole descriptor. nowhere: no level's row takes what is refused. alone: only
+    `side` refuses it.
+    """
     dialect = spec.dialect
-    own = judged[side]
-    levels = LevelSet.of(dialect.levels, [at for at in own if not any(_repeats(f, failure) for f in own[at])])
-    whole = LevelSet.of(
-        dialect.levels, [at for at in own if not any(f for s in judged.values() for f in s[at] if not f.unknown)]
-    )
     message = failure.message
     if failure.allowed:
         verb = "is not decided" if failure.unknown else f"is not taken at {dialect.spoken(level)}"
         message += f", which {verb} ({_list(failure.allowed)})"
-    message += _reach(failure, levels, dialect)
-    other: Side = "observed" if side == "documented" else "documented"
-    if other in judged and all(f.key != failure.key for f in judged[other][level]) and not failure.unknown:
+    message += _reach(failure, taken, dialect, nowhere=nowhere)
+    if alone and not failure.unknown:
         kind = (
             "undocumented, but builds at this level accept it"
             if side == "documented"
@@ -61,9 +58,9 @@ def finding(
         message=message,
         where=failure.where,
         values=failure.values,
-        first_level=None if failure.unknown else levels.first,
-        levels=() if failure.unknown else tuple(levels),
-        fix=_fix(failure, dialect, level, whole),
+        first_level=None if failure.unknown else taken.first,
+        levels=() if failure.unknown else tuple(taken),
+        fix=_fix(failure, dialect, level, taken),
         basis=side,
         target=target,
     )
@@ -77,20 +74,13 @@ def _asked(level: str, side: Side, dialect: Dialect) -> str:
     return f": {level} has none to ask, those of {' and '.join(others)} do"
 
 
-def _repeats(other: Failure, failure: Failure) -> bool:
-    """Whether a failure at another level is the same one, or that the field does not even exist there."""
-    same = other.key == failure.key or (other.where == failure.where and other.rule.endswith(".exists"))
-    return same and not other.unknown
-
-
-def _reach(failure: Failure, levels: LevelSet, dialect: Dialect) -> str:
-    """Say which levels take a type, rank or value; a rule that no level relaxes needs no such words."""
-    unlisted = failure.aspect == "rule" or (failure.aspect == "value" and not failure.allowed)
-    if failure.unknown or (unlisted and not levels):
+def _reach(failure: Failure, taken: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
+    """Say which levels take the whole descriptor, or that no level takes a type, rank or value."""
+    if failure.unknown:
         return ""
-    if not levels:
-        return f"; no {dialect.level_word} takes it"
-    return f"; accepted by {levels}"
+    if taken:
+        return f"; accepted by {taken}"
+    return f"; no {dialect.level_word} takes it" if nowhere else ""
 
 
 def _list(words: tuple[str, ...]) -> str:
@@ -98,7 +88,7 @@ def _list(words: tuple[str, ...]) -> str:
     return ", ".join(shown)
 
 
-def _fix(failure: Failure, dialect: Dialect, level: str, whole: LevelSet) -> str | None:
+def _fix(failure: Failure, dialect: Dialect, level: str, taken: LevelSet) -> str | None:
     """Propose a change: the rule's own words, a type to cast to, or a level that takes the whole descriptor."""
     if failure.unknown:
         return None
@@ -108,10 +98,16 @@ def _fix(failure: Failure, dialect: Dialect, level: str, whole: LevelSet) -> str
         near = _nearest(str(found), failure.allowed, dialect)
         if near:
             proposals.append(f"cast {failure.where} to {near}")
-    later = [at for at in whole if dialect.position[at] > dialect.position[level]]
+    later = _later(level, taken, dialect)
     if later:
-        proposals.append(f"use {dialect.spoken(later[0])}")
+        proposals.append(later)
     return " or ".join(proposals) or None
+
+
+def _later(level: str, taken: LevelSet, dialect: Dialect) -> str | None:
+    """Propose the first later level that takes the whole descriptor."""
+    later = next((at for at in taken if dialect.position[at] > dialect.position[level]), None)
+    return None if later is None else f"use {dialect.spoken(later)}"
 
 
 def _nearest(found: str, allowed: tuple[str, ...], dialect: Dialect) -> str | None:
@@ -136,15 +132,13 @@ def _family(name: str, dialect: Dialect) -> str:
     return "f" if numpy.startswith("bf") else numpy[:1]
 
 
-def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str) -> Finding:
-    """Return the finding for an operator that the level does not have."""
+def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet) -> Finding:
+    """Return the finding for an operator that the level does not have; taken: the levels that accept the descriptor."""
     dialect = spec.dialect
-    levels = spec.levels
     removed = spec.raw.get("removed")
     gone = removed is not None and dialect.position[level] >= dialect.position[removed]
     withdrawn = spec.row_held(level) if not gone else None
-    first = levels.first
-    state = f"was removed at {removed}" if gone else f"exists from {first} on"
+    state = f"was removed at {removed}" if gone else f"exists from {spec.levels.first} on"
     if withdrawn is not None:
         state = f"its version {withdrawn} was withdrawn, and it {state}"
     return Finding(
@@ -153,44 +147,52 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
         message=f"{spec.name} does not exist at {dialect.spoken(level)}; {state if withdrawn else f'it {state}'}",
         where="",
         values={"level": level, "operator": descriptor.operator},
-        first_level=first,
-        levels=tuple(levels),
-        fix=None if gone or first is None else f"use {dialect.spoken(first)}",
+        first_level=taken.first,
+        levels=tuple(taken),
+        fix=_later(level, taken, dialect),
         target=target,
     )
 
 
-def missing_domain(spec: OperatorSpec, target: Target) -> Finding:
-    """Return the finding for an operator of a domain that the target does not have."""
+def missing_domain(spec: OperatorSpec, target: Target, taken: LevelSet) -> Finding:
+    """Return the finding for an operator of a domain that the target does not have.
+
+    taken: the versions of the domain that accept the descriptor.
+    """
     dialect = load_dialect(spec.dialect.name)
-    having = [level for level in dialect.levels if dialect.domain_level(spec.dialect.domain, level) is not None]
-    levels = LevelSet.of(dialect.levels, having)
+    having = {level: dialect.domain_level(spec.dialect.domain, level) for level in dialect.levels}
+    levels = LevelSet.of(dialect.levels, [level for level, version in having.items() if version and version in taken])
+    first = next(level for level, version in having.items() if version)
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
         message=f"{spec.name} does not exist at {dialect.spoken(target.level)}: {spec.dialect.domain} comes with "
-        f"{dialect.spoken(having[0])}",
+        f"{dialect.spoken(first)}",
         where="",
         values={"level": target.level, "operator": spec.name},
         first_level=levels.first,
         levels=tuple(levels),
-        fix=f"use {dialect.spoken(having[0])}",
+        fix=_later(target.level, levels, dialect),
         target=str(target),
     )
 
 
-def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str) -> Finding:
-    """Return the finding for a descriptor written for a later level than the target has."""
+def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet) -> Finding:
+    """Return the finding for a descriptor written for a later level than the target has.
+
+    taken: the levels that accept the descriptor as written for each; as it is, it takes a level from its own on.
+    """
     dialect = spec.dialect
-    levels = dialect.level_set(f"{descriptor.version}..")
+    version = str(descriptor.version)
+    levels = dialect.level_set(f"{version}..") & spec.levels if version in taken else dialect.level_set([])
     return Finding(
         id=rule_id(dialect.name, spec.name, "version"),
         severity="error",
-        message=f"written for {dialect.spoken(str(descriptor.version))}, but the target takes those up to {level}",
+        message=f"written for {dialect.spoken(version)}, but the target takes those up to {level}",
         where="version",
         values={"version": descriptor.version, "level": level},
-        first_level=descriptor.version,
+        first_level=levels.first,
         levels=tuple(levels),
-        fix=f"use {dialect.spoken(str(descriptor.version))}",
+        fix=_later(level, levels, dialect),
         target=target,
     )

@@ -41,7 +41,7 @@ CASES = {
     "version 0": (model(graph([relu("x", "y")]), opsets=[("", 0)]), [("opset-version", "error")], False),
     "one import twice": (
         model(graph([relu("x", "y")]), opsets=[("", 17), ("ai.onnx", 17)]),
-        [("opset-duplicate", "warning")],
+        [("opset-duplicate", "note")],
         True,
     ),
     "two versions": (
@@ -106,7 +106,7 @@ def test_versions_and_functions(case):
 def test_a_known_custom_domain_is_not_reported_but_still_counted():
     made, _, _ = CASES["custom domain"]
     report = specgate.lint(made, ["onnx:17"], infer=False, custom_domains=["com.acme"])
-    assert report.findings == []
+    assert [f.id for f in report.findings] == ["specgate/nothing-judged"]
     assert [ref.location.operator for ref in report.no_table] == ["com.acme.Odd"]
     told = specgate.lint(made, ["onnx:17"], infer=False).findings[0]
     assert "1 node (Odd) of the domain 'com.acme'" in told.message
@@ -116,7 +116,8 @@ def test_a_known_custom_domain_is_not_reported_but_still_counted():
 def test_before_opset_imports_everything_was_of_opset_1():
     made = without(model(graph([helper.make_node("OneHot", ["x"], ["y"])]), ir=2), "opset_import")
     report = specgate.lint(made, ["onnx:17"], infer=False)
-    assert [(f.id, f.first_level) for f in report.findings] == [("onnx/OneHot/level", "9")]
+    assert [(f.id, f.levels) for f in report.findings] == [("onnx/OneHot/level", ())]  # two inputs are missing at any
+    assert report.findings[0].message == "OneHot does not exist at opset 1; it exists from 9 on"
 
 
 def test_an_operator_without_an_import_is_counted_and_not_judged():
@@ -169,8 +170,31 @@ def test_the_target_of_another_domain(monkeypatch):
     made = model(graph([node]), opsets=[("", 12), ("ai.onnx.ml", 3)])
     (finding,) = specgate.lint(made, ["onnx:13"], infer=False).findings
     assert (finding.id, finding.first_level) == ("onnx/model/opset-import", "20")
-    assert finding.message == "imports version 3 of ai.onnx.ml, but the target implements those up to 2"
+    assert finding.message == (
+        "imports version 3 of ai.onnx.ml, but the target implements those up to 2; 1 of 1 node is the same there"
+    )
     assert specgate.lint(made, ["onnx:20"], infer=False).findings == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "levels"),
+    [
+        ([2], tuple(map(str, range(17, 29)))),
+        ([3], ()),  # refused everywhere
+        (["N"], ()),  # undecided
+    ],
+)
+def test_a_too_new_import_lists_the_levels_that_take_the_whole_file(sizes, levels) -> None:
+    made = model(graph([relu("x", "y")], [info("x", [2])], [info("y", sizes)]), opsets=[("", 17)])
+    finding = next(f for f in specgate.lint(made, ["onnx:13"], infer=False).findings if f.where == "opset_import")
+    assert (finding.levels, finding.first_level) == (levels, levels[0] if levels else None)
+    accepting = [
+        level
+        for level in map(str, range(13, 29))
+        if not (report := specgate.lint(made, [f"onnx:{level}"], infer=False)).undecided
+        and all(found.severity != "error" for found in report.findings)
+    ]
+    assert tuple(accepting) == levels
 
 
 def test_an_operator_that_onnx_does_not_have():

@@ -44,10 +44,16 @@ def test_a_target_implies_the_domains_version():
 
 
 def test_a_release_without_the_domain():
-    node = {"op_type": "Adam", "domain": "ai.onnx.preview.training", "inputs": [INT64]}
+    rate, count, tensor = (
+        {"elem_type": kind, "shape": shape} for kind, shape in (("FLOAT", []), ("INT64", []), ("FLOAT", [3]))
+    )
+    node = {"op_type": "Adam", "domain": "ai.onnx.preview.training", "inputs": [rate, count, *[tensor] * 4]}
     (finding,) = specgate.check(node, "onnx:11").findings
     assert (finding.id, finding.first_level) == ("onnx/ai.onnx.preview.training.Adam/level", "12")
+    assert (finding.levels[-1], finding.fix) == (dialect("onnx").levels[-1], "use opset 12")
     assert "ai.onnx.preview.training comes with opset 12" in finding.message
+    (finding,) = specgate.check({**node, "inputs": [INT64]}, "onnx:11").findings
+    assert (finding.first_level, finding.levels, finding.fix) == (None, (), None)
 
 
 def test_an_operator_that_its_domain_dropped():
@@ -71,7 +77,9 @@ def test_operators_of_a_target():
 
 @pytest.mark.parametrize(("version", "target", "wanted"), [
     (3, "onnx:17", []),
-    (5, "onnx:17", ["imports version 5 of ai.onnx.ml, but the target implements those up to 3"]),
+    (5, "onnx:17", [
+        "imports version 5 of ai.onnx.ml, but the target implements those up to 3; 1 of 1 node is the same there",
+    ]),
     (5, "onnx:21", []),
 ])  # fmt: skip
 def test_a_models_import_of_a_domain(version, target, wanted):

@@ -207,8 +207,11 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
     spec = fusing("operator", ["RELU"])
     value = operator("LINEAR", X=1, Alpha=0.5)
     failures = judged(spec, {"F": value}, "1.0")
-    by_level = dict.fromkeys(spec.levels, failures)
-    told = [finding(f, spec, "1.0", "scratch:1.0", "documented", {"documented": by_level}) for f in failures]
+    none = spec.dialect.level_set([])
+    told = [
+        finding(f, spec, "1.0", "scratch:1.0", "documented", none, nowhere=bool(f.allowed), alone=False)
+        for f in failures
+    ]
     assert [(f.id, f.where, f.message, f.fix) for f in told] == [
         (
             "scratch/SCRATCH/F.operator",

@@ -80,7 +80,9 @@ def test_a_type_that_builds_take_and_the_page_does_not(gate) -> None:
     assert (
         alone.message == "InputTensor is INT8, which is not taken at feature level 2.1 (FLOAT32); accepted by 3.0..6.4"
     )
-    assert both.message == f"{alone.message} (undocumented, but builds at this level accept it)"
+    # From 5.0 on builds take 10 elements at most.
+    narrower = alone.message.replace("3.0..6.4", "3.0..4.1")
+    assert both.message == f"{narrower} (undocumented, but builds at this level accept it)"
     assert both.basis == alone.basis == "documented"
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["normalize_batch", "normalize_instances", "normalize_layer", "normalize_to_unit", "root_mean_square"]
 
+_OLD_STATISTICS = (None,) * 4
+
 
 def _channel(name: str, what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
     """Return one number per channel in float64, so that it goes with `inputs` [batch, channel, …]."""
@@ -45,19 +47,33 @@ def normalize_batch(
     inputs: NDArray[Any],
     scale: NDArray[Any],
     bias: NDArray[Any],
-    mean: NDArray[Any],
-    variance: NDArray[Any],
+    mean: NDArray[Any] | None = None,
+    variance: NDArray[Any] | None = None,
+    fixed_mean: NDArray[Any] | None = None,
+    fixed_variance: NDArray[Any] | None = None,
     *,
     epsilon: float,
     momentum: float,
     training: bool,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    by_channel: bool = True,
+) -> tuple[NDArray[Any] | None, ...]:
     """Return `inputs` [batch, channel, …] normalised by mean and variance per channel, and both as they are then.
 
-    training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum.
+    training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum. fixed_mean,
+    fixed_variance: in their place, where nothing is trained; the results behind the first are None then, and further
+    four, of an older training, always. by_channel: else there is a scale and so on for each place in a batch.
     """
-    parts = [_channel("normalization", what, array, inputs) for what, array in
-             (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))]  # fmt: skip
+    fixed = mean is None or variance is None
+    mean, variance = (fixed_mean, fixed_variance) if fixed else (mean, variance)
+    if mean is None or variance is None:
+        raise InputError("normalization: expected a mean and a variance")
+    given = (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))
+    if by_channel:
+        parts = [_channel("normalization", what, array, inputs) for what, array in given]
+    else:
+        for what, array in given:
+            fit("normalization", what, array.shape, inputs.shape[1:])
+        parts = [array.astype(np.float64) for _, array in given]
     factor, summand, middle, spread = parts
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
@@ -72,7 +88,8 @@ def normalize_batch(
                 narrow(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
             )
         result = (wide - middle) / np.sqrt(spread + np.float32(epsilon)) * factor + summand
-        return narrow(result.reshape(inputs.shape), inputs.dtype), mean.copy(), variance.copy()
+        statistics = (None, None) if fixed else (mean.copy(), variance.copy())
+        return (narrow(result.reshape(inputs.shape), inputs.dtype), *statistics, *_OLD_STATISTICS)
 
 
 def normalize_layer(

@@ -1,0 +1,147 @@
+"""What is known of one descriptor: the value of each rule on it. Levels and sides that share a rule share its value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import UNSTATED, TensorDesc
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.parse import Rule
+    from specgate.spec.forms import Resolved, RuleForm
+    from specgate.validate.explain import Failure
+
+__all__ = ["Facts", "applies"]
+
+
+class Facts:
+    """The values of rules on one descriptor (and on the same one as other levels read it).
+
+    They are kept by the identity of rule and context, which live as long as the tables and as this object.
+    """
+
+    __slots__ = ("_contexts", "_inner", "_tensors", "_values", "told")
+
+    #: What was said already of a rule that does not hold, by the rule, what it was judged on, and the place.
+    told: dict[tuple[int, int, str], Failure]
+
+    def __init__(self) -> None:
+        self._contexts: dict[tuple[Any, ...], tuple[Descriptor, Context]] = {}
+        self._inner: dict[tuple[Any, ...], Context] = {}
+        self._tensors: dict[int, list[tuple[str, str, Context]]] = {}
+        self._values: dict[tuple[int, int], Any] = {}
+        self.told = {}
+
+    def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:
+        """Return what the rules of a level read: one for all levels that have the same fields and limits."""
+        key = (id(descriptor), *map(id, resolved.fields.values()), *resolved.numbers.items())
+        found = self._contexts.get(key)
+        if found is None:
+            given, spec = descriptor.fields, resolved.spec
+            fields = {name: given.get(name, info.default) for name, info in resolved.fields.items()}
+            found = descriptor, Context(fields, resolved.numbers, spec.dialect.bits, spec.scope.defines)
+            self._contexts[key] = found
+        return found[1]
+
+    def tensors(self, context: Context) -> list[tuple[str, str, Context]]:
+        """Return the field, the place and the context of each tensor; equal tensors share theirs."""
+        found = self._tensors.get(id(context))
+        if found is None:
+            limits = tuple(context.numbers.items())
+            placed = _places(context.fields)
+            found = [(name, place, self._of(tensor, limits, context)) for name, place, tensor in placed]
+            self._tensors[id(context)] = found
+        return found
+
+    def _of(self, tensor: TensorDesc, limits: tuple[Any, ...], context: Context) -> Context:
+        own: Any = tensor if tensor.value is None else id(tensor)  # a constant may be large
+        try:
+            inner = self._inner.get((own, limits))
+        except TypeError:  # made by hand, with lists in it
+            own = id(tensor)
+            inner = self._inner.get((own, limits))
+        if inner is None:
+            inner = Context({"tensor": tensor}, context.numbers, context.bits)
+            self._inner[own, limits] = inner
+        return inner
+
+    def judge(self, form: RuleForm, context: Context) -> Any:
+        """Return True, False, UNKNOWN, or the Broken that says why the rule has no value."""
+        key = (id(form), id(context))
+        found = self._values.get(key)
+        if found is None:
+            try:
+                found = _judge(form, context)
+            except Broken as error:
+                found = error
+            self._values[key] = found
+        return found
+
+    def holds(self, when: Rule, context: Context) -> Any:
+        """Return True, False or UNKNOWN; a condition on what is left out, or that has no value, does not hold."""
+        key = (id(when), id(context))
+        found = self._values.get(key)
+        if found is None:
+            try:
+                found = not any(context.absent(path) for path in when.needs) and evaluate(when, context)
+            except Broken:
+                found = False
+            self._values[key] = found
+        return found
+
+
+def _places(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, TensorDesc]]:
+    for name, value in fields.items():
+        if isinstance(value, TensorDesc):
+            if value is not UNSTATED:
+                yield name, name, value
+        elif isinstance(value, list | tuple):
+            for index, item in enumerate(value):
+                if isinstance(item, TensorDesc) and item is not UNSTATED:
+                    yield name, f"{name}[{index}]", item
+
+
+def _judge(form: RuleForm, context: Context) -> Any:
+    """Return whether a rule holds or does not apply; what hangs on a type that an output leaves out is never wrong."""
+    try:
+        answer = _answer(form, context)
+    except Broken:
+        if _unstated(form, context):
+            return True
+        raise
+    return True if answer is UNKNOWN and _unstated(form, context) else answer
+
+
+def _unstated(form: RuleForm, context: Context) -> bool:
+    """Whether the rule reads an output that is given, at least in part, without a type."""
+    values = [context.fields.get(name) for name in form.fields]
+    return any(v is UNSTATED or (isinstance(v, list) and any(item is UNSTATED for item in v)) for v in values)
+
+
+def _answer(form: RuleForm, context: Context) -> Any:
+    """Return whether a rule holds or does not apply; where it is open whether it applies, a failure is open too."""
+    applying = applies(form, context)
+    if applying is False:
+        return True
+    try:
+        answer = evaluate(form.require, context)
+    except Broken:
+        if applying is True:
+            raise
+        return UNKNOWN
+    return UNKNOWN if applying is UNKNOWN and answer is False else answer
+
+
+def applies(form: RuleForm, context: Context) -> Any:
+    """Return True, False or UNKNOWN; raise Broken where the rule's condition has no value."""
+    if any(context.absent(path) for path in form.require.needs):
+        return False
+    if form.when is None:
+        return True
+    if any(context.absent(path) for path in form.when.needs):
+        return False
+    return evaluate(form.when, context)

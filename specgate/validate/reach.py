@@ -1,0 +1,123 @@
+"""The levels that take a whole descriptor, and what no level takes: what a finding says of other levels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.descriptors.positional import relaid
+from specgate.levels import LevelSet
+from specgate.validate.device import lacking
+from specgate.validate.explain import cell_failures, structure_failures
+from specgate.validate.facts import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.evaluate import Context
+    from specgate.spec.forms import Resolved, RuleForm, Side
+    from specgate.spec.tables import OperatorSpec
+    from specgate.verdict import Basis
+
+__all__ = ["Reach"]
+
+
+class Reach:
+    """What other levels say of one descriptor, as written for each of them.
+
+    by, device: as in `check_at`. facts: what is known of the descriptor. doubts: names of rules that fail at the level
+    judged, as they probably do elsewhere: asked first.
+    """
+
+    def __init__(
+        self,
+        descriptor: Descriptor,
+        spec: OperatorSpec,
+        basis: Basis = "both",
+        by: str | None = None,
+        device: frozenset[str] | None = None,
+        facts: Facts | None = None,
+        doubts: Collection[str] = (),
+    ) -> None:
+        self.descriptor = descriptor
+        self.spec = spec
+        self.basis = basis
+        self.by = by
+        self.device = device
+        self.facts = facts or Facts()
+        self.doubts = doubts
+        self._read: dict[str, Descriptor] = {}
+        self._refused: dict[tuple[str, Side], frozenset[tuple[str, str]]] = {}
+
+    def accepting(self) -> LevelSet:
+        """Return the levels at which nothing fails and nothing is undecided."""
+        found: list[str] = []
+        for said, levels in self.spec.stretches(self.basis, self.by):
+            made = self._as_read_at(levels[0])
+            if all(self._passes(made, resolved) for resolved in said.values()):
+                found += [at for at in levels if self.device is None or not lacking(made, at, self.device)]
+        return LevelSet.of(self.spec.dialect.levels, found)
+
+    def nowhere(self, field: str, side: Side) -> frozenset[tuple[str, str]]:
+        """Return the (place, aspect) of what no level's row takes of a field: a type, a rank or a value."""
+        found = self._refused.get((field, side))
+        if found is None:
+            rows = list(self._rows(field, side))
+            refused = [frozenset(places) for places in rows]
+            found = self._refused[field, side] = frozenset.intersection(*refused) if refused else frozenset()
+        return found
+
+    def _as_read_at(self, level: str) -> Descriptor:
+        """Return the descriptor with its fields as `level` reads them: nearly always itself."""
+        if self.descriptor.layout is None:
+            return self.descriptor
+        found = self._read.get(level)
+        if found is None:
+            found = self._read[level] = relaid(self.descriptor, self.spec, level)
+        return found
+
+    def _passes(self, made: Descriptor, resolved: Resolved) -> bool:
+        """Return whether `explain_at` would find nothing; what it would find is not looked for."""
+        context = self.facts.context(made, resolved)
+        if resolved.cases:
+            cases = (case for case in resolved.cases if self.facts.holds(case.when, context) is True)
+            return any(self._passes(made, case.resolved) for case in cases)
+        if not self._hold((form for form in resolved.rules if form.name in self.doubts), context):
+            return False
+        if any(True for _ in structure_failures(made, resolved)):
+            return False
+        for name in resolved.fields:
+            if any(True for _ in cell_failures(name, resolved, context.fields[name])):
+                return False
+        return self._tensors_hold(resolved, context) and self._hold(resolved.rules, context)
+
+    def _hold(self, forms: Iterable[RuleForm], context: Context) -> bool:
+        return all(self.facts.judge(form, context) is True for form in forms)
+
+    def _tensors_hold(self, resolved: Resolved, context: Context) -> bool:
+        if not resolved.tensor_rules:
+            return True
+        distinct = {(name, id(inner)): (name, inner) for name, _, inner in self.facts.tensors(context)}
+        return all(
+            self._hold((form for form in resolved.tensor_rules if form.applies_to(resolved.fields[name])), inner)
+            for name, inner in distinct.values()
+        )
+
+    def _rows(self, field: str, side: Side) -> Iterator[set[tuple[str, str]]]:
+        """Yield, for each row that some level has for a field, the (place, aspect) of what it refuses."""
+        seen: set[Any] = set()
+        for said, levels in self.spec.stretches(side, self.by):
+            made = self._as_read_at(levels[0])
+            whole = said[side]
+            context = self.facts.context(made, whole)
+            cases = [case.resolved for case in whole.cases if self.facts.holds(case.when, context) is not False]
+            for resolved in cases or [whole]:
+                info = resolved.fields.get(field)
+                if info is None:
+                    continue
+                key = (id(made), id(info), resolved.cells.get(field), levels[0] if info.fuses else None)
+                if key not in seen:
+                    seen.add(key)
+                    failures = cell_failures(field, resolved, context.fields[field])
+                    yield {(f.where, f.aspect) for f in failures if not f.unknown}
