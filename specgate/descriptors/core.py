@@ -147,13 +147,14 @@ class Oddity:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
     code: ``unknown-attribute``, ``wrong-kind``, ``unknown-word``, ``too-many-inputs`` and so on; where: the field;
-    message: one clause; value: as found.
+    message: one clause; value: as found; stated: the field type that the file says the value is of, where it says so.
     """
 
     code: str
     where: str
     message: str
     value: Any = None
+    stated: str | None = None
 
 
 @dataclass(slots=True)

@@ -57,18 +57,18 @@ def build(
         if not isinstance(key, str):
             raise InputError(f"expected attributes by name, found the key {shown(key)}")
         info = layout.attributes.get(key)
+        stated = kinds.get(key) if kinds else None
         if info is None:
             if not spec.raw.get("unchecked_attributes"):
                 message = f"{spec.name} defines no attribute {shown(key)}"
-                oddities.append(Oddity("unknown-attribute", key, message, raw))
+                oddities.append(Oddity("unknown-attribute", key, message, raw, stated))
             continue
-        stated = kinds.get(key) if kinds else None
         try:
             if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
                 raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except ValueError as error:
-            oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw))
+            oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw, stated))
     read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
 
@@ -113,6 +113,8 @@ def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor
     from specgate.descriptors.read import reader
 
     before = spec.layout(descriptor.layout)
+    named = spec.fields
+    kinds = {named[o.where].vendor_name if o.where in named else o.where: o.stated for o in descriptor.oddities}
     made = build(
         spec,
         _with_extra(descriptor, before.inputs, "inputs"),
@@ -121,6 +123,7 @@ def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor
         version=level,
         name=descriptor.name,
         convert=reader(spec.dialect.name).attribute_value,
+        kinds={name: kind for name, kind in kinds.items() if kind is not None},
     )
     return replace(made, version=descriptor.version)
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.positional import relaid
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
+from specgate.execution.counts import hold_counts
 from specgate.execution.kernels import find_kernel, needs_of
+from specgate.execution.recipe import array_fields, output_fields
 from specgate.execution.types import as_array, numpy_type
 from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
@@ -49,23 +52,24 @@ def execute_at(
     recipe = spec.raw.get("execute")
     if recipe is None:
         raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
-    for oddity in descriptor.oddities:
-        raise InputError(oddity.message, place=oddity.where)
-    level = _level(descriptor, spec, level)
+    level, descriptor = _at(descriptor, spec, level)
     if not spec.has_kernel(level):
         raise NoKernel(
             f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.spoken(recipe['since'])} on only"
         )
     kernel = find_kernel(recipe["kernel"])
     _hold_complete(descriptor, spec, level)
+    hold_counts(descriptor, spec, level)
     inputs = _inputs(descriptor, arrays, spec)
-    arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
+    arguments: dict[str, Any] = {
+        name: inputs[field] for name, field in array_fields(spec, level).items() if field in inputs
+    }
     arguments.update(kernel_arguments(descriptor, spec, level))
     left = _budget(descriptor, spec, arguments, budget or memory.budget_of(max_bytes))
     results = _computed(kernel, arguments, left)
-    names = recipe["outputs"]
     results = results if isinstance(results, tuple) else (results,)
-    outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
+    pairs = zip(output_fields(spec, level), results, strict=True)
+    outputs = {name: _array(each) for name, each in pairs if name is not None}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
 
 
@@ -120,17 +124,23 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
     return True
 
 
-def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
-    """The level whose behaviour applies: the descriptor's own, else the target's; it must have the operator."""
+def _at(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, Descriptor]:
+    """The level whose behaviour applies, the descriptor's own or else the target's, and the descriptor as read there.
+
+    The level must have the operator with every field that the descriptor has.
+    """
     spec.dialect.check_level(level)
     own = descriptor.version or level
     spec.dialect.check_level(own)
     if own not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(own)}")
+    descriptor = relaid(descriptor, spec, own)
+    for oddity in descriptor.oddities:
+        raise InputError(oddity.message, place=oddity.where)
     for name, info in spec.fields.items():
         if descriptor.fields.get(name) is not None and not spec.dialect.holds(own, info.since, info.until):
             raise InputError(f"is not a field of {spec.name} at {spec.dialect.spoken(own)}", place=name)
-    return own
+    return own, descriptor
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:

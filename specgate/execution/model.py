@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.onnx import attribute_value, operator_name
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
 from specgate.errors import InputError, NoKernel, NoTable
@@ -268,8 +268,11 @@ class Run:
     def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
         given = [self._read(name) if name else None for name in node.inputs]
         attributes = {name: attribute.value for name, attribute in node.attributes.items()}
+        kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
         version = self.imports[node.domain]
-        return self.compute(node.op_type, node.domain, version, given, attributes, len(node.outputs), node.outputs)
+        return self.compute(
+            node.op_type, node.domain, version, given, attributes, len(node.outputs), node.outputs, kinds
+        )
 
     def described(
         self,
@@ -278,17 +281,22 @@ class Run:
         version: int,
         given: Sequence[NDArray[Any] | None],
         attributes: Mapping[str, Any],
-        count: int,
+        outputs: Sequence[str],
+        kinds: Mapping[str, str] | None = None,
     ) -> Descriptor:
-        """Return the descriptor of a node at an opset that is given these arrays; raise NoKernel for what is none."""
+        """Return the descriptor of a node at an opset that is given these arrays; raise NoKernel for what is none.
+
+        outputs: the names of its outputs, "" for one that is left out. kinds: see `build`.
+        """
         spec = self.tables.operator(operator_name(op_type, domain))
         if any(array is not None and not isinstance(array, np.ndarray) for array in given):
             raise NoKernel(f"{spec.name} has no kernel for sequences and maps")
         if any(array is not None and self._type(array) not in self.tables.types for array in given):
             raise NoKernel(f"{spec.name} has no kernel for elements that numpy has no type for")
         tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
-        stated = [TensorDesc(None, None)] * count if spec.several_at(str(version)) else []  # the kernel knows how many
-        return build(spec, tensors, stated, attributes, version=str(version), name=None, convert=attribute_value)
+        # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
+        stated = [TensorDesc(None, None) if name else None for name in outputs]
+        return build(spec, tensors, stated, attributes, version=str(version), convert=attribute_value, kinds=kinds)
 
     def compute(
         self,
@@ -299,10 +307,12 @@ class Run:
         attributes: Mapping[str, Any],
         count: int,
         names: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
     ) -> list[NDArray[Any]]:
-        """Compute one node by its kernel; an output without a name among `names` may be missing."""
+        """Compute one node by its kernel; an output without a name among `names` may be missing. kinds: see `build`."""
         spec = self.tables.operator(operator_name(op_type, domain))
-        descriptor = self.described(op_type, domain, version, given, attributes, count)
+        named = names or ("?",) * count
+        descriptor = self.described(op_type, domain, version, given, attributes, named, kinds)
         if descriptor.oddities:
             raise InputError(descriptor.oddities[0].message)
         layout, several = spec.layout(str(version)), spec.several_at(str(version))
@@ -312,7 +322,7 @@ class Run:
         results = execute_at(descriptor, arrays, self.tables.levels[-1], budget=self.budget.less(self.alive()))
         if several:
             return [part for info in layout.outputs for part in results[info.name]]
-        asked = [info.name for info, name in zip(layout.outputs, names or ("?",) * count, strict=False) if name]
+        asked = [info.name for info, name in zip(layout.outputs, named, strict=False) if name]
         lacking = [name for name in asked if name not in results]
         if lacking:
             raise NoKernel(f"the kernel of {spec.name} does not compute {lacking[0]}")

@@ -171,7 +171,9 @@ def _operator(
             except NoKernel as error:
                 lack = error
         if doubted:
-            remarks[domain, name] |= _doubts(run, name, run.described(name, domain, version, given, stated, count))
+            remarks[domain, name] |= _doubts(
+                run, name, run.described(name, domain, version, given, stated, ("?",) * count)
+            )
         if linked:
             raise lack or NoKernel(f"{name} has no kernel for attributes of a function")
         handed[domain, name] += 1

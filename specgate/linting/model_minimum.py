@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.positional import relaid
 from specgate.linting.given import Given
 from specgate.linting.model import graph_of
 from specgate.linting.onnx_walk import domain_name
@@ -192,6 +193,7 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
         return False, check_at(descriptor, level, basis).findings
     if descriptor.plain and accepts(descriptor, level, basis):
         return True, ()
+    descriptor = relaid(descriptor, spec, level)  # what stands first may be another input there
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
     findings: dict[str, Finding] = {}
     unknown = False

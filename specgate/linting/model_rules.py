@@ -28,6 +28,7 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "function-duplicate": ("error", "a function's domain, name and overload are its own", _IR),
     "function-opset": ("error", "a function's imports mean the same operators as its model's", _PROTO),
     "function-recursion": ("error", "no function calls itself, directly or through others", _CHECKER),
+    "function-types": ("error", "the types that a call hands over fit the nodes inside of the function", _PROTO),
     "function-unused": ("note", "every function is called", _OURS),
     "graph-name": ("note", "a graph has a name", _CHECKER),
     "initializer-input": ("error", "up to IR version 3 every initializer is an input as well", _CHECKER),

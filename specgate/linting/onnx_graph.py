@@ -14,6 +14,7 @@ from specgate.descriptors.positional import build
 from specgate.errors import NoTable
 from specgate.linting import inference
 from specgate.linting.nodes import Graph, Unit
+from specgate.linting.onnx_calls import Calls
 from specgate.linting.onnx_external import external_findings
 from specgate.linting.onnx_functions import function_findings
 from specgate.linting.onnx_names import name_findings
@@ -106,6 +107,7 @@ class _Walker:
     ) -> None:
         self.file = model.file
         self.functions = {function_key(function) for function in model.functions}
+        self.calls = Calls({function_key(function): function for function in model.functions})
         self.inferred = inferred
         self.findings = findings
         self.reasons: dict[str, str] = {}
@@ -177,6 +179,8 @@ class _Walker:
                 if self.complete(node, unit):
                     alike[key] = unit
                 yield unit
+            else:
+                self.findings.extend(self.calls.findings(node, inputs, _place(at())))
             for inside, graph in subgraphs(node):
                 yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 

@@ -71,7 +71,9 @@ def test_rules_are_selected_alike(
     assert document["counts"]["hidden"] == 2 - len(ids)
 
 
-def test_severity_hides_and_fail_on_decides_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+def test_severity_hides_and_fail_on_decides_the_exit_code(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    stale = '[[ignore]]\nrule = "onnx/OneHot/axis-range"\nreason = "as it was"\n'  # a note where no file is named
+    (repository / "specgate.toml").write_text(stale, encoding="utf-8")
     note = ["lint", "m.onnx", "-t", "onnx:28"]
     code, document = found(capsys, *note)
     notes = document["counts"]["notes"]
@@ -83,7 +85,7 @@ def test_severity_hides_and_fail_on_decides_the_exit_code(capsys: pytest.Capture
     hidden = f"{notes} finding{'s' if notes > 1 else ''} hidden (--severity, --select, --ignore)\n"
     text = capsys.readouterr().out
     assert hidden in text
-    assert "/changed" not in text
+    assert "ignore-stale" not in text
     assert main(["lint", *BOTH, "--fail-on", "error"]) == 1
 
 
@@ -130,7 +132,7 @@ def test_ids_that_findings_have_are_known(capsys: pytest.CaptureFixture[str]) ->
         (ir, "openvino:2024.0"),
     ):
         ids |= {finding["id"] for finding in found(capsys, "lint", file, "-t", target)[1]["findings"]}
-    assert len(ids) > 4
+    assert len(ids) > 3
     for name in ids:
         expect_rule(name)
 

@@ -219,7 +219,7 @@ def softsign(opset=17, **more):
         ("onnx:nonsense", "unknown target 'onnx:nonsense'"),
         ("directml:5.0", r"model\.onnx: a model of onnx cannot be executed for directml:5.0"),
         ("onnx:16", r"model\.onnx: imports opset 17, above onnx:16, which goes up to 16"),
-        ("onnx:1.11", r"imports opset 17, above onnx:16 \(1.11\), which goes up to 16"),
+        ("onnx:1.11", r"imports opset 17, above onnx:1.11 \(opset 16\), which goes up to 16"),
     ],
 )
 def test_a_model_is_held_to_its_target(save, target, complaint):

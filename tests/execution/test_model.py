@@ -355,7 +355,7 @@ def test_functions_and_subgraphs(save):
     [
         ([one_hot(("i", "d", "nothing"))], "node 'hot': reads 'nothing', which no input"),
         ([one_hot(output="v")], "node 'hot': computes 'v', which is there already"),
-        ([one_hot(axis=1.0)], "node 'hot': axis is 1.0, but a 64-bit integer is expected"),
+        ([one_hot(axis=1.0)], "node 'hot': axis is 1.0, but it is stated as float, and int is expected"),
         ([one_hot(axes=1)], "node 'hot': OneHot defines no attribute 'axes'"),
         ([one_hot(("i", "d"))], "node 'hot': values is needed"),
         ([one_hot(("i", "d", "v", "v"))], "node 'hot': 4 inputs are given, at most 3 are defined"),
