@@ -110,4 +110,6 @@ def named(graph: Graph, given: Given) -> Graph:
 
 
 def _moved(at: Location | Callable[[], Location], file: str | None) -> Location:
-    return replace(at() if callable(at) else at, file=file)
+    place = at() if callable(at) else at
+    # Without a file a descriptor that is all of it has no place at all.
+    return replace(place, file=file, node=place.node or None if file is None else place.node)
