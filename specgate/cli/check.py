@@ -123,9 +123,8 @@ def _print(
         if not (report.findings or report.undecided or report.no_table or report.hidden):
             emit(body, arguments.output)
             return
-        arguments.verbose = True
         body += "\n"
-    emit(body + render(report, chosen, options=options(arguments)), arguments.output)
+    emit(body + render(report, chosen, options=options(arguments, open_nodes=True)), arguments.output)
 
 
 def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:

@@ -137,6 +137,7 @@ def _judging(commands: Any) -> None:
         help="descriptor or DxDispatch model file (JSON, JSON lines, YAML), a JSON text, or - for standard input",
     )
     _judged(check, (*FORMATS, "jsonl"))
+    check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
 
     lint = _command(
         commands,
@@ -159,7 +160,10 @@ def _judging(commands: Any) -> None:
         "specgate and the same files",
     )
     lint.add_argument(
-        "-v", "--verbose", action="store_true", help="also list the undecided nodes, with the sizes to pin"
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also list the undecided nodes, with the sizes to pin, and print the expression of each failed rule",
     )
     lint.add_argument(
         "--max-per-rule",

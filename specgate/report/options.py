@@ -13,9 +13,10 @@ class RenderOptions:
     """What the caller decides about the output; a format ignores what does not concern it.
 
     color: ANSI colours in text. width: terminal columns for text, at least 30 are used.
-    verbose: text also lists the undecided nodes. max_per_rule: text shows three examples and a count of a file's
-    equal findings (same id, severity, target and shape of message) once there are more than this. statistics: text
-    counts the findings of each rule and lists none of them; JSON has the counts beside the findings.
+    verbose: text also lists the undecided nodes. rules: text also prints the expressions of rules that do not hold.
+    max_per_rule: text shows three examples and a count of a file's equal findings (same id, severity, target and shape
+    of message) once there are more than this. statistics: text counts the findings of each rule and lists none of them;
+    JSON has the counts beside the findings.
     root: directory that fingerprints start from, and the paths in SARIF and GitHub annotations unless a file is below
     checkout, the directory into which a CI server has put the repository.
     """
@@ -23,6 +24,7 @@ class RenderOptions:
     color: bool = False
     width: int = 80
     verbose: bool = False
+    rules: bool = False
     max_per_rule: int = 20
     statistics: bool = False
     root: str | os.PathLike[str] = "."
