@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Self
 
 __all__ = [
-    "RECORDS", "UNKNOWN", "UNSTATED", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol",
+    "RECORDS", "UNKNOWN", "UNSTATED", "Descriptor", "GraphDesc", "Numbered", "Oddity", "ScaleBias", "Size2D", "Symbol",
     "TensorDesc", "shown", "tensor",
 ]  # fmt: skip
 
@@ -26,6 +27,8 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
         text = repr(value[: limit + 1])
     elif isinstance(value, int) and abs(value) >= 10**40:
         text = f"an integer of {value.bit_length()} bits"
+    elif isinstance(value, Numbered):
+        text = f"{value!r} ({value.word})"
     elif value is None or isinstance(value, int | float | complex):
         text = repr(value)
     elif isinstance(value, Descriptor):
@@ -62,6 +65,23 @@ class Symbol(str):
     """A symbolic size such as ``N``: equal to itself, undecided against everything else."""
 
     __slots__ = ()
+
+
+class Numbered(int):
+    """The number of a word, as an attribute holds it that numbers the words of an enum; `word` is that word.
+
+    In a descriptor it is one that was given by its word; among the values that a rule is judged on, any that has one.
+    """
+
+    word: str
+
+    def __new__(cls, number: int, word: str) -> Self:
+        made = super().__new__(cls, number)
+        made.word = word
+        return made
+
+    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]  # int's own has the number alone
+        return int(self), self.word
 
 
 class Size2D(NamedTuple):

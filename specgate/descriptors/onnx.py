@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, Numbered, TensorDesc, shown
 from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
-from specgate.descriptors.words import number_of, unknown_word, word_of
+from specgate.descriptors.words import number_of, numbered, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ATTRIBUTE_TYPES", "attribute_value", "container", "is_descriptor", "operator_name", "read", "write"]
 
 NAME: Final = "onnx"
+_PREFIX: Final = "TensorProto."
 #: AttributeProto's word for an attribute's type -> the type of a field that holds it.
 ATTRIBUTE_TYPES: Final = {
     "FLOAT": "float", "INT": "int", "STRING": "string", "TENSOR": "tensor-proto", "GRAPH": "graph",
@@ -121,7 +122,7 @@ def _elem_type(raw: Any, place: str) -> str | None:
     if raw.__class__ is str and (raw in table.types or table.knows_type(raw)):
         return str(raw)
     spelt = next((name for name, info in table.types.items() if raw == info.get("tensor")), None)
-    word = spelt or word_of(raw, table.type_numbers, "TensorProto.")
+    word = spelt or word_of(raw, table.type_numbers, _PREFIX)
     if isinstance(word, str) or number_of(word) is not None:
         return str(word)[:80]
     raise InputError(f"expected a TensorProto.DataType, found {shown(raw)}", place=f"{place}.elem_type")
@@ -132,8 +133,21 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
     if info.type.endswith("[]"):
         if not isinstance(raw, list | tuple):
             raise ValueError(f"{info.type} is expected")
-        return [_scalar(info.type.removesuffix("[]"), item) for item in raw]
-    return _scalar(info.type, raw)
+        return [_element(info, item) for item in raw]
+    return _element(info, raw)
+
+
+def _element(info: FieldInfo, raw: Any) -> Any:
+    """An attribute's value, or an element of it: of one that numbers words by its number, or by its word."""
+    kind = info.type.removesuffix("[]")
+    if info.enum is None:
+        return _scalar(kind, raw.word if isinstance(raw, Numbered) and kind == "string" else raw)
+    what = info.enum.replace("-", " ")
+    number = numbered(raw, dialect(NAME).numbers(info.enum), what, _PREFIX)
+    try:
+        return _scalar(kind, number)
+    except ValueError:
+        raise ValueError(f"the word or number of an {what} is expected") from None
 
 
 def container(kind: str, inner: str, key: str | None = None) -> str:
@@ -226,6 +240,8 @@ def _attribute(value: Any) -> Any:
         return _written(value)
     if isinstance(value, GraphDesc):
         return {"inputs": [_written(t) for t in value.inputs], "outputs": [_written(t) for t in value.outputs]}
+    if isinstance(value, Numbered):
+        return value.word
     return [_attribute(item) for item in value] if isinstance(value, list) else value
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Oddity, Symbol, TensorDesc, shown
-from specgate.descriptors.words import unknown_word
+from specgate.descriptors.words import UnknownWord, unknown_word
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["attributes_of", "build", "flat", "positional", "relaid", "shape_of"]
+__all__ = ["attributes_of", "build", "flat", "holds_attribute", "positional", "relaid", "shape_of"]
 
 INT64: Final = (-(2**63), 2**63 - 1)
 MAX_DIMENSIONS: Final = 256
@@ -67,6 +67,8 @@ def build(
             if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
                 raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
+        except UnknownWord as error:
+            oddities.append(Oddity("unknown-word", info.name, f"{key} is {error}", raw, stated))
         except ValueError as error:
             oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw, stated))
     read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
@@ -115,6 +117,11 @@ def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor
     before = spec.layout(descriptor.layout)
     named = spec.fields
     kinds = {named[o.where].vendor_name if o.where in named else o.where: o.stated for o in descriptor.oddities}
+    kinds |= {  # what is a text there is no word for one of the field's numbers here
+        name: "string"
+        for name, info in spec.layout(level).attributes.items()
+        if info.enum and isinstance(descriptor.fields.get(info.name), str)
+    }
     made = build(
         spec,
         _with_extra(descriptor, before.inputs, "inputs"),
@@ -142,9 +149,16 @@ def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     odd = {
         named[o.where].vendor_name if o.where in named else o.where: o.value
         for o in descriptor.oddities
-        if o.code in {"unknown-attribute", "wrong-kind"}
+        if holds_attribute(o, named)
     }
     return fields | odd
+
+
+def holds_attribute(oddity: Oddity, fields: Mapping[str, FieldInfo]) -> bool:
+    """Whether an oddity has the value of an attribute. fields: the operator's."""
+    if oddity.code == "unknown-word":  # that of a tensor is its type
+        return oddity.where in fields and fields[oddity.where].kind == "attribute"
+    return oddity.code in {"unknown-attribute", "wrong-kind"}
 
 
 def positional(fields: Mapping[str, Any], infos: Sequence[FieldInfo]) -> list[TensorDesc | None]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import Numbered, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["hint", "near_word", "number_of", "unknown_word", "word_of"]
+__all__ = ["UnknownWord", "hint", "near_word", "number_of", "numbered", "unknown_word", "word_of"]
 
 #: How a debugger marks the base of a number.
 _BASES: Final = (("0x", 16), ("0n", 10), ("", 10))
@@ -71,3 +71,24 @@ def unknown_word(where: str, raw: Any, what: str, known: Iterable[str]) -> str:
     """Return the sentence of a finding about a word that does not exist."""
     told = str(raw) if number_of(raw) is not None else shown(raw)
     return f"{where} is {told}, which is no {what} ({hint(raw, known)})"
+
+
+class UnknownWord(ValueError):
+    """A value is a word that the dialect does not have; its text says which there are, behind "NAME is"."""
+
+
+def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") -> Any:
+    """Return the number of the word that `raw` says, in any case; what is no text comes back as it is.
+
+    what: what the words are. Raises UnknownWord for a text that is neither a word nor a number.
+    """
+    if not isinstance(raw, str):
+        return raw
+    number = number_of(raw)
+    if number is not None:
+        return number
+    said = str(word_of(raw.strip().upper(), numbers, prefix.upper()))
+    word = next((known for known in numbers if known.upper() == said), None)
+    if word is None:
+        raise UnknownWord(f"{shown(raw)}, which is no {what} ({hint(raw, numbers)})")
+    return Numbered(numbers[word], word)

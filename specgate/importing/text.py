@@ -77,6 +77,7 @@ def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
         "heterogeneous",
         "optional",
         "default",
+        "enum",
         "words",
         "counts",
         "since",

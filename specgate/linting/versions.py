@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
 from specgate.validate.judge import domainless
-from specgate.validate.message import rule_id
+from specgate.validate.message import field_elsewhere, rule_id
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -156,14 +156,13 @@ def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: st
 
 def _lacking(spec: OperatorSpec, name: str, own: str, level: str, taken: tuple[str, ...]) -> Finding:
     """The finding for a field that an operator has only at later levels. taken: those that accept the node."""
-    table, info = spec.dialect, spec.field_at(name, own) or spec.fields[name]
+    table = spec.dialect
     having = [at for at in spec.levels if spec.field_at(name, at) is not None]
     later = next((at for at in having if table.position[at] > table.position[level]), own)
-    an = "an" if info.kind[0] in "aio" else "a"
     return Finding(
         id=rule_id(table.name, spec.name, f"{name}.exists"),
         severity="error",
-        message=f"{info.vendor_name} is {an} {info.kind} of {spec.name} from {table.spoken(later)} on",
+        message=field_elsewhere(spec, name, level),
         where=name,
         values={"level": level},
         first_level=taken[0] if taken else None,

@@ -33,6 +33,8 @@ def annotation(info: FieldInfo) -> str:
     """Return the Python type of a field, as text; where the table lists its words, those alone."""
     base = info.type.removesuffix("[]")
     kind = _PYTHON.get(base, "str")
+    if info.enum:
+        kind += " | str"
     if info.words:
         kind = f"Literal[{', '.join(map(repr, info.words))}]".replace("'", '"')
     return f"list[{kind}]" if info.type.endswith("[]") else kind

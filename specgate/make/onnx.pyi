@@ -113,7 +113,7 @@ def Attention(
     right_window_size: int | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax_precision: int | None = None,
+    softmax_precision: int | str | None = None,
 ) -> Descriptor: ...
 def AveragePool(
     *,
@@ -145,14 +145,14 @@ def Bernoulli(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
     seed: float | None = None,
 ) -> Descriptor: ...
 def BitCast(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-    to: int,
+    to: int | str,
 ) -> Descriptor: ...
 def BitShift(
     *,
@@ -188,7 +188,7 @@ def BlackmanWindow(
     *,
     size: TensorDesc,
     output: TensorDesc | None = None,
-    output_datatype: int | None = None,
+    output_datatype: int | str | None = None,
     periodic: int | None = None,
 ) -> Descriptor: ...
 def Cast(
@@ -197,7 +197,7 @@ def Cast(
     output: TensorDesc | None = None,
     round_mode: _Cast_round_mode | None = None,
     saturate: int | None = None,
-    to: int,
+    to: int | str,
 ) -> Descriptor: ...
 def CastLike(
     *,
@@ -397,7 +397,7 @@ def DequantizeLinear(
     y: TensorDesc | None = None,
     axis: int | None = None,
     block_size: int | None = None,
-    output_dtype: int | None = None,
+    output_dtype: int | str | None = None,
 ) -> Descriptor: ...
 def Det(
     *,
@@ -464,7 +464,7 @@ def EyeLike(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
     k: int | None = None,
 ) -> Descriptor: ...
 def Flatten(
@@ -580,20 +580,20 @@ def GroupNormalization(
     Y: TensorDesc | None = None,
     epsilon: float | None = None,
     num_groups: int,
-    stash_type: int | None = None,
+    stash_type: int | str | None = None,
 ) -> Descriptor: ...
 def HammingWindow(
     *,
     size: TensorDesc,
     output: TensorDesc | None = None,
-    output_datatype: int | None = None,
+    output_datatype: int | str | None = None,
     periodic: int | None = None,
 ) -> Descriptor: ...
 def HannWindow(
     *,
     size: TensorDesc,
     output: TensorDesc | None = None,
-    output_datatype: int | None = None,
+    output_datatype: int | str | None = None,
     periodic: int | None = None,
 ) -> Descriptor: ...
 def HardSigmoid(
@@ -693,7 +693,7 @@ def LayerNormalization(
     InvStdDev: TensorDesc | None = None,
     axis: int | None = None,
     epsilon: float | None = None,
-    stash_type: int | None = None,
+    stash_type: int | str | None = None,
 ) -> Descriptor: ...
 def LeakyRelu(
     *,
@@ -836,7 +836,7 @@ def MelWeightMatrix(
     lower_edge_hertz: TensorDesc,
     upper_edge_hertz: TensorDesc,
     output: TensorDesc | None = None,
-    output_datatype: int | None = None,
+    output_datatype: int | str | None = None,
 ) -> Descriptor: ...
 def Min(
     *,
@@ -865,7 +865,7 @@ def Multinomial(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
     sample_size: int | None = None,
     seed: float | None = None,
 ) -> Descriptor: ...
@@ -993,8 +993,8 @@ def QuantizeLinear(
     y: TensorDesc | None = None,
     axis: int | None = None,
     block_size: int | None = None,
-    output_dtype: int | None = None,
-    precision: int | None = None,
+    output_dtype: int | str | None = None,
+    precision: int | str | None = None,
     saturate: int | None = None,
 ) -> Descriptor: ...
 def RMSNormalization(
@@ -1004,7 +1004,7 @@ def RMSNormalization(
     Y: TensorDesc | None = None,
     axis: int | None = None,
     epsilon: float | None = None,
-    stash_type: int | None = None,
+    stash_type: int | str | None = None,
 ) -> Descriptor: ...
 def RNN(
     *,
@@ -1027,7 +1027,7 @@ def RNN(
 def RandomNormal(
     *,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
     mean: float | None = None,
     scale: float | None = None,
     seed: float | None = None,
@@ -1037,7 +1037,7 @@ def RandomNormalLike(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
     mean: float | None = None,
     scale: float | None = None,
     seed: float | None = None,
@@ -1045,7 +1045,7 @@ def RandomNormalLike(
 def RandomUniform(
     *,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
     high: float | None = None,
     low: float | None = None,
     seed: float | None = None,
@@ -1055,7 +1055,7 @@ def RandomUniformLike(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
     high: float | None = None,
     low: float | None = None,
     seed: float | None = None,
@@ -1066,7 +1066,7 @@ def Range(
     limit: TensorDesc,
     delta: TensorDesc,
     output: TensorDesc | None = None,
-    stash_type: int | None = None,
+    stash_type: int | str | None = None,
 ) -> Descriptor: ...
 def Reciprocal(
     *,
@@ -1291,7 +1291,7 @@ def SequenceConstruct(
 def SequenceEmpty(
     *,
     output: TensorDesc | None = None,
-    dtype: int | None = None,
+    dtype: int | str | None = None,
 ) -> Descriptor: ...
 def SequenceErase(
     *,

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc, shown
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import holds_attribute, relaid
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 
@@ -154,7 +154,7 @@ def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
         elif value is not None:
             yield Attribute(info.vendor_name, value, _KINDS.get(info.type, 0))
     for oddity in descriptor.oddities:
-        if oddity.code in {"unknown-attribute", "wrong-kind"}:
+        if holds_attribute(oddity, named):
             known = named.get(oddity.where)
             where = replace(oddity, where=known.vendor_name) if known else oddity
             yield _odd(where, _KINDS.get(known.type, 0) if known else 0)

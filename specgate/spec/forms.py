@@ -107,8 +107,8 @@ class FieldInfo:
     of: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
     attributes that rules read, with their types. called: the vendor's name where `name` is another.
     least: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the arrays
-    whose length an attribute states. forms: what the field is over its stretches of levels, where it changes; the rest
-    is then what it is in the newest one.
+    whose length an attribute states. enum: of which enum the attribute holds a number. forms: what the field is over
+    its stretches of levels, where it changes; the rest is then what it is in the newest one.
     """
 
     name: str
@@ -126,6 +126,7 @@ class FieldInfo:
     least: int | None = None
     heterogeneous: bool = False
     counts: tuple[str, ...] = ()
+    enum: str | None = None
     forms: tuple[FieldInfo, ...] = ()
 
     @classmethod

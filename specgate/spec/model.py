@@ -85,6 +85,11 @@ class FieldSpec(_File):
     counts: list[Name] | None = Field(
         default=None, description="the arrays whose length the attribute states: it is that of each that is there"
     )
+    enum: Literal["element-type"] | None = Field(
+        default=None,
+        description="the attribute holds the number that types.yaml gives an element type; descriptors may say the "
+        "type's word, and messages have it",
+    )
     of: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
     optional: bool = False
     default: Any = Field(default=None, description="the value an absent attribute has")

@@ -186,6 +186,10 @@ def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
             yield (*path, "of"), f"expected an attribute of an enum's type, found {named!r:.80}"
         if ("least" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
             yield path, "expected least and heterogeneous of an array of tensors only"
+        if "enum" in info and (info["kind"] != "attribute" or info.get("type") not in {"int", "int[]"}):
+            yield (*path, "enum"), "expected it of an attribute that holds integers only"
+        elif "enum" in info and not dialect.numbers(info["enum"]):
+            yield (*path, "enum"), "types.yaml has no numbers"
         yield from (((*path, "counts"), f"{n!r:.80} is no array") for n in info.get("counts") or () if n not in arrays)
     for name, forms in raw["fields"].items():
         if isinstance(forms, list):

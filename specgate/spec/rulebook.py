@@ -70,7 +70,7 @@ _ASPECTS = {
     "operator": "the operator fused into the field is one that the level's support row lists, and is whole",
     "required": "the field is given",
     "exists": "the field is one that the operator has at the level",
-    "unknown-word": "the type, flag or kind of the tensor is a word, or the number of one, that the dialect has",
+    "unknown-word": "the word, or the number of one, for a type, a flag or a kind is one that the dialect has",
     "wrong-kind": "the attribute's value is of the kind that the operator defines",
 }
 

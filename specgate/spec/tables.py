@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
+from specgate.descriptors.core import Numbered
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
 from specgate.rules.parse import TENSOR, Scope
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from specgate.spec.forms import FieldInfo
+
 __all__ = ["Dialect", "OperatorSpec", "dialect", "extra_specs", "in_use", "use_specs"]
 
 MAX_LEVEL: Final = 10**9
+#: The enum of the element types, which `types.yaml` numbers.
+ELEMENT_TYPE: Final = "element-type"
 
 
 @dataclass
@@ -65,9 +70,25 @@ class Dialect:
         return frozenset(self.types)
 
     def numbers(self, enum: str) -> dict[str, int]:
-        """Return the numbers of an enum's words (``PADDING_MODE``), empty where the dialect has none for them."""
+        """Return the numbers of an enum's words (``PADDING_MODE``), empty where the dialect has none for them.
+
+        The element types are one of them: ``element-type``.
+        """
+        if enum == ELEMENT_TYPE:
+            return self.type_numbers
         found: dict[str, int] = self.raw.get("numbers", {}).get("enums", {}).get(enum, {})
         return found
+
+    def numbered(self, info: FieldInfo, value: Any) -> Any:
+        """Return the value of a field with the word of each number that has one, where the field numbers words."""
+        if info.enum is None:
+            return value
+        if isinstance(value, list | tuple):
+            return type(value)(self.numbered(info, item) for item in value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            return value
+        word = next((word for word, number in self.numbers(info.enum).items() if number == value), None)
+        return value if word is None else Numbered(value, word)
 
     @property
     def operator_numbers(self) -> dict[str, int]:

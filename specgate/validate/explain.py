@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNSTATED, Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, ScaleBias, Size2D, TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken
 from specgate.validate.facts import Facts
 from specgate.validate.failures import Failure, found, plain
+from specgate.validate.message import field_elsewhere
 from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
             message = f"{name} holds {len(given)}, and at least {info.least} are required"
         if message is not None:
             yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
-    for name, info in resolved.spec.fields.items():
+    for name in resolved.spec.fields:
         if name not in resolved.fields and descriptor.fields.get(name) is not None:
-            message = f"{info.vendor_name} is not a field of {resolved.spec.name} at {resolved.level}"
+            message = field_elsewhere(resolved.spec, name, resolved.level)
             yield Failure(
                 f"{name}.exists",
                 name,
@@ -167,26 +168,32 @@ def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Itera
 def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
     values = cell.values if cell is not None and cell.values is not None else info.words
     if value is UNKNOWN:
-        yield from _unknown_value(info.name, where, cell, values)
+        yield from _unknown_value(info.name, where, cell, None if values is None else _words(info, values, spec))
         return
-    refused = [tuple(str(v) for v in values)] if values is not None and value not in values else []
+    refused = [_words(info, values, spec)] if values is not None and value not in values else []
     if cell is not None and cell.range is not None and value not in cell.range:
         refused.append((str(cell.range),))
     for allowed in refused:
         yield Failure(
             f"{info.name}.value",
             where,
-            f"{where} is {value!r:.80}",
-            {where: value},
+            f"{where} is {shown(value, 80)}",
+            {where: plain(value)},
             aspect="value",
             structural=not spec.taken.loose(info.name, "value", value),
             allowed=allowed,
         )
 
 
-def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[Any, ...] | None) -> Iterator[Failure]:
+def _words(info: FieldInfo, values: tuple[Any, ...], spec: OperatorSpec) -> tuple[str, ...]:
+    """What a field may hold, as a message lists it: words, also where the field holds their numbers."""
+    known = (spec.dialect.numbered(info, value) for value in values)
+    return tuple(value.word if isinstance(value, Numbered) else str(value) for value in known)
+
+
+def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[str, ...] | None) -> Iterator[Failure]:
     bounds = () if cell is None or cell.range is None else (str(cell.range),)
-    allowed = (*(str(value) for value in values or ()), *bounds)
+    allowed = (*(values or ()), *bounds)
     if allowed:
         message = f"{where} has an unknown value"
         yield Failure(f"{name}.value", where, message, {where: None}, unknown=True, aspect="value", allowed=allowed)

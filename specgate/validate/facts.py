@@ -42,7 +42,8 @@ class Facts:
         found = self._contexts.get(key)
         if found is None:
             given, spec = descriptor.fields, resolved.spec
-            fields = {name: given.get(name, info.default) for name, info in resolved.fields.items()}
+            numbered = spec.dialect.numbered  # so that messages have words for the numbers of an enum
+            fields = {n: numbered(info, given.get(n, info.default)) for n, info in resolved.fields.items()}
             found = descriptor, Context(fields, resolved.numbers, spec.dialect.bits, spec.scope.defines)
             self._contexts[key] = found
         return found[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, shown
+from specgate.descriptors.core import Descriptor, Numbered, ScaleBias, Size2D, shown
 from specgate.rules.evaluate import UNKNOWN
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def plain(value: Any) -> Any:
         return str(value) if len(value) <= 200 else shown(value)
     if isinstance(value, int) and abs(value) >= PRINTABLE:
         return shown(value)
+    if isinstance(value, Numbered):
+        return int(value)
     if isinstance(value, Size2D | ScaleBias):
         return {name: plain(part) for name, part in value._asdict().items()}
     if isinstance(value, Descriptor):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from specgate.descriptors.words import near_word
 from specgate.validate.casting import exact_up_to, nearest
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
         return f"give {where} {limit[0]}" if limit else f"give {where}"
     if kind == "exists":
         return f"leave {where} out"
+    if kind == "unknown-word":
+        info = spec.fields.get(failure.where)
+        words = spec.dialect.numbers(info.enum) if info is not None and info.enum else ()
+        near = near_word(failure.values.get(failure.where), words)
+        return near and f"set {where} to {near}"
     stated, expected = _STATED.search(failure.message), _EXPECTED.search(failure.message)
     if kind != "wrong-kind" or expected is None:
         return None

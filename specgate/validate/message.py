@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.validate.failures import Failure
 
-__all__ = ["finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
+__all__ = ["field_elsewhere", "finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
 
 
 def rule_id(dialect: str, operator: str, rule: str, scope: str = "operator") -> str:
@@ -102,6 +102,28 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> s
     if later:
         proposals.append(later)
     return " or ".join(proposals) or None
+
+
+def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
+    """Say what a field is that the operator does not have at `level`, and at which levels it has it.
+
+    The nearest later levels are named, where there are any, else the nearest earlier ones.
+    """
+    dialect = spec.dialect
+    at = dialect.position[level]
+    having = [one for one in spec.levels if spec.field_at(name, one) is not None]
+    later = [one for one in having if dialect.position[one] > at]
+    info = spec.field_at(name, (later or having)[0 if later else -1]) or spec.fields[name]
+    if later:
+        after = [one for one in spec.levels if dialect.position[one] > dialect.position[later[0]] and one not in later]
+        last = next(
+            (one for one in reversed(later) if after and dialect.position[one] < dialect.position[after[0]]), ""
+        )
+        span = f"from {dialect.spoken(later[0])} {f'to {last}' if last else 'on'}"
+    else:
+        span = f"up to {dialect.spoken(having[-1])}"
+    an = "an" if info.kind[0] in "aio" else "a"
+    return f"{info.vendor_name} is {an} {info.kind} of {spec.name} {span}, not at {dialect.spoken(level)}"
 
 
 def _later(level: str, taken: LevelSet, dialect: Dialect) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import Numbered
 from specgate.validate.advice import advice
 from specgate.validate.places import changed
 from specgate.validate.repair import repairs
@@ -45,7 +46,17 @@ class Remedy:
     def fix(self) -> str | None:
         """Return the change in words, None where none is known."""
         found = self.repair()
-        return None if found is None else advice(found, self._infos(), self._names())
+        return None if found is None else advice(self._worded(found), self._infos(), self._names())
+
+    def _worded(self, repair: Repair) -> Repair:
+        """Return a change with words for the numbers of an enum; a range of them stays one of numbers."""
+        infos, dialect = self._infos(), self.resolved.spec.dialect
+        return tuple(
+            step._replace(values=tuple(_word(dialect.numbered(infos[step.place.field], v)) for v in step.values))
+            if step.place.kind in {"set", "element"} and not step.span
+            else step
+            for step in repair
+        )
 
     def repair(self) -> Repair | None:
         """Return the change: one after which nothing fails that did not before, else the first; None without any.
@@ -111,3 +122,7 @@ class Remedy:
         if self.where:
             return {_TENSOR: self.where}
         return {name: info.vendor_name for name, info in self.resolved.fields.items()}
+
+
+def _word(value: Any) -> Any:
+    return value.word if isinstance(value, Numbered) else value

@@ -68,6 +68,16 @@ MISTAKES = {
     ),
     "level of behaviour": ('"2.0": {index_axis', '"2": {index_axis', "28: execute.2: unknown level '2'"),
     "removal": ("define:", 'removed: "7.0"\ndefine:', "16: removed: unknown level '7.0'"),
+    "numbers in a field of another type": (
+        "type: uint,",
+        "type: uint, enum: element-type,",
+        "8: fields.Axis.enum: expected it of an attribute that holds integers only",
+    ),
+    "numbers that there are none of": (
+        "type: uint,",
+        "type: int, enum: element-type,",
+        "8: fields.Axis.enum: types.yaml has no numbers",
+    ),
     "type": ("Input: {ranks: 4, types: [INT8]}", "Input: {types: [INT8, INT9]}", "11: support.1.0.Input.types: unknown type 'INT9'"),
     "type set": ("Input: {ranks: 4, types: [INT8]}", "Input: {types: T}", "11: support.1.0.Input.types: unknown type 'T'"),
     "field of a row": ("Input: {ranks: 4, types: [INT8]}", "Inputs: {ranks: 4}", "11: support.1.0.Inputs: unknown field 'Inputs'"),
