@@ -232,7 +232,8 @@ fields:
   axes: {kind: input, optional: true, since: "13", doc: "which ones"}
   X_output: {kind: output, called: X}
   axes_attribute: {kind: attribute, type: "int[]", called: axes, until: "13"}
-  to: {kind: attribute, type: int, optional: true, words: [a, b], doc: "where to"}   # behind to
+  to: {kind: attribute, type: int, optional: true, enum: element-type, words: [a, b],
+    doc: "where to"}   # behind to
 support:
   "1":
     type_sets: {T: [DOUBLE, FLOAT, seq(tensor(float))]}   # on one line
@@ -267,6 +268,7 @@ def test_what_people_wrote_stays(folder):
     assert '  axes: {kind: input, optional: true, since: "13", doc: "which ones"}\n' in text
     assert "  # behind to\n  to:\n" in text
     assert text.count('doc: "where to"') == 2
+    assert text.count("enum: element-type") == 2
     assert "    type_sets: {T: [DOUBLE, FLOAT, seq(tensor(float))]}   # on one line\n" in text
     assert '  # behind the row\n  "13":\n    type_sets:\n      T: [FLOAT, DOUBLE, seq(tensor(float)), INT32]\n' in text
     assert "    X: {types: T, ranks: 1..8}\n    axes: {types: [INT64], ranks: 1}\n" in text
