@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Leaf", "decisive", "explain"]
 
+#: Functions of numbers that are open where one of these is.
+_COMBINING = frozenset({"max", "min", "range"})
 #: Functions that count from 0 up: a loop over one runs over numbers, not over parts of the descriptor.
 _COUNTING = frozenset({"dims", "range"})
 
@@ -147,7 +149,7 @@ class _Explainer:
         decisive = node.func.id == "any"  # type: ignore[attr-defined]  # only all() and any() are truths
         sequence = self.value(loop.generators[0].iter, variables)
         if sequence is UNKNOWN or sequence is None:
-            self.blame(loop.generators[0].iter, same.generators[0].iter, variables, wanted=wanted)
+            self._blame_count(loop.generators[0].iter, same.generators[0].iter, variables, wanted=wanted)
             return
         evaluator = Evaluator(self.context)
         whole = self.value(node, variables)
@@ -155,6 +157,19 @@ class _Explainer:
             if evaluator.turn(loop, turn.inner, turn.keep, decisive=decisive) is whole:
                 self._blame_turn(loop, same, turn, wanted=wanted)
                 return
+
+    def _blame_count(self, node: Any, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
+        """Note what leaves open over what a loop runs: of ``range(min(…))`` the numbers that are not known."""
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _COMBINING:
+            pairs = list(zip(node.args, closed.args, strict=True))
+        elif isinstance(node, ast.Tuple | ast.List):
+            pairs = list(zip(node.elts, closed.elts, strict=True))
+        else:
+            self.blame(node, closed, variables, wanted=wanted)
+            return
+        for part, same in pairs:
+            if isinstance(part, ast.Tuple | ast.List) or self.value(part, variables) is UNKNOWN:
+                self._blame_count(part, same, variables, wanted=wanted)
 
     @staticmethod
     def _turns(
