@@ -33,7 +33,7 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "initializer-input": ("error", "up to IR version 3 every initializer is an input as well", _CHECKER),
     "initializer-unused": ("note", "every initializer is read", _OURS),
     "input-unused": ("note", "every input is read", _OURS),
-    "ir-version": ("error", "a model states its IR version, and the target's release reads it", _IR),
+    "ir-version": ("error", "a model states its IR version, which ONNX has and the target's release reads", _IR),
     "name-duplicate": ("error", "a name stands for one value; an initializer may be the default of an input", _IR),
     "name-empty": ("error", "inputs, initializers and outputs of a graph have names", _CHECKER),
     "name-shadowed": ("error", "a subgraph gives no name anew (inputs and initializers: a warning)", _IR),
@@ -55,6 +55,10 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "pin-unknown": ("note", "a dimension that is given a size has that name in the model", _OURS),
     "stated-shape": ("warning", "sizes that the file states agree with those that its operators give", _OURS),
     "stated-type": ("warning", "types that the file states agree with those that its operators give", _OURS),
+    "tensor-data": ("error", "a tensor holds as much data as its type and sizes ask for, in one field", _CHECKER),
+    "tensor-size": ("error", "no size of a tensor is below 0", _CHECKER),
+    "tensor-type": ("error", "a tensor has an element type, one that ONNX has", _CHECKER),
+    "type-element": ("error", "the element types that a model states are ones that ONNX has", _CHECKER),
     "value-info-unknown": ("note", "value_info speaks of values that the graph has", _OURS),
 }
 

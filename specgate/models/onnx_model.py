@@ -26,7 +26,7 @@ from specgate.models.onnx_structure import (
     OnnxType,
     OnnxValueInfo,
 )
-from specgate.models.onnx_tensors import MAX_CONSTANT_BYTES, elem_type, numbers, read_sparse_tensor, read_tensor
+from specgate.models.onnx_tensors import MAX_CONSTANT_BYTES, elem_type, numbers, read_sparse_tensor, read_tensor, skip
 from specgate.models.wire import Reader, Span, WireError, locate
 
 __all__ = ["MAX_CONSTANT_BYTES", "read_model", "read_model_bytes"]
@@ -70,6 +70,7 @@ def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
     try:
         with without_collecting():
             model = _model(reader, [(0, size)])
+            reader.walk(PROTO)
     except WireError as error:
         file.seek(0)
         if other := recognised(file.read(SNIFFED_BYTES)):
@@ -243,11 +244,18 @@ def _attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribute:
                 found[name] = [(value, end) if end else value]
         elif len(found[name]) <= MAX_ATTRIBUTE_VALUES:
             found[name].append((value, end) if end else value)
+        elif end:
+            skip(reader, "AttributeProto", name, [(value, end)])
     if kind == "UNDEFINED":
         kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
     content = None
     if kind != "UNDEFINED" and not reference:
-        content = _value(reader, kind, found.get(ATTRIBUTE_FIELDS[kind], []), depth)
+        items = found.pop(ATTRIBUTE_FIELDS[kind], [])
+        content = _value(reader, kind, items, depth)
+        if content is None:
+            skip(reader, "AttributeProto", ATTRIBUTE_FIELDS[kind], items)
+    for name, items in found.items():
+        skip(reader, "AttributeProto", name, items)
     return OnnxAttribute(named, kind, content, reference or None)
 
 
@@ -308,6 +316,7 @@ def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
     content: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["TypeProto"]):
         if name != case:  # a oneof: the last one stands
+            skip(reader, "TypeProto", case, content)
             case = name
             content = []
         content.append((value, end))
