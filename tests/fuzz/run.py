@@ -42,7 +42,7 @@ def fuzz(reader: str, numbers: range, folder: Path, keep: int = 10) -> tuple[Cou
         if problem:
             outcomes["failed"] += 1
             if len(failures) < keep:
-                failures.append(f"{reader} {number}: {problem}\n  {data[:400]!r}")
+                failures.append(f"{reader} {number}: {problem}\n  {data[:200]!r}")
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     if grown > MOST_GROWTH:
         failures.append(f"{reader}: the memory grew by {grown >> 10} MiB")
