@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["execute_at"]
+__all__ = ["execute_at", "hold_executable"]
 
 
 def execute_at(
@@ -39,6 +39,22 @@ def execute_at(
     Raises InputError for what cannot be computed, NoKernel where the table names no kernel. Elements that the page
     leaves undefined are masked (`numpy.ma`).
     """
+    spec, level = hold_executable(descriptor, level)
+    recipe = spec.raw["execute"]
+    kernel = find_kernel(recipe["kernel"])
+    inputs = _inputs(descriptor, arrays, spec)
+    arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
+    arguments.update(kernel_arguments(descriptor, spec, level))
+    with memory.limit(max_bytes):
+        results = kernel(**arguments)
+    names = recipe["outputs"]
+    results = results if isinstance(results, tuple) else (results,)
+    outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
+    return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+
+
+def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str]:
+    """Return the operator and the level whose behaviour applies; raise what no arrays would change."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = spec.raw.get("execute")
     if recipe is None:
@@ -50,17 +66,8 @@ def execute_at(
         raise NoKernel(
             f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.spoken(recipe['since'])} on only"
         )
-    kernel = find_kernel(recipe["kernel"])
     _hold_complete(descriptor, spec, level)
-    inputs = _inputs(descriptor, arrays, spec)
-    arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
-    arguments.update(kernel_arguments(descriptor, spec, level))
-    with memory.limit(max_bytes):
-        results = kernel(**arguments)
-    names = recipe["outputs"]
-    results = results if isinstance(results, tuple) else (results,)
-    outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
-    return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+    return spec, level
 
 
 def _array(output: Any) -> Any:

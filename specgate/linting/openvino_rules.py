@@ -124,7 +124,9 @@ def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Fi
         return
     sizes = port.shape
     if "shape" not in layer.data or sizes is None or min(sizes, default=0) < 0:
-        yield _wrong("constant", f"expected a shape of known sizes, found {_given(layer, 'shape')}", place, where="shape")
+        yield _wrong(
+            "constant", f"expected a shape of known sizes, found {_given(layer, 'shape')}", place, where="shape"
+        )
         return
     numbers = []
     for key in ("offset", "size"):

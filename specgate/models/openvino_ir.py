@@ -19,7 +19,17 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["IrEdge", "IrLayer", "IrModel", "IrNet", "IrPort", "constant_values", "read_ir", "read_ir_bytes", "whole_number"]
+__all__ = [
+    "IrEdge",
+    "IrLayer",
+    "IrModel",
+    "IrNet",
+    "IrPort",
+    "constant_values",
+    "read_ir",
+    "read_ir_bytes",
+    "whole_number",
+]
 
 _BLOCK = 64 * 1024
 _MAX_BYTES = 512 * 1024 * 1024
