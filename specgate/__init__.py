@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from specgate.api import check, descriptor, execute, lint, minimum, support
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.api import (
+    check,
+    descriptor,
+    diff,
+    execute,
+    explain,
+    lint,
+    minimum,
+    operators,
+    rule,
+    support,
+    targets,
+)
+from specgate.descriptors.core import Descriptor as Descriptor
+from specgate.descriptors.core import TensorDesc as TensorDesc
 from specgate.errors import Error, InputError, NoKernel, NoTable
 from specgate.verdict import Finding, Report, Verdict
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Descriptor",
     "Error",
     "Finding",
     "InputError",
     "NoKernel",
     "NoTable",
     "Report",
-    "TensorDesc",
     "Verdict",
     "check",
     "descriptor",
+    "diff",
     "execute",
+    "explain",
     "lint",
     "minimum",
+    "operators",
+    "rule",
     "support",
+    "targets",
 ]

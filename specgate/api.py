@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
@@ -13,16 +13,24 @@ from specgate.validate.check import check_for
 from specgate.validate.device import device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
+    from specgate.codes import Explanation
+    from specgate.linting.model_minimum import ModelMinimum
     from specgate.lowest import Minimum
+    from specgate.rulebook import Rule
+    from specgate.spec.changes import Difference
+    from specgate.spec.view import OperatorSupport
     from specgate.verdict import Basis, Report, Verdict
 
-__all__ = ["check", "descriptor", "execute", "lint", "minimum", "support"]
+__all__ = [
+    "check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "rule", "support", "targets",
+]  # fmt: skip
 
 _BASES = ("documented", "observed", "both")
+_MODELS = (".onnx", ".xml")
 
 
 def check(
@@ -32,10 +40,14 @@ def check(
 
     descriptor: a dict in its dialect's own words, a Descriptor, a path to a file that holds one, or an
     ``onnx.NodeProto`` (or a pair of one and its ``onnx.ValueInfoProto`` by name). target: ``directml:4.1``,
-    ``onnx:17``, ``openvino:2024.0``. basis: accept what the page takes ("documented"), what builds take ("observed"),
-    or only what both take. device: what a D3D12 device reports that some types need (``all``, ``none`` or names such as
-    ``DoublePrecisionFloatShaderOps``); left out, such needs are notes of the verdict. Raises InputError, NoTable.
+    ``onnx:17``, ``openvino:2024.0``, or a level or release of the descriptor's own dialect (``4.1``). basis: accept
+    what the page takes ("documented"), what builds take ("observed"), or only what both take. device: what a D3D12
+    device reports that some types need (``all``, ``none`` or names such as ``DoublePrecisionFloatShaderOps``); left
+    out, such needs are notes of the verdict. Raises InputError, NoTable.
     """
+    if isinstance(target, str) and ":" not in target:  # of the descriptor's own dialect: "4.1"
+        descriptor = _descriptor(descriptor, None)
+        target = parse_target(target, descriptor.dialect)
     goal = target if isinstance(target, Target) else parse_target(target)
     if descriptor.__class__ is not Descriptor:
         descriptor = _descriptor(descriptor, goal.dialect)
@@ -72,37 +84,87 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
     )
 
 
-def execute(descriptor: Any, arrays: Mapping[str, Any], target: str | Target | None = None) -> dict[str, NDArray[Any]]:
+def execute(
+    descriptor: Any,
+    arrays: Mapping[str, Any],
+    target: str | Target | None = None,
+    *,
+    max_bytes: int | None = None,
+    max_seconds: float | None = None,
+    on_fallback: Callable[[str], object] | None = None,
+) -> dict[str, NDArray[Any]]:
     """Return the outputs by name, computed with numpy.
 
     descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
     arrays: logical arrays of the declared type and sizes, by the operator's input names. target: whose behaviour
-    applies; the dialect's newest level when left out. Elements that the page leaves undefined are masked.
-    Raises InputError, NoTable, NoKernel.
+    applies; the dialect's newest level when left out. A model is executed at its own imports; the target must have
+    them. Elements that the page leaves undefined are masked.
+
+    max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
+    max_seconds: how long it may take (300 if None), beside the start of the process in which the onnx package computes
+    operators of a model that have no kernel; on_fallback is called with a line that names those and the package.
+    Raises InputError, also for what would exceed a limit; NoTable, NoKernel.
     """
     from specgate.execution.engine import execute_at
+    from specgate.execution.memory import budget_of
     from specgate.spec.tables import dialect as tables
 
-    if isinstance(descriptor, str | os.PathLike) and os.fspath(descriptor).endswith(".onnx"):
+    budget = budget_of(max_bytes, max_seconds)
+    if isinstance(descriptor, str | os.PathLike) and os.fspath(descriptor).lower().endswith(".onnx"):
         from specgate.execution.model import run_model
 
-        return run_model(os.fspath(descriptor), arrays)
-    goal = target if target is None or isinstance(target, Target) else parse_target(target)
-    made = _descriptor(descriptor, goal.dialect if goal else None)
+        model_goal = parse_target(target, "onnx") if target is not None and not isinstance(target, Target) else target
+        told = on_fallback or (lambda _: None)
+        return run_model(os.fspath(descriptor), arrays, model_goal, budget=budget, on_fallback=told)
+    made = _descriptor(descriptor, None if target is None else _dialect(target))
+    goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:
         raise InputError(f"a descriptor of {made.dialect} cannot be executed for {goal}")
     spec = tables(made.dialect).operator(made.operator)
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return execute_at(made, arrays, level)
+    return execute_at(made, arrays, level, budget=budget)
 
 
-def minimum(descriptor: Any, dialect: str | None = None, basis: Basis = "both") -> Minimum:
-    """Return the lowest level that accepts a descriptor, with what blocks each level below.
+@overload
+def minimum(
+    descriptor: Descriptor | dict[str, Any],
+    dialect: str | None = None,
+    basis: Basis = "both",
+    *,
+    pins: Mapping[str, int] | None = None,
+    infer: bool = True,
+) -> Minimum: ...
+@overload
+def minimum(
+    descriptor: Any,
+    dialect: str | None = None,
+    basis: Basis = "both",
+    *,
+    pins: Mapping[str, int] | None = None,
+    infer: bool = True,
+) -> Minimum | ModelMinimum: ...
+def minimum(
+    descriptor: Any,
+    dialect: str | None = None,
+    basis: Basis = "both",
+    *,
+    pins: Mapping[str, int] | None = None,
+    infer: bool = True,
+) -> Minimum | ModelMinimum:
+    """Return the lowest level that accepts a descriptor or a whole model, with what blocks each level below.
 
-    The result is a string-like value: ``"3.0"``, or falsy with `.level` None where no level accepts it.
+    descriptor: as for `check`; or a model: the path of an ``.onnx`` or OpenVINO ``.xml`` file, or an
+    ``onnx.ModelProto``. pins, infer: for ONNX models, as `lint` has them. The result is falsy where no level accepts
+    it; `.level` is the lowest one or None, and of a descriptor it compares as that: ``minimum(d) == "3.0"``.
     """
+    path = os.fspath(descriptor) if isinstance(descriptor, str | os.PathLike) else ""
+    if path.lower().endswith(_MODELS) or hasattr(descriptor, "graph"):
+        from specgate.linting.model_minimum import model_minimum
+        from specgate.linting.settings import LintSettings
+
+        return model_minimum(descriptor, LintSettings(infer, dict(pins or {})), basis)
     from specgate.lowest import find_minimum
 
     return find_minimum(_descriptor(descriptor, dialect), basis)
@@ -115,9 +177,54 @@ def support(dialect: str, operator: str) -> dict[str, Any]:
     return resolved_table(dialect, operator)
 
 
+def operators(where: str | Target) -> list[OperatorSupport]:
+    """Return every operator that has a table: of a target, or of a dialect (``onnx``) at its newest level."""
+    from specgate.spec.store import DIALECTS
+    from specgate.spec.view import operator_support
+
+    return operator_support(parse_target(f"{where}:latest") if where in DIALECTS else _target(where))
+
+
+def diff(before: str | Target, after: str | Target) -> Difference:
+    """Return what changes from one target to another of the same dialect, per operator."""
+    from specgate.spec.changes import difference
+
+    return difference(_target(before), _target(after))
+
+
+def rule(rule_id: str) -> Rule:
+    """Return the reference of a rule by the id that findings have; InputError or NoTable for no such id."""
+    from specgate.rulebook import rule_of
+
+    return rule_of(rule_id)
+
+
+def explain(code: str) -> list[Explanation]:
+    """Return what the error codes mean that a text names: ``80070057``, ``E_INVALIDARG``, a message, a log line."""
+    from specgate.codes import explained
+
+    return explained(code)
+
+
+def targets(*names: str) -> list[Target]:
+    """Return targets by name: those of a dialect, or the one that a release stands for; all of them without names."""
+    from specgate.targets import listed_targets
+
+    return listed_targets(*names)
+
+
+def _dialect(target: str | Target) -> str | None:
+    """Return the dialect that a target names, None for a bare level."""
+    return None if isinstance(target, str) and ":" not in target else _target(target).dialect
+
+
+def _target(target: str | Target) -> Target:
+    return target if isinstance(target, Target) else parse_target(target)
+
+
 def lint(
     model: Any,
-    targets: Sequence[str | Target],
+    targets: str | Target | Iterable[str | Target],
     basis: Basis = "both",
     *,
     device: str | Iterable[str] | None = None,
@@ -127,13 +234,15 @@ def lint(
 ) -> Report:
     """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``.
 
-    device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size (``{"batch": 1}``, ``{"x[0]": 1}``
-    for a nameless one of the input x); infer asks the onnx package, where it is installed, for types and shapes that
-    the file leaves out, in a process of its own; custom_domains are those that the targets are known to have.
+    targets: one or several. device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size
+    (``{"batch": 1}``, ``{"x[0]": 1}`` for a nameless one of the input x); infer asks the onnx package, where
+    it is installed, for types and shapes that the file leaves out, in a process of its own; custom_domains are those
+    that the targets are known to have. A target for which the file has no node, and a file without a node that could
+    be judged, are warnings.
     """
     from specgate.linting.model import lint_model
     from specgate.linting.settings import LintSettings
 
-    goals = [t if isinstance(t, Target) else parse_target(t) for t in targets]
+    goals = [_target(t) for t in ([targets] if isinstance(targets, str | Target) else targets)]
     settings = LintSettings(infer, dict(pins or {}), tuple(custom_domains))
     return lint_model(model, goals, basis, device_of(device), settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.levels import LevelSet
 from specgate.spec.tables import dialect
@@ -43,6 +43,18 @@ class Minimum:
         if isinstance(other, Minimum):
             return (self.level, self.levels, self.undecided) == (other.level, other.levels, other.undecided)
         return self.level == other
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data: the members that ``specgate minimum --format json`` prints of a descriptor."""
+        return {
+            "minimum": self.level,
+            "levels": list(self.levels),
+            "undecided": list(self.undecided),
+            "blockers": {
+                level: [{"id": f.id, "where": f.where, "message": f.message} for f in findings]
+                for level, findings in self.blockers.items()
+            },
+        }
 
     def __hash__(self) -> int:
         return hash(self.level)

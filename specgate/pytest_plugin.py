@@ -28,7 +28,8 @@ def assert_supported(
 
     model: a path (ONNX, OpenVINO IR, descriptor file), an ``onnx.ModelProto``, or one descriptor as a dict. basis,
     device: as `specgate.lint` has them. strict: undecided nodes and nodes without a table fail, too; a model with no
-    node that could be judged always does. Returns the report. Raises AssertionError; InputError for an unusable model.
+    node that could be judged, and a target for which it has none, always do. Returns the report. Raises AssertionError;
+    InputError for an unusable model.
     """
     __tracebackhide__ = True
     targets = [target] if isinstance(target, str) or hasattr(target, "dialect") else list(target)
@@ -69,10 +70,11 @@ def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> R
 
 def _problem(report: Report, *, strict: bool) -> str | None:
     targets = ", ".join(report.targets)
+    wrong = any(found.severity == "error" for found in report.findings)
+    if report.nodes == 0 and report.targets and not wrong:
+        return f"has no node that could be judged for {targets}"
     if not report.clean:
         return f"is not supported by {targets or 'any of the targets'}"
-    if report.nodes == 0:
-        return f"has no node that could be judged for {targets}"
     if strict and (report.undecided or report.no_table):
         return f"is not known to be supported by {targets}"
     return None

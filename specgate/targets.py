@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
@@ -14,15 +14,22 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Target", "known_targets", "parse_target", "parse_targets"]
+    from specgate.spec.tables import Dialect
+
+__all__ = ["Target", "at_level", "known_targets", "listed_targets", "parse_target", "parse_targets"]
+
+_EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
+_LATEST: Final = "latest"
+_LONGEST: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A dialect at a level: ``directml:4.1``.
+    """A dialect at a level: ``directml:4.1``. As a string it is spelt as it was given.
 
     alias: the name it was given by, if not the level itself. environment: what that name stands for.
-    ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known.
+    ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known. domains: those of its own,
+    beside the dialect's.
     """
 
     dialect: str
@@ -30,30 +37,55 @@ class Target:
     alias: str | None = None
     environment: str | None = None
     ir_version: int | None = None
+    domains: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        return f"{self.dialect}:{self.alias or self.level}"
+
+    @property
+    def at_level(self) -> str:
+        """The target by its level, whatever name it was given by: ``onnx:19`` for ``onnx:onnxruntime-1.16``."""
         return f"{self.dialect}:{self.level}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "target": f"{self.dialect}:{self.level}",
+            "alias": self.alias,
+            "environment": self.environment,
+            "ir_version": self.ir_version,
+        }
 
     @property
     def described(self) -> str:
-        """The target with the alias it came from: ``directml:2.0 (windows-10-2004)``."""
-        return str(self) if self.alias is None else f"{self} ({self.alias})"
+        """The target with the level that a name stands for: ``directml:windows-10-2004 (feature level 2.0)``."""
+        return str(self) if self.alias is None else f"{self} ({dialect(self.dialect).spoken(self.level)})"
 
 
 _parsed: dict[str, Target] = {}
 
 
-def parse_target(text: str) -> Target:
+def parse_target(text: str, within: str | None = None) -> Target:
     """Return the target ``DIALECT:LEVEL`` or ``DIALECT:ENVIRONMENT``; raise InputError that names near misses.
 
-    A level wins over a release of the same spelling (``onnx:17`` is opset 17; ``onnx:1.16`` the release 1.16).
+    A level wins over a release of the same spelling (``onnx:17`` is opset 17; ``onnx:1.16`` the release 1.16). Without
+    a dialect (``5.0``, ``windows-11-22h2``) it is one of the dialect `within`, else of the only dialect that has it.
+    ``latest`` is the newest level that is finished.
     """
+    if within is not None and isinstance(text, str) and ":" not in text:
+        text = f"{within}:{text}"
     target = _parsed.get(text) if isinstance(text, str) else _parse(text)
     if target is None:
         target = _parsed[text] = _parse(text)
         if len(_parsed) > 1000:  # a long-running service asked with user input must not grow
             _parsed.clear()
     return target
+
+
+def at_level(text: str) -> str:
+    """Return a target's spelling by its level, so that two spellings can be compared; unknown ones as they are."""
+    target = _parsed.get(text) or _found(text)
+    return text if target is None else target.at_level
 
 
 def forget() -> None:
@@ -64,18 +96,57 @@ def forget() -> None:
 def _parse(text: str) -> Target:
     if not isinstance(text, str):
         raise InputError(f"expected a target such as directml:4.1, found {shown(text)}")
-    name, colon, wanted = text.strip().partition(":")
-    if not colon or not wanted:
-        raise InputError(f"expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17, found {text!r:.60}")
-    table = dialect(name)
-    level = _level(table.levels, wanted)
+    name, colon, wanted = (part.strip() for part in text.partition(":"))
+    if not colon:
+        return _only_one(text, name)
+    if not wanted:
+        raise InputError(f"{_EXPECTED}, found {text!r:.60}")
+    table = dialect(name if name in DIALECTS else name.lower() if name.lower() in DIALECTS else name)
+    return _of(table, wanted) or _unknown(table, wanted, text)
+
+
+def _only_one(text: str, wanted: str) -> Target:
+    """Return what a level or release without a dialect stands for in the only dialect that has it."""
+    if not wanted or wanted.lower() in DIALECTS:
+        raise InputError(f"{_EXPECTED}, found {text!r:.60}")
+    tables = [dialect(name) for name in DIALECTS]
+    found = [target for table in tables for target in [_of(table, wanted)] if target is not None]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        for table in tables:
+            _refuse_unstated(table, wanted)
+    several = f"; did you mean {' or '.join(f'{t.dialect}:{wanted:.40}' for t in found)}?" if found else ""
+    raise InputError(f"{_EXPECTED}, found {text!r:.60}{several}")
+
+
+def _found(text: str) -> Target | None:
+    """The target that a text means, None where it means none."""
+    name, _, wanted = (part.strip() for part in text.partition(":"))
+    try:
+        return _of(dialect(name), wanted) if wanted else None
+    except InputError:
+        return None
+
+
+def _of(table: Dialect, wanted: str) -> Target | None:
+    """The target by a level or a release of a dialect, None where it has none of that name."""
+    if wanted.lower() == _LATEST:
+        infos = table.raw["levels"]["levels"]
+        newest = next(level for level in reversed(table.levels) if not infos[level].get("unfinished"))
+        return Target(table.name, newest, _LATEST, ir_version=infos[newest].get("ir_version"))
+    level = table.level_named(wanted)
     if level is not None:
-        ir = table.raw["levels"]["levels"][level].get("ir_version")
-        return Target(name, level, ir_version=ir)
+        return Target(table.name, level, ir_version=table.raw["levels"]["levels"][level].get("ir_version"))
     for spelling in _spellings(wanted):
         for entry in table.environments:
-            if entry["name"] == spelling:
-                return _environment(name, entry, wanted)
+            if spelling in {str(entry["name"]), _folded(entry["title"])}:
+                return _environment(table, entry, wanted)
+    return None
+
+
+def _unknown(table: Dialect, wanted: str, text: str) -> Target:
+    _refuse_unstated(table, wanted)
     names = [*table.levels, *(str(entry["name"]) for entry in table.environments)]
     near = difflib.get_close_matches(wanted, names, 3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
@@ -84,35 +155,52 @@ def _parse(text: str) -> Target:
     )
 
 
-def _level(levels: Iterable[str], wanted: str) -> str | None:
-    """Match a level as written, or by its number alone (``13`` for ``opset13``, ``opset17`` for ``17``)."""
-    for level in levels:
-        if wanted in {level, level.removeprefix("opset")} or (level.isdecimal() and wanted == f"opset{level}"):
-            return level
-    return None
+def _refuse_unstated(table: Dialect, wanted: str) -> None:
+    """Say of a release that exists, but of which no source states the level, what is known."""
+    unstated = table.raw.get("environments", {}).get("unstated", {})
+    folded = _folded(wanted)
+    for name, title in unstated.get("releases", {}).items():
+        if folded in {name, _folded(title)}:
+            kind = name.partition("-")[0]
+            known = [str(entry["name"]) for entry in table.environments if str(entry["name"]).startswith(f"{kind}-")]
+            what = f"which version of {table.raw['dialect']['title']} {title} has"
+            raise InputError(f"no source states {what}; {unstated['instead']}; known are {', '.join(known)}")
 
 
 def _spellings(wanted: str) -> list[str]:
     """The name as given, then without a patch version that the table does not tell apart (``1.16.3`` → ``1.16``)."""
     lowered = wanted.lower()
-    spellings = [wanted, lowered]
+    spellings = [wanted, lowered, _folded(wanted)]
     head, dot, patch = lowered.rpartition(".")
     if dot and patch.isdecimal() and "." in head:
         spellings.append(head)
     return spellings
 
 
-def _environment(name: str, entry: dict[str, Any], alias: str) -> Target:
-    ir = entry.get("ir_version")
-    return Target(name, entry["level"], alias, entry["title"], ir)
+def _folded(name: str) -> str:
+    """A release's name in the tables' spelling: ``windows-11-24h2`` for ``Windows 11, version 24H2``, ``Win11 24H2``.
+
+    It is cut off where it is longer than any.
+    """
+    words = "".join(c if c.isalnum() or c == "." else " " for c in name[:_LONGEST].lower()).split()
+    if words and words[0].startswith("win") and words[0][3:].isdecimal():
+        words[:1] = ["windows", words[0][3:]]
+    elif words and words[0] == "server":
+        words.insert(0, "windows")
+    return "-".join(word for word in words if word != "version")
 
 
-def parse_targets(texts: Iterable[str]) -> list[Target]:
-    """Parse several targets, dropping repetitions of the same dialect and level."""
-    found: dict[str, Target] = {}
-    for text in texts:
-        target = parse_target(text)
-        found.setdefault(str(target), target)
+def _environment(table: Dialect, entry: dict[str, Any], alias: str) -> Target:
+    own = table.raw["environments"].get("domains", {}).get(entry["kind"], {})
+    return Target(table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(own))
+
+
+def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
+    """Parse one target or several, dropping repetitions of the same level or release."""
+    found: dict[tuple[str, str, str | None], Target] = {}
+    for text in [texts] if isinstance(texts, str | Target) else texts:
+        target = text if isinstance(text, Target) else parse_target(text)
+        found.setdefault((target.dialect, target.level, target.environment), target)
     return list(found.values())
 
 
@@ -126,3 +214,17 @@ def known_targets(names: Iterable[str] = DIALECTS) -> list[dict[str, Any]]:
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
         rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
     return rows
+
+
+def listed_targets(*names: str) -> list[Target]:
+    """Return the targets that `names` stand for: all levels and releases of a dialect, or the one of a target's name.
+
+    Without names those of every dialect. Raises InputError for a name that is neither.
+    """
+    found: list[Target] = []
+    for name in names or DIALECTS:
+        if name in DIALECTS:
+            found += [parse_target(row["target"]) for row in known_targets([name])]
+        else:
+            found.append(parse_target(name))
+    return found

@@ -28,6 +28,12 @@ class Location:
     node: str | None = None
     operator: str | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``--format json`` prints it."""
+        from specgate.report.jsonreport import location_json
+
+        return location_json(self) or {}
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -61,6 +67,12 @@ class Finding:
         """Return the same finding placed at `location`."""
         return replace(self, location=location)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``--format json`` prints it; the fingerprint is that of a report of this finding alone."""
+        from specgate.report.jsonreport import finding_json
+
+        return finding_json(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -84,6 +96,16 @@ class Verdict:
         """The verdict in the project's words: accepted, rejected or undecided."""
         return {True: "accepted", False: "rejected", None: "undecided"}[self.accepted]
 
+    def __bool__(self) -> bool:
+        """True only for an accepted one: neither a rejection nor an open question is a yes."""
+        return self.accepted is True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as an entry of ``verdicts`` in what ``specgate check --format json`` prints."""
+        from specgate.report.jsonreport import verdict_json
+
+        return verdict_json(self)
+
 
 @dataclass(frozen=True, slots=True)
 class NodeRef:
@@ -95,6 +117,12 @@ class NodeRef:
     location: Location
     target: str | None = None
     reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``--format json`` prints it."""
+        from specgate.report.jsonreport import node_json
+
+        return node_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +179,12 @@ class Report:
     def targets_of(self, file: str) -> tuple[str, ...]:
         """Return the targets that a file was judged for; all of them where that is not known."""
         return self.judged.get(file, tuple(self.targets))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate lint --format json`` prints it: the schema ``specgate-report/1``."""
+        from specgate.report.jsonreport import document
+
+        return document(self)
 
     def extend(self, other: Report) -> None:
         """Add another file's report to this one; targets and files keep their first order."""

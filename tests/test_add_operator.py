@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+from specgate.cli import main
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 from tests.paths import ROOT
@@ -83,6 +84,32 @@ def test_support_diff_rule_and_the_data_linters(folder):
     assert "rejected at 28 with attributes.axis = 1" in specgate(folder, "rule", "onnx/Mirror/axis-range")
     total = sum(len(dialect(name).operators) for name in DIALECTS) + 1
     assert f"{total} operators, 0 problems" in specgate(folder, "spec", "check")
+
+
+def test_a_folder_of_operators_is_checked_by_itself(folder, capsys):
+    assert main(["spec", "check", str(folder / "my_specs")]) == 0
+    assert capsys.readouterr().out == "1 dialect, 1 operator, 0 problems\n"
+
+
+def test_what_is_wrong_in_a_folder_of_operators(folder, tmp_path, capsys):
+    operators = tmp_path / "mine" / "onnx" / "operators"
+    operators.mkdir(parents=True)
+    (operators / "mirror.yaml").write_text(block("yaml").replace("rank(data) ==", "rank(dat) =="), encoding="utf-8")
+    assert main(["spec", "check", str(tmp_path / "mine")]) == 2
+    assert "mirror.yaml:" in capsys.readouterr().err
+    (operators / "mirror.yaml").write_text(
+        block("yaml").replace("  same-rank: {of", "  # same-rank: {of"), encoding="utf-8"
+    )
+    assert main(["spec", "check", str(tmp_path / "mine")]) == 1
+    assert "same-rank" in capsys.readouterr().out
+    assert main(["spec", "check", str(tmp_path)]) == 2
+    assert "DIALECT/operators/NAME.yaml" in capsys.readouterr().err
+
+
+def test_the_source_of_an_own_operator_is_what_it_says(folder):
+    said = specgate(folder, "rule", "onnx/Mirror/axis-range")
+    assert "  source: invented for this page, README.md\n" in said
+    assert "None" not in said
 
 
 def test_strategies_and_properties(folder):

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import specgate
+from specgate.cli import main
+from specgate.descriptors.core import TensorDesc
+from specgate.linting.model_minimum import ModelMinimum
+from specgate.pytest_plugin import assert_supported
 from specgate.targets import parse_target
+from specgate.verdict import Location, NodeRef
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATA = ROOT / "tests" / "data" / "models"
+MODEL = DATA / "embedding_torch.onnx"
 
 
 def test_names() -> None:
     assert sorted(specgate.__all__) == specgate.__all__
     assert all(hasattr(specgate, name) for name in specgate.__all__)
-    assert {"check", "descriptor", "execute", "lint", "minimum", "support"} <= set(specgate.__all__)
+    functions = {"check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "rule", "support"}
+    assert functions | {"targets"} <= set(specgate.__all__)
+    assert all(callable(getattr(specgate, name)) for name in functions | {"targets"})
+    assert isinstance(specgate.descriptor({"op_type": "Relu"}), specgate.Descriptor)
+    assert specgate.TensorDesc is TensorDesc
 
 
 def test_three_errors() -> None:
@@ -122,3 +138,151 @@ def test_execute_finds_the_newest_level(one_hot) -> None:
 def test_a_target_of_another_kind_is_unusable_input(onnx_one_hot, target) -> None:
     with pytest.raises(specgate.InputError, match="expected a target"):
         specgate.check(onnx_one_hot, target)
+
+
+def test_only_an_accepted_verdict_is_true(one_hot) -> None:
+    assert specgate.check(one_hot, "directml:4.1")
+    rejected = {**one_hot, "desc": {**one_hot["desc"], "Axis": 9}}
+    assert not specgate.check(rejected, "directml:4.1")
+    tensor = {**one_hot["desc"]["OutputTensor"], "Sizes": ["N", *one_hot["desc"]["OutputTensor"]["Sizes"][1:]]}
+    undecided = specgate.check({**one_hot, "desc": {**one_hot["desc"], "OutputTensor": tensor}}, "directml:4.1")
+    assert undecided.accepted is None
+    assert not undecided
+
+
+def test_a_level_of_the_descriptors_own_dialect(one_hot, onnx_one_hot, openvino_one_hot) -> None:
+    assert specgate.check(one_hot, "4.1").target == "directml:4.1"
+    assert specgate.check(onnx_one_hot, "17").target == "onnx:17"
+    assert specgate.check(openvino_one_hot, "17").target == "openvino:opset17"
+    assert specgate.check(one_hot, "DML_FEATURE_LEVEL_4_1").target == "directml:4.1"
+    with pytest.raises(specgate.InputError, match=r"unknown target 'directml:2024\.0'"):
+        specgate.check(one_hot, "2024.0")
+
+
+def test_a_string_is_one_target() -> None:
+    model = str(MODEL)
+    report = specgate.lint(model, "onnx:17")
+    assert report.targets == ["onnx:17"]
+    assert report.to_dict() == specgate.lint(model, ["onnx:17"]).to_dict()
+    assert specgate.lint(model, parse_target("onnx:17")).targets == ["onnx:17"]
+    assert assert_supported(model, "onnx:17").targets == ["onnx:17"]
+
+
+def test_a_report_as_data_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    report = specgate.lint(str(MODEL), "onnx:15")
+    assert main(["lint", str(MODEL), "--target", "onnx:15", "--format", "json"]) == 1
+    printed = json.loads(capsys.readouterr().out)
+    assert report.to_dict() == printed
+    assert [finding.to_dict() for finding in report.findings] == printed["findings"]
+    assert [finding.location.to_dict() for finding in report.findings if finding.location] == [
+        finding["location"] for finding in printed["findings"]
+    ]
+
+
+def test_a_verdict_as_data_is_what_the_command_prints(one_hot, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = {**one_hot, "desc": {**one_hot["desc"], "Axis": 9}}
+    assert main(["check", json.dumps(wrong), "--target", "directml:4.1", "--format", "json"]) == 1
+    printed = json.loads(capsys.readouterr().out)
+    verdict = specgate.check(wrong, "directml:4.1").to_dict()
+    assert printed["verdicts"] == [{"file": None, "node": None, **verdict}]
+    assert [finding["id"] for finding in verdict["findings"]] == [finding["id"] for finding in printed["findings"]]
+
+
+def test_a_node_as_data() -> None:
+    node = NodeRef(Location("m.onnx", None, "graph/a", "Own"), "onnx:17", "no table")
+    where = {"file": "m.onnx", "line": None, "node": "graph/a", "operator": "Own"}
+    assert node.to_dict() == {"location": where, "target": "onnx:17", "reason": "no table"}
+
+
+def test_what_changes_between_two_targets(capsys: pytest.CaptureFixture[str]) -> None:
+    found = specgate.diff("directml:6.3", "directml:6.4")
+    assert {change.operator for change in found.operators if change.kind == "added"} == {"FOLD", "RESAMPLE3", "UNFOLD"}
+    assert main(["diff", "directml:6.3", "directml:6.4", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found.to_dict()
+    with pytest.raises(specgate.InputError, match="expected two targets of one dialect"):
+        specgate.diff("directml:6.3", "onnx:17")
+
+
+@pytest.mark.parametrize("name", ["directml/ONE_HOT/axis-range", "onnx/model/cycle", "specgate/no-target"])
+def test_a_rule_by_its_id(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = specgate.rule(name)
+    assert found.id == name
+    assert found.says
+    assert main(["rule", name, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found.to_dict()
+
+
+def test_the_pair_of_a_rule_is_accepted_and_rejected() -> None:
+    found = specgate.rule("directml/ONE_HOT/axis-range")
+    assert found.accepted is not None
+    assert found.rejected is not None
+    target = f"directml:{found.rejected['at']}"
+    assert specgate.check(dict(found.accepted), target)
+    assert specgate.check(found.rejected["descriptor"], target).findings[0].id == found.id
+
+
+def test_a_rule_that_does_not_exist() -> None:
+    with pytest.raises(specgate.InputError, match="unknown rule"):
+        specgate.rule("directml/ONE_HOT/axis-rang")
+
+
+def test_codes() -> None:
+    assert [found.name for found in specgate.explain("80070057")] == ["E_INVALIDARG"]
+
+
+def test_targets_by_name() -> None:
+    assert specgate.targets("onnx:1.16") == [parse_target("onnx:1.16")]
+    every = specgate.targets("directml")
+    assert [target.level for target in every[:2]] == ["1.0", "2.0"]
+    assert {target.dialect for target in every} == {"directml"}
+    assert {target.dialect for target in specgate.targets()} == {"directml", "onnx", "openvino"}
+
+
+def test_operators_of_a_target(capsys: pytest.CaptureFixture[str]) -> None:
+    found = specgate.operators("directml:2.0")
+    one_hot = next(entry for entry in found if entry.operator == "ONE_HOT")
+    assert (one_hot.support, one_hot.first_level) == ("limited", "2.0")
+    assert main(["support", "--target", "directml:2.0", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["operators"] == [entry.to_dict() for entry in found]
+    assert specgate.operators("onnx") == specgate.operators("onnx:latest")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "wanted"),
+    [
+        ("directml", "dml_operator_gemm", "GEMM"), ("directml", "DML_OPERATOR_GEMM", "GEMM"), ("directml", "gemm", "GEMM"),
+        ("onnx", "onehot", "OneHot"), ("onnx", "one_hot", "OneHot"), ("openvino", "ONEHOT", "OneHot"),
+    ],
+)  # fmt: skip
+def test_spellings_of_an_operator(dialect: str, name: str, wanted: str) -> None:
+    assert specgate.support(dialect, name)["operator"] == wanted
+
+
+def test_the_lowest_opset_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    found = specgate.minimum(MODEL)
+    assert isinstance(found, ModelMinimum)
+    assert found
+    assert found.level == str(found) == "9"
+    assert main(["minimum", str(MODEL), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found.to_dict(str(MODEL))
+
+
+def test_the_lowest_opset_of_an_ir(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A layer is taken from the opset on that it names, with a table or without one."""
+    text = (DATA / "classifier_openvino.xml").read_text(encoding="utf-8")
+    assert text.count('version="opset1"') > 3
+    path = tmp_path / "later.xml"
+    path.write_text(text.replace('version="opset1"', 'version="opset4"', 1), encoding="utf-8")
+    (tmp_path / "later.bin").write_bytes((DATA / "classifier_openvino.bin").read_bytes())
+    found = specgate.minimum(path)
+    assert (found.level, specgate.minimum(DATA / "classifier_openvino.xml").level) == ("4", "1")
+    assert main(["minimum", str(path)]) == 0
+    assert "openvino: lowest opset 4" in capsys.readouterr().out
+    refused = specgate.minimum(DATA / "onehot16_openvino.xml")
+    assert isinstance(refused, ModelMinimum)
+    assert not refused
+    assert refused.level is None
+    (domain,) = refused.domains
+    assert domain.imported == 16
+    assert [f.id for blocked in domain.blocked["17"] for f in blocked.findings] == ["openvino/OneHot/same-index-type"]
+    assert [f.id for blocked in domain.blocked["15"] for f in blocked.findings] == ["openvino/OneHot/version"]

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate import targets
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
-from specgate.targets import Target, known_targets, parse_target, parse_targets
+from specgate.targets import Target, _parsed, at_level, known_targets, parse_target, parse_targets
 
 LEVELS = {
     "directml:4.1": ("directml", "4.1"),
@@ -20,6 +19,13 @@ LEVELS = {
     "openvino:opset13": ("openvino", "opset13"),
     "openvino:13": ("openvino", "opset13"),
     "  directml:4.1\n": ("directml", "4.1"),
+    "DirectML:4.1": ("directml", "4.1"),
+    "directml:DML_FEATURE_LEVEL_5_0": ("directml", "5.0"),
+    "directml:dml_feature_level_5_0": ("directml", "5.0"),
+    "directml:0x5000": ("directml", "5.0"),
+    "5.0": ("directml", "5.0"),
+    "DML_FEATURE_LEVEL_5_0": ("directml", "5.0"),
+    "0x6200": ("directml", "6.2"),
 }
 
 
@@ -34,6 +40,13 @@ RELEASES = {
     "directml:windows-10-2004": ("2.0", "windows-10-2004"),
     "directml:windows-11-22h2": ("5.0", "windows-11-22h2"),
     "directml:Windows-11-22H2": ("5.0", "Windows-11-22H2"),
+    "directml:Windows 11 24H2": ("6.2", "Windows 11 24H2"),
+    "directml:Windows 11, version 24H2": ("6.2", "Windows 11, version 24H2"),
+    "directml:win11-24h2": ("6.2", "win11-24h2"),
+    "windows-11-24h2": ("6.2", "windows-11-24h2"),
+    "onnxruntime-1.20": ("21", "onnxruntime-1.20"),
+    "onnx:ONNX Runtime 1.20": ("21", "ONNX Runtime 1.20"),
+    "2024.0": ("opset14", "2024.0"),
     "onnx:1.16": ("21", "1.16"),
     "onnx:1.16.3": ("21", "1.16.3"),
     "openvino:2024.0": ("opset14", "2024.0"),
@@ -46,7 +59,9 @@ def test_releases(text: str, wanted: tuple[str, str]) -> None:
     target = parse_target(text)
     assert (target.level, target.alias) == wanted
     assert target.environment
-    assert target.described == f"{target} ({wanted[1]})"
+    assert str(target) == f"{target.dialect}:{wanted[1]}"
+    assert target.at_level == at_level(text) == f"{target.dialect}:{wanted[0]}"
+    assert target.described == f"{target} ({dialect(target.dialect).spoken(wanted[0])})"
 
 
 def test_a_release_says_what_it_reads() -> None:
@@ -58,11 +73,13 @@ def test_a_release_says_what_it_reads() -> None:
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "no colon": ("directml", "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17, found 'directml'"),
+    "in several dialects": ("17", "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17, found '17'; did you mean onnx:17 or openvino:17?"),
+    "in no dialect": ("opset99", "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17, found 'opset99'"),
+    "latest of what": ("latest", "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17, found 'latest'; did you mean directml:latest or"),
     "no level": ("directml:", "expected a target DIALECT:LEVEL such as"),
     "no dialect": (":4.1", "unknown dialect ''; expected one of directml, onnx, openvino"),
     "empty": ("", "expected a target DIALECT:LEVEL such as"),
     "unknown dialect": ("tflite:3", "unknown dialect 'tflite'; expected one of directml, onnx, openvino"),
-    "another spelling": ("DirectML:4.1", "unknown dialect 'DirectML'"),
     "unknown level": ("directml:9.9", "unknown target 'directml:9.9': no feature level or release of DirectML; levels: 1.0, 2.0"),
     "near miss": ("directml:windows-11-22h1", "unknown target 'directml:windows-11-22h1': no feature level or release of DirectML; did you mean windows-11-22h2 or"),
     "opset of a feature level": ("directml:opset4.1", "unknown target 'directml:opset4.1'"),
@@ -116,4 +133,58 @@ def test_repetitions_are_dropped() -> None:
 def test_what_is_remembered_stays_small() -> None:
     for spaces in range(1200):
         parse_target("onnx:17" + " " * spaces)
-    assert len(targets._parsed) <= 1001
+    assert len(_parsed) <= 1001
+
+
+def test_latest_is_the_newest_level_that_is_finished() -> None:
+    for name in ("directml", "onnx", "openvino"):
+        table = dialect(name)
+        target = parse_target(f"{name}:latest")
+        newer = table.levels[table.position[target.level] + 1 :]
+        infos = table.raw["levels"]["levels"]
+        assert all(infos[level].get("unfinished") for level in newer)
+        assert not infos[target.level].get("unfinished")
+        assert target.described == f"{name}:latest ({dialect(name).spoken(target.level)})"
+
+
+def test_a_level_of_a_known_dialect() -> None:
+    assert parse_target("5.0", "directml") == parse_target("directml:5.0")
+    assert parse_target("17", "onnx") == parse_target("onnx:17")
+    assert parse_target("17", "openvino") == parse_target("openvino:17")
+    assert parse_target("onnx:17", "openvino") == parse_target("onnx:17")
+
+
+def test_one_target_is_not_a_list_of_letters() -> None:
+    assert parse_targets("onnx:17") == [parse_target("onnx:17")]
+    assert parse_targets(parse_target("onnx:17")) == [parse_target("onnx:17")]
+
+
+@pytest.mark.parametrize(
+    "name", ["windows-10-22h2", "Windows 11 23H2", "win11 25h2", "Windows Server 2022", "server 2025"]
+)
+def test_a_release_of_which_no_source_states_the_level(name: str) -> None:
+    """Nothing is guessed: the message says how to find it."""
+    for text in (f"directml:{name}", name):
+        with pytest.raises(InputError) as caught:
+            parse_target(text)
+        message = str(caught.value)
+        assert message.startswith("no source states which version of DirectML Windows ")
+        assert "DML_FEATURE_FEATURE_LEVELS" in message
+        assert message.endswith("windows-11-22h2, windows-11-24h2")
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "level"),
+    [
+        ("directml", 5.0, "5.0"), ("directml", 5, "5.0"), ("directml", "5.0", "5.0"), ("directml", 4.1, "4.1"),
+        ("onnx", 17, "17"), ("onnx", 17.0, "17"), ("openvino", 13, "opset13"), ("openvino", "13", "opset13"),
+        ("onnx", True, None), ("onnx", None, None), ("onnx", [17], None), ("onnx", 99, None), ("onnx", "17.0", None),
+        ("directml", "5", None), ("onnx", float("nan"), None), ("onnx", 10**50, None),
+    ],
+)  # fmt: skip
+def test_a_level_by_a_number(name: str, wanted: object, level: str | None) -> None:
+    assert dialect(name).level_named(wanted) == level
+
+
+def test_a_number_too_long_to_print_is_no_level() -> None:
+    assert dialect("onnx").level_named(10**5000) is None

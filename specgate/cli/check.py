@@ -131,15 +131,10 @@ def _json(report: Report, answers: list[tuple[str, Unit, Target, Verdict | None]
 
     verdicts = []
     for source, unit, target, verdict in answers:
-        entry: dict[str, Any] = {
-            "file": source if unit.location.file else None,
-            "node": unit.location.node,
-            "operator": unit.operator,
-            "target": str(target),
-            "verdict": "no table" if verdict is None else verdict.word,
-        }
-        if verdict is not None:
-            entry["accepted"] = verdict.accepted
-            entry["notes"] = list(verdict.notes)
+        entry: dict[str, Any] = {"file": source if unit.location.file else None, "node": unit.location.node}
+        if verdict is None:
+            entry |= {"operator": unit.operator, "target": str(target), "verdict": "no table"}
+        else:
+            entry |= verdict.to_dict() | {"operator": unit.operator, "target": str(target)}
         verdicts.append(entry)
     return {**document(report), "schema": "specgate-check/1", "verdicts": verdicts}

@@ -17,7 +17,8 @@ from specgate.linting.config import Config, load_config
 from specgate.linting.files import SUFFIXES, discover, looks_like_model, shown
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
-from specgate.targets import parse_target, parse_targets
+from specgate.linting.unjudged import keep_idle
+from specgate.targets import parse_targets
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 
@@ -116,6 +117,7 @@ def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> Report:
     except Ended as error:
         report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not judged")
     report.files = list(named)
+    keep_idle(report, named=bool(arguments.target) and not arguments.only_models)
     return report
 
 
@@ -143,7 +145,7 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
 
 @lru_cache
 def _full_names(texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple((t.alias and f"{t.dialect}:{t.alias}") or str(t) for t in parse_targets(texts))
+    return tuple(map(str, parse_targets(texts)))
 
 
 def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Report | str]:
@@ -190,8 +192,8 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
 
         from specgate.linting.ignores import apply_ignores
 
-        ignores = [replace(i, target=str(parse_target(i.target))) if i.target else i for i in config.ignores]
-        apply_ignores(report, ignores, today=datetime.now(UTC).date(), root=config.root)
+        parse_targets(ignore.target for ignore in config.ignores if ignore.target)  # a misspelt one is said
+        apply_ignores(report, config.ignores, today=datetime.now(UTC).date(), root=config.root)
     path = _baseline(arguments, config)
     if arguments.update_baseline and path is None:
         raise InputError("--update-baseline needs --baseline FILE or `baseline` in the configuration")

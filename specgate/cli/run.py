@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from specgate.targets import Target
+
 __all__ = ["run"]
 
 
@@ -27,40 +29,48 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = dict(map(_named, arguments.output))
     refuse_shared(wanted.values())
     target = parse_target(arguments.target) if arguments.target else None
-    if arguments.file.lower().endswith(".onnx"):
-        from specgate.execution.model import run_model
+    if not arguments.file.lower().endswith(".onnx"):
+        from specgate.descriptors.read import read_text_file
+        from specgate.descriptors.text import load_relaxed
+        from specgate.models.dxdispatch import is_dx_model
 
-        outputs = run_model(arguments.file, inputs, told=lambda line: sys.stderr.write(f"specgate: note: {line}\n"))
-        _deliver(outputs, wanted, shown=True)
-        return 0
-    from specgate.descriptors.read import read_text_file
-    from specgate.descriptors.text import load_relaxed
-    from specgate.models.dxdispatch import is_dx_model
-
-    if is_dx_model(load_relaxed(read_text_file(arguments.file), arguments.file)):
-        return _dispatch(arguments, target.level if target else None, wanted)
+        if is_dx_model(load_relaxed(read_text_file(arguments.file), arguments.file)):
+            return _dispatch(arguments, target, wanted)
     import specgate
     from specgate.descriptors.files import read_one
 
-    descriptor = read_one(arguments.file, target.dialect if target else None)
-    _deliver(specgate.execute(descriptor, inputs, target), wanted, shown=True)
+    model = arguments.file.lower().endswith(".onnx")
+    executed = arguments.file if model else read_one(arguments.file, target.dialect if target else None)
+    outputs = specgate.execute(
+        executed,
+        inputs,
+        target,
+        max_bytes=arguments.max_bytes,
+        max_seconds=arguments.max_seconds,
+        on_fallback=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
+    )
+    _deliver(outputs, wanted, shown=True)
     return 0
 
 
-def _dispatch(arguments: argparse.Namespace, level: str | None, wanted: Mapping[str, str]) -> int:
+def _dispatch(arguments: argparse.Namespace, target: Target | None, wanted: Mapping[str, str]) -> int:
     from specgate.execution.dispatch import run_dx_model
+    from specgate.execution.memory import budget_of
     from specgate.models.dxdispatch import read_dx_model
     from specgate.spec.tables import dialect
 
     if arguments.input:
         raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=arguments.file)
+    if target is not None and target.dialect != "directml":
+        raise InputError(f"a model of directml cannot be executed for {target}", file=arguments.file)
     model = read_dx_model(arguments.file)
     outputs = run_dx_model(
         model,
-        level or dialect("directml").levels[-1],
+        target.level if target else dialect("directml").levels[-1],
         out=print,
         base_dir=os.path.dirname(arguments.file) or ".",  # noqa: PTH120
         write_files=arguments.write_files,
+        budget=budget_of(arguments.max_bytes, arguments.max_seconds),
     )
     _deliver(outputs, wanted, shown=False)
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import as_json
 from specgate.errors import InputError
-from specgate.spec.store import DIALECTS
+from specgate.spec.store import DIALECTS, compiled_tables
 from specgate.spec.tables import Dialect, dialect
 
 if TYPE_CHECKING:
@@ -27,23 +27,41 @@ _SHIPPED: Final = {
 
 def check(arguments: argparse.Namespace) -> int:
     """Check a folder of specs, or the tables in use; 1 when a data linter complains, 2 when a file is unusable."""
+    from specgate.report import plural
     from specgate.spec.build import build_dialect
     from specgate.spec.lint import lint_tables
 
+    tables: list[tuple[Dialect, list[str] | None]] = [(dialect(name), None) for name in DIALECTS]
     if arguments.folder:
         root = Path(arguments.folder)
-        folders = [p.parent for p in sorted(root.glob("*/levels.yaml"))]
-        if not folders:
-            raise InputError("expected a folder laid out as specs/ (DIALECT/levels.yaml)", file=arguments.folder)
-        tables = [Dialect(folder.name, build_dialect(folder)) for folder in folders]
-    else:
-        tables = [dialect(name) for name in DIALECTS]
-    problems = [problem for table in tables for problem in lint_tables(table)]
+        whole = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
+        tables = [(Dialect(folder.name, build_dialect(folder)), None) for folder in whole]
+        tables += [_with_own(name, root) for name in DIALECTS if _adds(root / name)]
+        if not tables:
+            raise InputError(
+                "expected a folder laid out as specs/: DIALECT/operators/NAME.yaml for operators of your own, with "
+                f"DIALECT one of {', '.join(DIALECTS)}, or a dialect of its own with DIALECT/levels.yaml",
+                file=arguments.folder,
+            )
+    problems = [problem for table, own in tables for problem in lint_tables(table, own)]
     for problem in problems:
         sys.stdout.write(problem + "\n")
-    operators = sum(len(table.operators) for table in tables)
-    sys.stdout.write(f"{len(tables)} dialects, {operators} operators, {len(problems)} problems\n")
+    operators = sum(len(table.operators if own is None else own) for table, own in tables)
+    counted = (plural(len(tables), "dialect"), plural(operators, "operator"), plural(len(problems), "problem"))
+    sys.stdout.write(", ".join(counted) + "\n")
     return 1 if problems else 0
+
+
+def _adds(folder: Path) -> bool:
+    """Whether a folder adds operators to a dialect that has its levels elsewhere."""
+    return not (folder / "levels.yaml").is_file() and any((folder / "operators").glob("**/*.yaml"))
+
+
+def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
+    """Return a dialect with what `root` adds to it, and the names of those operators."""
+    table = Dialect(name, compiled_tables(name, (root,)))
+    added = str(root / name)
+    return table, [operator for operator in table.operators if str(table.raw["files"].get(operator)).startswith(added)]
 
 
 def schema(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from specgate.targets import known_targets, parse_target
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping, Sequence
 
     from specgate.targets import Target
 
@@ -28,7 +29,8 @@ def _out(text: str) -> None:
 
 def support(arguments: argparse.Namespace) -> int:
     """Print an operator's table with the target's row marked, every operator of a target, or a page of them all."""
-    target = parse_target(arguments.target) if arguments.target else None
+    said = (arguments.operator or "").partition("/")[0].lower()
+    target = parse_target(arguments.target, said if said in DIALECTS else None) if arguments.target else None
     if arguments.format == "html":
         emit(_page(arguments.operator, target), arguments.output)
         return 0
@@ -70,18 +72,17 @@ def _listing(target: Target, arguments: argparse.Namespace) -> str:
 
 
 def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
-    from specgate.spec.view import find_operators
+    from specgate.spec.view import find_operators, operator_named
 
-    name, slash, operator = text.partition("/")
-    if slash:
-        return [(name, operator)]
-    found = [(s.dialect.name, s.name) for s in find_operators(text) if wanted in {None, s.dialect.name}]
+    found = [(spec.dialect.name, spec.name) for spec in find_operators(text, wanted)]
     if not found:
-        dialect(wanted or DIALECTS[0]).operator(text)  # NoTable, with the nearest name
+        name, slash, operator = text.partition("/")
+        # NoTable, with the nearest name.
+        operator_named(name.lower() if slash else wanted or DIALECTS[0], operator if slash else text)
     return found
 
 
-def _source(source: dict[str, Any]) -> str:
+def _source(source: Mapping[str, Any]) -> str:
     from specgate.report.tables.words import source_words
 
     return f"source: {source_words(source)}"
@@ -90,50 +91,33 @@ def _source(source: dict[str, Any]) -> str:
 def diff(arguments: argparse.Namespace) -> int:
     """Print what changes between two targets of one dialect."""
     from specgate.report.tables.changes import changes_text
-    from specgate.spec.changes import changes, differences
+    from specgate.spec.changes import difference
 
-    before, after = parse_target(arguments.before), parse_target(arguments.after)
-    if before.dialect != after.dialect:
-        raise InputError(f"expected two targets of one dialect, found {before} and {after}")
-    table = dialect(before.dialect)
+    found = difference(parse_target(arguments.before), parse_target(arguments.after))
     if arguments.format == "json":
-        found = differences(table, before.level, after.level)
-        sys.stdout.write(as_json({"before": str(before), "after": str(after), "changes": found}))
+        sys.stdout.write(as_json(found.to_dict()))
         return 0
-    heading = f"{before.described} → {after.described}"
-    changed = changes(table, before.level, after.level)
-    sys.stdout.write(changes_text(heading, changed, len(table.operators), width(None)))
+    heading = f"{found.before.described} → {found.after.described}"
+    count = len(dialect(found.before.dialect).operators)
+    sys.stdout.write(changes_text(heading, list(found.operators), count, width(None)))
     return 0
 
 
 def minimum(arguments: argparse.Namespace) -> int:
-    """Print the lowest level that accepts a descriptor, or the lowest opsets of an ONNX model; 1 when no level does."""
+    """Print the lowest level that accepts a descriptor, or the lowest opsets of a model; 1 when no level does."""
     import specgate
     from specgate.descriptors.read import load_document
+    from specgate.lowest import find_minimum
 
     source = arguments.descriptor
-    if source.lower().endswith(".onnx"):
+    if source.lower().endswith((".onnx", ".xml")):
         return _model_minimum(source, arguments)
     data = load_document(source, "<argument>") if source.lstrip().startswith("{") else source
     made = specgate.descriptor(data)
-    found = specgate.minimum(made, basis=arguments.basis)
+    found = find_minimum(made, arguments.basis)
     if arguments.format == "json":
-        blockers = {
-            level: [{"id": f.id, "where": f.where, "message": f.message} for f in findings]
-            for level, findings in found.blockers.items()
-        }
-        sys.stdout.write(
-            as_json(
-                {
-                    "dialect": made.dialect,
-                    "operator": made.operator,
-                    "minimum": found.level,
-                    "levels": list(found.levels),
-                    "undecided": list(found.undecided),
-                    "blockers": blockers,
-                }
-            )
-        )
+        whole = {"dialect": made.dialect, "operator": made.operator, **found.to_dict()}
+        sys.stdout.write(as_json(whole))
         return 0 if found else 1
     from specgate.report.tables.lowest import minimum_text
 
@@ -142,14 +126,14 @@ def minimum(arguments: argparse.Namespace) -> int:
 
 
 def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
-    from specgate.linting.minimum_text import model_minimum_json, model_minimum_text
+    from specgate.linting.minimum_text import model_minimum_text
     from specgate.linting.model_minimum import model_minimum
     from specgate.linting.settings import LintSettings, read_pins
 
     settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin))
     found = model_minimum(source, settings, arguments.basis)
     if arguments.format == "json":
-        sys.stdout.write(as_json(model_minimum_json(found, source)))
+        sys.stdout.write(as_json(found.to_dict(source)))
     else:
         sys.stdout.write(model_minimum_text(found, source, width(None)))
     return 0 if found else 1
@@ -157,35 +141,40 @@ def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
 
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
-    from specgate.linting.model_rules import model_rule_reference
-    from specgate.linting.rulebook import file_rule
-    from specgate.spec.rulebook import rule_reference
+    from specgate.rulebook import rule_of
 
-    said = file_rule(arguments.id)
-    own = None if said is None else {"id": arguments.id, "says": said, "holds": [], "fix": None, "source": []}
-    reference = model_rule_reference(arguments.id) or own or rule_reference(arguments.id)
+    found = rule_of(arguments.id)
     if arguments.format == "json":
-        sys.stdout.write(as_json(reference))
+        sys.stdout.write(as_json(found.to_dict()))
         return 0
-    _out(reference["id"])
-    if reference.get("says"):
-        _out(f"  says     {reference['says']}")
-    if reference["holds"]:
-        _out(text_table([[str(entry["levels"]), entry["text"]] for entry in reference["holds"]], indent="  "))
-    if reference.get("fix"):
-        _out(f"  fix      {reference['fix']}")
-    for source in reference["source"]:
+    _out(found.id)
+    if found.says:
+        _out(f"  says     {found.says}")
+    if found.holds:
+        _out(text_table(_held(found.holds), indent="  "))
+    if found.fix:
+        _out(f"  fix      {found.fix}")
+    for source in found.source:
         _out("  " + _source(source))
-    if "rejected" in reference:
+    if found.rejected is not None:
         import json
 
-        _out("  accepted " + json.dumps(reference["accepted"]))
-        rejected = reference["rejected"]
+        _out("  accepted " + json.dumps(found.accepted))
+        rejected = found.rejected
         changes = ", ".join(f"{path} = {json.dumps(value)}" for path, value in rejected["change"].items())
         _out(f"  rejected at {rejected['at']} with {changes}:")
-        target = f"{reference['id'].partition('/')[0]}:{rejected['at']}"
+        target = f"{found.id.partition('/')[0]}:{rejected['at']}"
         _out(f"    specgate check '{json.dumps(rejected['descriptor'])}' --target {target}")
     return 0
+
+
+def _held(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
+    """The forms of a rule by levels; where builds enforce forms of their own, each says whose it is."""
+    if not any("basis" in form for form in holds):
+        return [[str(form["levels"]), form["text"]] for form in holds]
+    page = {"documented": "page", "observed": "builds"}
+    whose = [f"{form['by']} only" if "by" in form else page[form.get("basis", "documented")] for form in holds]
+    return [[str(form["levels"]), who, form["text"]] for form, who in zip(holds, whose, strict=True)]
 
 
 def targets(arguments: argparse.Namespace) -> int:
@@ -195,10 +184,7 @@ def targets(arguments: argparse.Namespace) -> int:
     resolved = [parse_target(name) for name in wanted]
     rows = known_targets(names or DIALECTS) if names or not wanted else []
     if arguments.format == "json":
-        entries = [
-            {"given": g, "target": str(t), "environment": t.environment, "ir_version": t.ir_version}
-            for g, t in zip(wanted, resolved, strict=True)
-        ]
+        entries = [{"given": given, **target.to_dict()} for given, target in zip(wanted, resolved, strict=True)]
         sys.stdout.write(as_json({"resolved": entries, "targets": rows}))
         return 0
     for given, target in zip(wanted, resolved, strict=True):
@@ -220,9 +206,9 @@ def _sources(name: str) -> list[str]:
 
 def _resolution(given: str, target: Any) -> str:
     entry = next((e for e in dialect(target.dialect).environments if e["title"] == target.environment), None)
-    parts = [str(target)]
+    parts = [target.at_level]
     if entry is not None:
-        parts = [str(entry["title"]), *([f"{_via(entry)}"] if _via(entry) else []), str(target)]
+        parts = [str(entry["title"]), *([f"{_via(entry)}"] if _via(entry) else []), target.at_level]
     ir = f" (IR version {target.ir_version})" if target.ir_version else ""
     source = f"; source: {_where(entry)}" if entry else ""
     return f"{given}: {' → '.join(parts)}{ir}{source}"
@@ -243,25 +229,14 @@ def _where(row: dict[str, Any]) -> str:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Print what an error code means and how to get the descriptor checked."""
-    wanted = arguments.code.strip()
-    spelled = _hexadecimal(wanted)
-    for name in DIALECTS:
-        for code, entry in dialect(name).raw.get("codes", {}).get("codes", {}).items():
-            if wanted.upper() == entry["name"].split()[0] or spelled == code:
-                _out(f"{code} {entry['name']} ({dialect(name).raw['dialect']['title']})")
-                _out(f"  {entry['meaning']}")
-                _out(f"  {entry['advice']}")
-                return 0
-    known = [f"{c} {e['name']}" for n in DIALECTS for c, e in dialect(n).raw.get("codes", {}).get("codes", {}).items()]
-    raise InputError(f"unknown code {wanted!r:.40}; known: {'; '.join(known)}")
+    from specgate.codes import explained
 
-
-def _hexadecimal(text: str) -> str | None:
-    """0x80070057 from itself, from an unsigned or a signed decimal number."""
-    try:
-        number = int(text, 0) if len(text) < 30 else None
-    except ValueError:
-        return None
-    if number is None or not -(2**31) <= number < 2**32:
-        return None
-    return f"0x{number & 0xFFFFFFFF:08X}"
+    found = explained(" ".join(arguments.code))
+    if arguments.format == "json":
+        sys.stdout.write(as_json([entry.to_dict() for entry in found]))
+        return 0
+    for entry in found:
+        _out(f"{entry.code} {entry.name} ({dialect(entry.dialect).raw['dialect']['title']})")
+        _out(f"  {entry.meaning}")
+        _out(f"  {entry.advice}")
+    return 0

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
-    "RECORDS", "UNKNOWN", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol", "TensorDesc", "shown",
-    "tensor",
+    "RECORDS", "UNKNOWN", "UNSTATED", "Descriptor", "GraphDesc", "Oddity", "ScaleBias", "Size2D", "Symbol",
+    "TensorDesc", "shown", "tensor",
 ]  # fmt: skip
 
 
@@ -106,6 +106,11 @@ class TensorDesc(NamedTuple):
         return self.type is not None and self.sizes is not None and all(isinstance(s, int) for s in self.sizes)
 
 
+#: An output that a node gives without any type: it counts, and nothing that is said of types can be wrong of it. It is
+#: known by identity, since a tensor of an unknown type and rank (`TensorDesc(None, None)`) is undecided instead.
+UNSTATED: Final = TensorDesc(None, None)
+
+
 def tensor(
     type: str | None,  # noqa: A002  # the field's own word
     sizes: Iterable[int | str | None] | None,
@@ -141,13 +146,15 @@ class GraphDesc:
 class Oddity:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
-    code: ``unknown-field``, ``wrong-kind`` or ``too-many``; where: the field; message: one clause; value: as found.
+    code: ``unknown-attribute``, ``wrong-kind``, ``unknown-word``, ``too-many-inputs`` and so on; where: the field;
+    message: one clause; value: as found; stated: the field type that the file says the value is of, where it says so.
     """
 
     code: str
     where: str
     message: str
     value: Any = None
+    stated: str | None = None
 
 
 @dataclass(slots=True)

@@ -5,9 +5,10 @@ Source: microsoft/DirectML, DxDispatch/doc/Guide.md (Dispatchable: DirectML Oper
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, Oddity, ScaleBias, Size2D, TensorDesc, shown
 from specgate.descriptors.directml_tensor import (
     LIMITS,
     NAME,
@@ -18,7 +19,8 @@ from specgate.descriptors.directml_tensor import (
     tensor_and_known,
     write_tensor,
 )
-from specgate.errors import InputError
+from specgate.descriptors.words import number_of, word_of
+from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["is_descriptor", "read", "read_tensor", "write", "write_tensor"]
+__all__ = ["is_descriptor", "operator_word", "read", "read_tensor", "write", "write_tensor"]
 
 #: Operators inside operators, and in one array: DirectML knows one level (a fused activation) and a handful.
 MAX_NESTING: Final = 2
@@ -43,24 +45,24 @@ _LOOKED_INTO: Final = frozenset({"tensor[]", "operator", "operator[]"})
 def is_descriptor(data: Mapping[str, Any]) -> bool:
     """Return whether `data` looks like a DirectML operator description."""
     kind = data.get("type", data.get("Type"))
-    return isinstance(kind, str) and ("desc" in data or "Desc" in data or kind.startswith("DML_OPERATOR_"))
+    if "desc" in data or "Desc" in data:
+        return isinstance(kind, str) or number_of(kind) is not None
+    return isinstance(kind, str) and kind.startswith("DML_OPERATOR_")
 
 
 def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of one DML_OPERATOR_DESC as a dict; raise InputError or NoTable.
 
-    Enum values by full or short name; `Type`/`Desc` of operator and tensors may be left out, as may every tensor field
-    but DataType and Sizes. A scalar is a number, or an object with the DML_SCALAR_UNION member of its type. Beyond
+    Types, operators, flags and enum values by full or short name or by their number; one that does not exist is kept,
+    so that it is found. `Type`/`Desc` of operator and tensors may be left out, as may every tensor field but DataType
+    and Sizes. A scalar is a number, or an object with the DML_SCALAR_UNION member of its type. Beyond
     DxDispatch, a size may be null (unknown) or a string (symbolic), and Sizes null (an unknown rank).
     """
     return _operator(data, place, 0)
 
 
 def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
-    kind = data.get("type", data.get("Type"))
-    if not isinstance(kind, str):
-        raise InputError(f'expected "type": "DML_OPERATOR_…", found {shown(kind)}', place=place or None)
-    spec = dialect(NAME).operator(kind.removeprefix("DML_OPERATOR_"))
+    spec = dialect(NAME).operator(operator_word(data.get("type", data.get("Type")), place))
     desc = data.get("desc", data.get("Desc"))
     if desc is None:
         desc = {k: v for k, v in data.items() if k not in _DISPATCHABLE_KEYS}
@@ -72,6 +74,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             f"expected an object with the operator's fields, found {shown(desc)}", place=_join(place, "desc")
         )
     fields: dict[str, Any] = {}
+    odd: list[Oddity] = []
     plain = True
     taken = 0
     for name, info in spec.fields.items():
@@ -82,40 +85,58 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
         taken += 1
         where = f"{place}.{name}" if place else name
         if info.type == "tensor":
-            fields[name], known = tensor_and_known(raw, where)
+            fields[name], known = tensor_and_known(raw, where, odd)
             plain = plain and known
         else:
             if info.of is not None and isinstance(raw, dict):
                 from specgate.descriptors.directml_union import read_union
 
                 raw = read_union(raw, desc.get(info.of), where)
-            fields[name] = _value(info, raw, where, depth)
+            fields[name] = _value(info, raw, where, depth, odd)
             plain = plain and info.type not in _LOOKED_INTO
     if taken != len(desc):
         refuse_unknown(desc, list(spec.fields), place, f"a field of {spec.name}")
+    if odd:
+        nested = f"{place}." if place else ""
+        oddities = tuple(
+            replace(o, where=o.where.removeprefix(nested), message=o.message.removeprefix(nested)) for o in odd
+        )
+        return Descriptor(NAME, spec.name, fields, oddities=oddities)
     return Descriptor(NAME, spec.name, fields, plain=plain)
+
+
+def operator_word(kind: Any, place: str = "") -> str:
+    """Return an operator's short name from its name or its number; raise InputError for what is neither."""
+    if kind.__class__ is str and kind.startswith("DML_OPERATOR_") and kind[-1] != ")":
+        return str(kind.removeprefix("DML_OPERATOR_"))
+    word = word_of(kind, dialect(NAME).operator_numbers, "DML_OPERATOR_")
+    if not isinstance(word, str):
+        if number_of(kind) is not None:
+            raise NoTable(f"DirectML has no operator of the number {shown(kind)}")
+        raise InputError(f'expected "type": "DML_OPERATOR_…", found {shown(kind)}', place=place or None)
+    return word
 
 
 def _join(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _value(info: FieldInfo, raw: Any, place: str, depth: int) -> Any:
+def _value(info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Oddity]) -> Any:
     if info.type.endswith("[]"):
         if not isinstance(raw, list):
             raise InputError(f"expected a list, found {shown(raw)}", place=place)
         base = info.type.removesuffix("[]")
         if base == "operator" and len(raw) > MAX_OPERATORS:
             raise InputError(f"expected at most {MAX_OPERATORS} operators, found {len(raw)}", place=place)
-        return [_single(base, info, item, f"{place}[{i}]", depth) for i, item in enumerate(raw)]
-    return _single(info.type, info, raw, place, depth)
+        return [_single(base, info, item, f"{place}[{i}]", depth, odd) for i, item in enumerate(raw)]
+    return _single(info.type, info, raw, place, depth, odd)
 
 
-def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int) -> Any:
+def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Oddity]) -> Any:
     if kind in LIMITS:
         return integer(raw, kind, place)
     if kind == "tensor":
-        return read_tensor(raw, place)
+        return tensor_and_known(raw, place, odd)[0]
     if kind == "bool":
         if not isinstance(raw, int) or raw not in {0, 1}:
             raise InputError(f"expected true or false, found {shown(raw)}", place=place)
@@ -130,10 +151,13 @@ def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int) -> Any
         return ScaleBias(*(_float(part, at) for part, at in _parts(raw, ScaleBias, "DML_SCALE_BIAS", place)))
     if kind == "operator":
         return _nested(raw, place, depth + 1)
-    if isinstance(raw, str):
-        prefix = f"DML_{kind.removeprefix('enum:')}_"
-        return raw.removeprefix(prefix)
-    raise InputError(f"expected a word for {info.name}, found {shown(raw)}", place=place)
+    enum = kind.removeprefix("enum:")
+    if raw.__class__ is str and info.words and raw in info.words:
+        return raw
+    word = word_of(raw, dialect(NAME).numbers(enum), f"DML_{enum}_")
+    if isinstance(word, str) or number_of(word) is not None:
+        return word
+    raise InputError(f"expected a word or a number of DML_{enum}, found {shown(raw)}", place=place)
 
 
 def _nested(raw: Any, place: str, depth: int) -> Descriptor:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Symbol, TensorDesc, shown
+from specgate.descriptors.core import Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.words import number_of, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -52,21 +53,24 @@ def read_tensor(raw: Any, place: str) -> TensorDesc:
     return tensor_and_known(raw, place)[0]
 
 
-def tensor_and_known(raw: Any, place: str) -> tuple[TensorDesc, bool]:
-    """Read a tensor, and say whether every size of it is a known number."""
+def tensor_and_known(raw: Any, place: str, odd: list[Oddity] | None = None) -> tuple[TensorDesc, bool]:
+    """Read a tensor, and say whether every size of it is a known number.
+
+    odd: takes the words that do not exist; without it they are refused. An unknown type stays as it was written.
+    """
     if raw.__class__ is not dict:
         raise InputError(f"expected a tensor description, found {shown(raw)}", place=place)
     if "Desc" in raw:
-        return tensor_and_known(_unwrapped(raw, place), place)
+        return tensor_and_known(_unwrapped(raw, place, odd), place, odd)
     try:
         kind, sizes = raw["DataType"], raw["Sizes"]
     except KeyError as error:
         raise InputError(f"expected the field {error.args[0]}", place=place) from None
     word = _type_words.get(kind) if kind.__class__ is str else None
     if word is None:
-        word = _type_word(kind, place)
+        word = _type_word(kind, place, odd)
     if sizes is None:  # an unknown rank
-        return _full_tensor(raw, word, None, place), False
+        return _full_tensor(raw, word, None, place, odd), False
     if sizes.__class__ is not list or len(sizes) > MAX_DIMENSIONS:
         _refuse_sizes(sizes, place)
     known = True
@@ -77,13 +81,28 @@ def tensor_and_known(raw: Any, place: str) -> tuple[TensorDesc, bool]:
             break
     if len(raw) == 2:
         return TensorDesc(word, tuple(sizes)), known
-    return _full_tensor(raw, word, sizes, place), known
+    return _full_tensor(raw, word, sizes, place, odd), known
 
 
-def _unwrapped(raw: Mapping[str, Any], place: str) -> Any:
-    kind = raw.get("Type", "BUFFER")
-    if kind not in ("BUFFER", "DML_TENSOR_TYPE_BUFFER"):
-        raise InputError(f"expected the tensor type BUFFER, found {shown(kind)}", place=place)
+def _check_kind(kind: Any, place: str, odd: list[Oddity] | None) -> None:
+    numbers = dialect(NAME).numbers("TENSOR_TYPE")
+    if word_of(kind, numbers, "DML_TENSOR_TYPE_") != "BUFFER":
+        _note(f"{place}.Type", place, kind, "DML_TENSOR_TYPE", ["BUFFER"], odd)
+
+
+def _note(where: str, place: str, raw: Any, what: str, known: list[str], odd: list[Oddity] | None) -> None:
+    """Keep a word that does not exist as an oddity of the tensor at `place`; refuse it where none are kept."""
+    if not (isinstance(raw, str) or number_of(raw) is not None):
+        raise InputError(f"expected a {what} by its name or number, found {shown(raw)}", place=where)
+    message = unknown_word(where, raw, what, known)
+    if odd is None:
+        raise InputError(message)
+    odd.append(Oddity("unknown-word", place, message, raw))
+
+
+def _unwrapped(raw: Mapping[str, Any], place: str, odd: list[Oddity] | None) -> Any:
+    if "Type" in raw:
+        _check_kind(raw["Type"], place, odd)
     refuse_unknown(raw, ["Type", "Desc"], place, "a field of DML_TENSOR_DESC")
     inner = raw["Desc"]
     if isinstance(inner, dict) and "Desc" in inner:
@@ -91,10 +110,11 @@ def _unwrapped(raw: Mapping[str, Any], place: str) -> Any:
     return inner
 
 
-def _full_tensor(raw: Mapping[str, Any], word: str, sizes: list[Any] | None, place: str) -> TensorDesc:
-    kind = raw.get("Type", "BUFFER")
-    if kind not in ("BUFFER", "DML_TENSOR_TYPE_BUFFER"):
-        raise InputError(f"expected the tensor type BUFFER, found {shown(kind)}", place=place)
+def _full_tensor(
+    raw: Mapping[str, Any], word: str, sizes: list[Any] | None, place: str, odd: list[Oddity] | None
+) -> TensorDesc:
+    if "Type" in raw:
+        _check_kind(raw["Type"], place, odd)
     refuse_unknown(raw, [*sorted(_TENSOR_KEYS), "Type"], place, "a field of DML_BUFFER_TENSOR_DESC")
     rank = None if sizes is None else len(sizes)
     count = raw.get("DimensionCount", rank)
@@ -112,21 +132,24 @@ def _full_tensor(raw: Mapping[str, Any], word: str, sizes: list[Any] | None, pla
         strides,
         None if total is None else integer(total, "uint64", f"{place}.TotalTensorSizeInBytes"),
         None if alignment is None else integer(alignment, "uint", f"{place}.GuaranteedBaseOffsetAlignment"),
-        None if raw.get("Flags") is None else _flags(raw["Flags"], f"{place}.Flags"),
+        None if raw.get("Flags") is None else _flags(raw["Flags"], place, odd),
     )
 
 
-def _type_word(kind: Any, place: str) -> str:
-    """Return the short name of a data type, learning both spellings on first use."""
-    if not _type_words:
-        for name in [*dialect(NAME).types, "UNKNOWN"]:
-            _type_words[name] = _type_words[f"DML_TENSOR_DATA_TYPE_{name}"] = name
-    if isinstance(kind, str) and kind in _type_words:
-        return _type_words[kind]
-    known = [name for name in _type_words if not name.startswith("DML_")]
-    near = difflib.get_close_matches(kind, known, 1) if isinstance(kind, str) else []
-    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
-    raise InputError(f"{shown(kind)} is not a DML_TENSOR_DATA_TYPE; {hint}", place=f"{place}.DataType")
+def _type_word(kind: Any, place: str, odd: list[Oddity] | None) -> str:
+    """Return the short name of a data type, learning each spelling of one on first use."""
+    numbers = _type_numbers()
+    word = word_of(kind, numbers, "DML_TENSOR_DATA_TYPE_")
+    if isinstance(word, str) and word in numbers:
+        if isinstance(kind, str) and kind.endswith(word):
+            _type_words[kind] = word
+        return word
+    _note(f"{place}.DataType", place, kind, "DML_TENSOR_DATA_TYPE", [w for w in numbers if w != "UNKNOWN"], odd)
+    return str(word)[:80]
+
+
+def _type_numbers() -> dict[str, int]:
+    return {**dialect(NAME).type_numbers, "UNKNOWN": 0}
 
 
 def _refuse_sizes(sizes: Any, place: str) -> None:
@@ -151,18 +174,20 @@ def integer(value: Any, kind: str, place: str) -> int:
     return value
 
 
-def _flags(value: Any, place: str) -> int:
+def _flags(value: Any, place: str, odd: list[Oddity] | None) -> int:
     """Return flags from a number, a name, names joined by ``|``, or a list of names."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return integer(value, "uint", place)
+    number = number_of(value)
+    if number is not None:
+        return integer(number, "uint", f"{place}.Flags")
     known: dict[str, int] = dialect(NAME).raw["types"].get("flags", {})
     total = 0
-    parts = value.split("|") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    parts = value.strip("()").split("|") if isinstance(value, str) else value if isinstance(value, list) else [value]
     for part in parts:
-        short = part.strip().removeprefix("DML_TENSOR_FLAG_") if isinstance(part, str) else ""
-        if short not in known:
-            raise InputError(f"expected flags among {', '.join(known)}, found {shown(value)}", place=place)
-        total |= known[short]
+        short = word_of(part.strip(), known, "DML_TENSOR_FLAG_") if isinstance(part, str) else part
+        if short.__class__ is str and short in known:
+            total |= known[short]
+        else:
+            _note(f"{place}.Flags", place, part, "DML_TENSOR_FLAGS", list(known), odd)
     return total
 
 

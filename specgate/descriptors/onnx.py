@@ -8,8 +8,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
+from specgate.descriptors.words import number_of, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -45,7 +46,8 @@ def operator_name(op_type: str, domain: str = "") -> str:
 def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of a node dict; raise InputError or NoTable.
 
-    ``inputs``/``outputs``: ``{"elem_type": "INT64", "shape": [2, "N", null], "value": …}`` or null where left out.
+    ``inputs``/``outputs``: ``{"elem_type": "INT64", "shape": [2, "N", null], "value": …}`` or null where left out;
+    ``{}`` is an output without a stated type.
     ``opset``: the opset import it was written for, absent to be judged as written for the target.
     """
     prefix = f"{place}." if place else ""
@@ -71,7 +73,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     return build(
         spec,
         _tensors(data.get("inputs"), f"{prefix}inputs"),
-        _tensors(data.get("outputs"), f"{prefix}outputs"),
+        _outputs(data.get("outputs"), f"{prefix}outputs"),
         attributes,
         version=None if opset is None else str(opset),
         name=name,
@@ -93,6 +95,12 @@ def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
     return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
 
 
+def _outputs(raw: Any, place: str) -> list[TensorDesc | None]:
+    """Outputs as `_tensors` reads them; an empty object is one without a stated type."""
+    found = _tensors(raw, place)
+    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
+
+
 def _tensor(raw: Any, place: str) -> TensorDesc | None:
     if raw is None:
         return None
@@ -106,17 +114,17 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
 
 
 def _elem_type(raw: Any, place: str) -> str | None:
-    types = dialect(NAME).types
+    """Return the word of a type from its name, its schema's spelling or its number; one that does not exist stays."""
     if raw is None:
         return None
-    for name, info in types.items():
-        if raw == name or raw == info.get("tensor") or (raw == info.get("value") and not isinstance(raw, bool)):
-            return name
-    if isinstance(raw, str) and dialect(NAME).knows_type(raw):
-        return raw
-    near = difflib.get_close_matches(raw.upper(), types, 1) if isinstance(raw, str) else []
-    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
-    raise InputError(f"{shown(raw)} is not a TensorProto.DataType; {hint}", place=f"{place}.elem_type")
+    table = dialect(NAME)
+    if raw.__class__ is str and (raw in table.types or table.knows_type(raw)):
+        return str(raw)
+    spelt = next((name for name, info in table.types.items() if raw == info.get("tensor")), None)
+    word = spelt or word_of(raw, table.type_numbers, "TensorProto.")
+    if isinstance(word, str) or number_of(word) is not None:
+        return str(word)[:80]
+    raise InputError(f"expected a TensorProto.DataType, found {shown(raw)}", place=f"{place}.elem_type")
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:
@@ -172,13 +180,24 @@ def _object(kind: str, raw: Any) -> Any:
         raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # a value of another kind, as for the others
     try:
         if wanted is TensorDesc:
-            return _tensor(raw, "")
+            return _of_known_type(_tensor(raw, ""))
         if not raw.keys() <= {"inputs", "outputs"}:
             raise ValueError("a graph is expected as inputs and outputs")
-        ends = [[t or TensorDesc(None, None) for t in _tensors(raw.get(key), key)] for key in ("inputs", "outputs")]
+        ends = [
+            [_of_known_type(t) or TensorDesc(None, None) for t in _tensors(raw.get(key), key)]
+            for key in ("inputs", "outputs")
+        ]
         return GraphDesc(tuple(ends[0]), tuple(ends[1]))
     except InputError as error:
         raise ValueError(f"{_OBJECTS[kind]} is expected: {error}") from None
+
+
+def _of_known_type(tensor: TensorDesc | None) -> TensorDesc | None:
+    """Return a tensor; raise ValueError for a type that the dialect does not have."""
+    table = dialect(NAME)
+    if tensor is not None and tensor.type is not None and not table.knows_type(tensor.type):
+        raise ValueError(unknown_word("its type", tensor.type, "element type", table.types))
+    return tensor
 
 
 def write(descriptor: Descriptor) -> dict[str, Any]:
@@ -213,6 +232,8 @@ def _attribute(value: Any) -> Any:
 def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
     if tensor is None:
         return None
+    if tensor is UNSTATED:
+        return {}
     shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
     written: dict[str, Any] = {"elem_type": tensor.type, "shape": shape}
     if tensor.value is not None:

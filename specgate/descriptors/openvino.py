@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, TensorDesc, shown
 from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -22,6 +22,8 @@ __all__ = ["attribute_value", "is_descriptor", "read", "write"]
 
 NAME: Final = "openvino"
 _KEYS: Final = ("type", "version", "name", "id", "inputs", "outputs", "data")
+#: How a layer and a port say that a type is not known.
+_NO_TYPE: Final = ("dynamic", "UNSPECIFIED")
 _TENSOR_KEYS: Final = ("element_type", "shape", "value", "name")
 
 
@@ -35,7 +37,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of a layer dict; raise InputError or NoTable.
 
     ``inputs``/``outputs``: ``{"element_type": "i64", "shape": [3, -1]}``; -1 or null is an unknown size, a shape of
-    null an unknown rank. ``version``: the opset of the layer; absent to be judged as written for the target.
+    null an unknown rank, and ``{}`` an output without a stated type. ``version``: the opset of the layer; absent
+    to be judged as written for the target.
     """
     prefix = f"{place}." if place else ""
     for key in data:
@@ -56,7 +59,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     return build(
         dialect(NAME).operator(kind),
         _tensors(data.get("inputs"), f"{prefix}inputs"),
-        _tensors(data.get("outputs"), f"{prefix}outputs"),
+        _outputs(data.get("outputs"), f"{prefix}outputs"),
         attributes,
         version=version,
         name=name,
@@ -72,6 +75,12 @@ def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
     return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
 
 
+def _outputs(raw: Any, place: str) -> list[TensorDesc | None]:
+    """Outputs as `_tensors` reads them; an empty object is one without a stated type."""
+    found = _tensors(raw, place)
+    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
+
+
 def _tensor(raw: Any, place: str) -> TensorDesc | None:
     if raw is None:
         return None
@@ -80,14 +89,19 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
     for key in raw:
         if key not in _TENSOR_KEYS:
             raise InputError(f"{shown(key)} is not a field of a port; expected element_type, shape, value", place=place)
-    kind = raw.get("element_type")
-    types = dialect(NAME).types
-    if kind is not None and (not isinstance(kind, str) or kind not in types):
-        near = difflib.get_close_matches(kind, types, 1) if isinstance(kind, str) else []
-        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(types)}"
-        raise InputError(f"{shown(kind)} is not an element type; {hint}", place=f"{place}.element_type")
+    kind = _element_type(raw.get("element_type"), f"{place}.element_type")
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=True)
     return TensorDesc(kind, shape, value=flat(raw.get("value"), f"{place}.value"))
+
+
+def _element_type(raw: Any, place: str) -> str | None:
+    """Return a type by the word of a layer or of a port (``f32``, ``FP32``); one that does not exist stays as it is."""
+    if raw is None or (isinstance(raw, str) and raw in _NO_TYPE):
+        return None
+    if not isinstance(raw, str):
+        raise InputError(f"expected an element type such as f32, found {shown(raw)}", place=place)
+    types = dialect(NAME).types
+    return raw if raw in types else next((name for name, info in types.items() if info.get("ir") == raw), raw[:80])
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:
@@ -146,6 +160,8 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
 def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:
     if tensor is None:
         return None
+    if tensor is UNSTATED:
+        return {}
     shape = (
         None
         if tensor.sizes is None

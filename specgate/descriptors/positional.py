@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.words import unknown_word
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
@@ -35,16 +36,19 @@ def build(
     """Return the Descriptor of a node: tensors by position, attributes converted or noted as oddities.
 
     convert: (field, raw) -> value; raises ValueError with what was expected when the raw value is of another kind.
-    An attribute that is UNKNOWN (a function's parameter) is kept so. kinds: the field type that each attribute says it
-    is of, where it says so. Without a version tensors stand as at the newest level; see `relaid`.
+    An attribute that is UNKNOWN (a function's parameter) is kept so. inputs, outputs: None is one that is left out,
+    UNSTATED an output that is given without a type; an array holds as many as are given, left out or not. kinds: the
+    field type that each attribute says it is of, where it says so. Without a version tensors stand as at the newest
+    level; see `relaid`.
     """
     layout = spec.layout(version)
     fields: dict[str, Any] = {}
     oddities: list[Oddity] = []
     extra: dict[str, Any] = {}
     for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
-        placed, left = _placed(infos, tensors)
+        placed, left = _placed(infos, tensors, spec)
         fields.update(placed)
+        oddities.extend(_unknown_types(spec, placed))
         if left:
             message = f"{len(tensors)} {kind} are given, at most {len(infos)} are defined"
             oddities.append(Oddity(f"too-many-{kind}", kind, message))
@@ -53,33 +57,51 @@ def build(
         if not isinstance(key, str):
             raise InputError(f"expected attributes by name, found the key {shown(key)}")
         info = layout.attributes.get(key)
+        stated = kinds.get(key) if kinds else None
         if info is None:
             if not spec.raw.get("unchecked_attributes"):
-                words = ", ".join(layout.attributes) or "none"
-                message = f"{spec.name} defines no attribute {shown(key)} (it has: {words})"
-                oddities.append(Oddity("unknown-attribute", key, message, raw))
+                message = f"{spec.name} defines no attribute {shown(key)}"
+                oddities.append(Oddity("unknown-attribute", key, message, raw, stated))
             continue
-        stated = kinds.get(key) if kinds else None
         try:
             if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
                 raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except ValueError as error:
-            oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw))
+            oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw, stated))
     read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
 
 
+_BLANK: Final = TensorDesc(None, None)
+
+
+def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Oddity]:
+    """Yield the tensors whose type is a word that the dialect does not have."""
+    types = spec.dialect.types
+    for name, value in placed.items():
+        for index, tensor in enumerate(value if isinstance(value, list) else (value,)):
+            word = tensor.type
+            if word is not None and word not in types and not spec.dialect.knows_type(word):
+                where = f"{name}[{index}]" if isinstance(value, list) else name
+                message = unknown_word(f"the type of {where}", word, "element type", types)
+                yield Oddity("unknown-word", where, message, word)
+
+
 def _placed(
-    infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None]
+    infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None], spec: OperatorSpec
 ) -> tuple[dict[str, Any], tuple[TensorDesc | None, ...]]:
-    """Return the tensors by field, and those that no field is left for."""
+    """Return the tensors by field, and those that no field is left for.
+
+    An output without a type is kept where it counts: in an array, or where a rule asks whether it is given.
+    """
     placed: dict[str, Any] = {}
     for index, (info, tensor) in enumerate(zip(infos, tensors, strict=False)):
         if info.type == "tensor[]":
-            given = [t for t in tensors[index:] if t is not None]
+            left_out = UNSTATED if info.kind == "output" else _BLANK
+            given = [left_out if t is None else t for t in tensors[index:]]
             return (placed | {info.name: given} if given else placed), ()
-        if tensor is not None:
+        if tensor is not None and (tensor is not UNSTATED or info.name in spec.counted_outputs):
             placed[info.name] = tensor
     return placed, tuple(tensors[len(infos) :])
 
@@ -91,6 +113,8 @@ def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor
     from specgate.descriptors.read import reader
 
     before = spec.layout(descriptor.layout)
+    named = spec.fields
+    kinds = {named[o.where].vendor_name if o.where in named else o.where: o.stated for o in descriptor.oddities}
     made = build(
         spec,
         _with_extra(descriptor, before.inputs, "inputs"),
@@ -99,6 +123,7 @@ def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor
         version=level,
         name=descriptor.name,
         convert=reader(spec.dialect.name).attribute_value,
+        kinds={name: kind for name, kind in kinds.items() if kind is not None},
     )
     return replace(made, version=descriptor.version)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, Descriptor, GraphDesc, Symbol, TensorDesc
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, Symbol, TensorDesc
 from specgate.descriptors.onnx import attribute_value, container, operator_name
 from specgate.descriptors.positional import attributes_of, build, positional
 from specgate.errors import InputError
@@ -62,7 +62,7 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
     return build(
         spec,
         [_tensor(name, known.get(name)) if name else None for name in node.input],
-        [_tensor(name, known[name]) if name in known else None for name in node.output],
+        [(_tensor(name, known[name]) if name in known else UNSTATED) if name else None for name in node.output],
         {attribute.name: _attribute(attribute) for attribute in node.attribute},
         version=None if opset is None else str(opset),
         name=node.name or None,
@@ -115,7 +115,9 @@ def _tensor(name: str, info: Any) -> TensorDesc:
         return TensorDesc(_spelt(kind, name), None)
     held = kind.tensor_type
     sizes = tuple(_size(dim) for dim in held.shape.dim) if held.HasField("shape") else None
-    return TensorDesc(_type(held.elem_type, name), sizes)
+    kind_of = {int(entry["value"]): word for word, entry in dialect("onnx").types.items()}
+    number = int(held.elem_type)  # one that does not exist stays, so that it is found
+    return TensorDesc(kind_of.get(number, str(number)) if number else None, sizes)
 
 
 def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
@@ -188,7 +190,8 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
             info = layout.attributes.get(name)
             fitting = None if info is None or info.name in odd else kinds.get(name)
             node.attribute.append(onnx.helper.make_attribute(name, _proto(onnx, info, value), attr_type=fitting))
-        tensors = {name: tensor for name, tensor in [*inputs, *outputs] if tensor is not None}
+        stated = [(name, tensor) for name, tensor in [*inputs, *outputs] if tensor is not UNSTATED]
+        tensors = {name: tensor for name, tensor in stated if tensor is not None}
         return node, {name: _value_info(onnx, name, tensor) for name, tensor in tensors.items()}
     except (ValueError, TypeError) as error:
         raise InputError(f"no NodeProto can hold this descriptor: {error!s:.120}") from None

@@ -36,9 +36,9 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
 
     An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
     one is left out; one that is the name of an array of tensors as the sizes of each. A fused operator
-    becomes the function that it is of one array. An output_type is the numpy type that a tensor declares, not passed
-    where it declares none. Raises InputError where something must be known and is not, and NoKernel for a fused
-    operator without one.
+    becomes the function that it is of one array. An output_type is the numpy type that a tensor declares, or whose
+    number an attribute holds, not passed where none is stated. Raises InputError where something must be known and is
+    not, and NoKernel for a fused operator without one.
     """
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
@@ -64,11 +64,19 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
             settled[name] = _as_it_is(fields[text], info, spec, level)
         elif not _may_lack(info, spec, level):
             raise InputError(f"{text} must be known to execute {spec.name}")
-    for name, text in recipe.get("output_type", {}).items():
-        tensor = fields[text]
-        if isinstance(tensor, TensorDesc) and tensor.type in spec.dialect.types:
-            settled[name] = numpy_type(spec.dialect, tensor.type)
+    for name, entry in recipe.get("output_type", {}).items():
+        stated = (_stated_type(fields[text], spec.dialect) for text in (entry if isinstance(entry, list) else [entry]))
+        word = next((word for word in stated if word is not None), None)
+        if word is not None:
+            settled[name] = numpy_type(spec.dialect, word)
     return settled
+
+
+def _stated_type(value: Any, tables: Dialect) -> str | None:
+    """The type that a tensor declares, or whose number an attribute holds; None where it is none."""
+    if isinstance(value, TensorDesc):
+        return value.type if value.type in tables.types else None
+    return next((word for word, info in tables.types.items() if info.get("value") == value), None)
 
 
 def _may_lack(info: FieldInfo, spec: OperatorSpec, level: str) -> bool:

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from specgate.models.dx_model import DxBinding, DxCommand, DxModel
     from specgate.spec.forms import FieldInfo
 
-__all__ = ["MAX_BYTES", "run_dx_model"]
+__all__ = ["run_dx_model"]
 
-#: Of all buffers together, and of any one tensor.
-MAX_BYTES: Final = 4 * memory.MAX_BYTES
 #: DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT (windows-ai-docs, docs/directml/directml-constants.md, at 4e936fa6).
 ALIGNMENT: Final = 16
 _BINARY: Final = (".dat", ".bin")
@@ -44,28 +42,29 @@ def run_dx_model(
     out: Callable[[str], None],
     base_dir: str | os.PathLike[str] | None = None,
     write_files: bool = False,
-    max_bytes: int = MAX_BYTES,
+    budget: memory.Budget | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Execute a model's commands in order; return what its buffers hold at the end, flat, by the resources' names.
 
     level: the feature level whose behaviour applies. out: takes the text of each print command, in DxDispatch's form,
     and notes on undefined elements. base_dir: where files are read from (else the current folder) and written to; the
     model file's folder when left out. write_files: let writeFile commands write; without it a model that has one is
-    refused. Raises InputError, NoTable and NoKernel, before anything runs where it can be known.
+    refused. budget: of buffers, tensors, the kernels' work and the time. Raises InputError, NoTable and NoKernel,
+    before anything runs where it can be known.
     """
     dialect("directml").check_level(level)
     folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."
     _refuse_early(model, level, write_files)
     buffers: dict[str, Buffer] = {}
-    left = max_bytes
+    budget = memory.budget_of() if budget is None else budget
     plans: dict[str, Plan] = {}
     for name, resource in model.resources.items():
         with _placed(model, ""):
-            plans[name] = plan_buffer(resource, [folder], place_of("resources", name), left)
-        left -= plans[name].whole
+            plans[name] = plan_buffer(resource, [folder], place_of("resources", name), budget.left)
+        budget = budget.less(plans[name].whole)
     for name in list(plans):  # memory is taken when all is known to fit
         buffers[name] = plans.pop(name).make()
-    run = _Run(model, level, out, folder, max_bytes, buffers)
+    run = _Run(model, level, out, folder, budget, buffers)
     for i, command in enumerate(model.commands):
         with _placed(model, f"commands[{i}]"):
             run.step(command)
@@ -134,7 +133,7 @@ class _Run:
     level: str
     out: Callable[[str], None]
     folder: str
-    max_bytes: int
+    budget: memory.Budget
     buffers: dict[str, Buffer]
     owned: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -183,7 +182,8 @@ class _Run:
         targets = {
             name: self._ranges(name, tensors, _bound(command.bindings, name)) for name, tensors in outputs.items()
         }
-        results = execute_at(descriptor, arrays, self.level, max_bytes=min(memory.MAX_BYTES, self.max_bytes))
+        left = self.budget.less(sum(map(memory.held_bytes, (*arrays.values(), *self.owned.values()))))
+        results = execute_at(descriptor, arrays, self.level, budget=left)
         for name, tensors in outputs.items():
             parts = results[name] if isinstance(results[name], list) else [results[name]]
             for part, target, tensor, binding in zip(
@@ -223,7 +223,7 @@ class _Run:
     ) -> NDArray[Any] | list[NDArray[Any]]:
         """The logical array of an input, a list where the field is an array of tensors."""
         pairs = zip(self._ranges(name, tensors, bound), tensors, strict=True)
-        found = [gather_tensor(data, tensor, name, self.max_bytes) for data, tensor in pairs]
+        found = [gather_tensor(data, tensor, name, self.budget.left) for data, tensor in pairs]
         return found[0] if isinstance(descriptor.fields[name], TensorDesc) else found
 
     def _write_file(self, command: DxCommand) -> None:

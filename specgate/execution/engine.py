@@ -8,16 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.positional import relaid
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
-from specgate.execution.kernels import find_kernel
+from specgate.execution.counts import hold_counts
+from specgate.execution.kernels import find_kernel, needs_of
+from specgate.execution.recipe import array_fields, output_fields
 from specgate.execution.types import as_array, numpy_type
 from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -29,45 +32,78 @@ __all__ = ["execute_at", "hold_executable"]
 
 
 def execute_at(
-    descriptor: Descriptor, arrays: Mapping[str, Any], level: str, *, max_bytes: int = memory.MAX_BYTES
+    descriptor: Descriptor,
+    arrays: Mapping[str, Any],
+    level: str,
+    *,
+    max_bytes: int | None = None,
+    budget: memory.Budget | None = None,
 ) -> dict[str, Any]:
     """Return the outputs of `descriptor` at `level`, by the operator's output names; those it leaves out are not there.
 
     arrays: logical arrays by the operator's input names, in any memory order, of the declared type and sizes; Python
     numbers and nested lists are converted when they fit. An array of tensors is a list, as an input and as an output.
-    Inputs that the descriptor holds as constants may be left out.
-    Raises InputError for what cannot be computed, NoKernel where the table names no kernel. Elements that the page
-    leaves undefined are masked (`numpy.ma`).
+    Inputs that the descriptor holds as constants may be left out. max_bytes: what the kernel may work with, outputs
+    included; budget: that and the time, where more than this execution shares them.
+    Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
+    Elements that the page leaves undefined are masked (`numpy.ma`).
     """
-    spec, level = hold_executable(descriptor, level)
-    recipe = spec.raw["execute"]
-    kernel = find_kernel(recipe["kernel"])
+    spec, level, descriptor = hold_executable(descriptor, level)
+    kernel = find_kernel(spec.raw["execute"]["kernel"])
     inputs = _inputs(descriptor, arrays, spec)
-    arguments: dict[str, Any] = {name: inputs[field] for name, field in recipe["arrays"].items() if field in inputs}
+    arguments: dict[str, Any] = {
+        name: inputs[field] for name, field in array_fields(spec, level).items() if field in inputs
+    }
     arguments.update(kernel_arguments(descriptor, spec, level))
-    with memory.limit(max_bytes):
-        results = kernel(**arguments)
-    names = recipe["outputs"]
+    left = _budget(descriptor, spec, arguments, budget or memory.budget_of(max_bytes))
+    results = _computed(kernel, arguments, left)
     results = results if isinstance(results, tuple) else (results,)
-    outputs = {name: _array(each) for name, each in zip(names, results, strict=True)}
+    pairs = zip(output_fields(spec, level), results, strict=True)
+    outputs = {name: _array(each) for name, each in pairs if name is not None}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
 
 
-def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str]:
-    """Return the operator and the level whose behaviour applies; raise what no arrays would change."""
+def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
+    """Return the operator, the level whose behaviour applies, and the descriptor there; raise what no arrays would change."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = spec.raw.get("execute")
     if recipe is None:
         raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
-    for oddity in descriptor.oddities:
-        raise InputError(oddity.message, place=oddity.where)
-    level = _level(descriptor, spec, level)
+    level, descriptor = _at(descriptor, spec, level)
     if not spec.has_kernel(level):
         raise NoKernel(
             f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.spoken(recipe['since'])} on only"
         )
     _hold_complete(descriptor, spec, level)
-    return spec, level
+    hold_counts(descriptor, spec, level)
+    return spec, level, descriptor
+
+
+def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
+    """Call a kernel within a budget; memory that there is not is no fault of the kernel."""
+    try:
+        with memory.limit(budget):
+            return kernel(**arguments)
+    except MemoryError as error:
+        raise InputError(f"needs more memory than there is: {error}") from None
+
+
+def _budget(
+    descriptor: Descriptor, spec: OperatorSpec, arguments: Mapping[str, Any], whole: memory.Budget
+) -> memory.Budget:
+    """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
+    whole.hold_time()
+    item_size = max(map(memory.item_size, arguments.values()), default=0)
+    for_input, for_output = needs_of(spec.raw["execute"]["kernel"], item_size)
+    taken = int(for_input * sum(map(memory.elements, arguments.values())))
+    declared = 0
+    for info in spec.outputs:
+        value = descriptor.fields.get(info.name)
+        for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else (value,):
+            shape = _shape(tensor) if isinstance(tensor, TensorDesc) else None
+            declared += 0 if shape is None else _count(shape)
+    whole.hold(taken + int(for_output * declared), f"executing {spec.name}")
+    return whole.less(taken, for_output)
 
 
 def _array(output: Any) -> Any:
@@ -94,17 +130,23 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
     return True
 
 
-def _level(descriptor: Descriptor, spec: OperatorSpec, level: str) -> str:
-    """The level whose behaviour applies: the descriptor's own, else the target's; it must have the operator."""
+def _at(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, Descriptor]:
+    """The level whose behaviour applies, the descriptor's own or else the target's, and the descriptor as read there.
+
+    The level must have the operator with every field that the descriptor has.
+    """
     spec.dialect.check_level(level)
     own = descriptor.version or level
     spec.dialect.check_level(own)
     if own not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(own)}")
+    descriptor = relaid(descriptor, spec, own)
+    for oddity in descriptor.oddities:
+        raise InputError(oddity.message, place=oddity.where)
     for name, info in spec.fields.items():
         if descriptor.fields.get(name) is not None and not spec.dialect.holds(own, info.since, info.until):
             raise InputError(f"is not a field of {spec.name} at {spec.dialect.spoken(own)}", place=name)
-    return own
+    return own, descriptor
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:

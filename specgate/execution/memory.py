@@ -1,46 +1,151 @@
-"""Allocation with a limit: a kernel asked for an absurd output refuses instead of exhausting the machine."""
+"""The budget of one execution: bytes that it may hold, and a time by which it ends; what would exceed it is refused.
+
+A kernel is a numpy function, so neither can be enforced from outside. What is: before a kernel is called, and where it
+makes an array whose size follows from values or attributes, what it is going to work with is estimated from its
+kernel's needs for each element (`specgate.execution.kernels.Needs`); loops whose length follows from sizes or
+attributes go through `in_time`, and matrix products through `specgate.execution.kernels.products`.
+"""
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from numpy.typing import NDArray
+__all__ = [
+    "MAX_BYTES",
+    "MAX_SECONDS",
+    "Budget",
+    "budget_of",
+    "elements",
+    "empty",
+    "held_bytes",
+    "in_time",
+    "item_size",
+    "limit",
+]
 
-__all__ = ["MAX_BYTES", "empty", "limit"]
-
-#: What one execution may allocate unless told otherwise: enough for real tensors, too little to hurt a machine.
-MAX_BYTES: Final = 2**29
+#: What one execution may hold unless told otherwise: enough for real models, too little to hurt a machine.
+MAX_BYTES: Final = 2**31
+#: How long one execution may take unless told otherwise.
+MAX_SECONDS: Final = 300.0
 MAX_DIMENSIONS: Final = 64
-_limit: ContextVar[int] = ContextVar("_limit", default=MAX_BYTES)
+#: What Python takes for a text beside its characters.
+_TEXT: Final = 56
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is left of an execution's limits. ends: by `time.monotonic`. max_bytes, max_seconds: the whole, to name it.
+
+    left: bytes. for_output: what a kernel works with for each element of an output, in bytes.
+    """
+
+    max_bytes: int = MAX_BYTES
+    max_seconds: float = MAX_SECONDS
+    ends: float = float("inf")
+    left: int = MAX_BYTES
+    for_output: float = 0.0
+
+    def less(self, taken: int, for_output: float = 0.0) -> Budget:
+        """Return what is left when `taken` bytes are held; less than 0 is 0."""
+        return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - taken), for_output)
+
+    def hold(self, needed: int, what: str) -> None:
+        """Raise InputError where `needed` bytes are more than is left."""
+        if needed > self.left:
+            left = f"; {self.left} are left" if self.left != self.max_bytes else ""
+            raise InputError(f"{what} needs {needed} bytes, more than the limit of {self.max_bytes} (max_bytes){left}")
+
+    def hold_time(self) -> None:
+        """Raise InputError where the time is over."""
+        if time.monotonic() > self.ends:
+            raise InputError(f"takes longer than the limit of {self.max_seconds:g} seconds (max_seconds)")
+
+    @property
+    def seconds(self) -> float:
+        """How many seconds are left."""
+        return max(0.0, self.ends - time.monotonic())
+
+
+def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) -> Budget:
+    """Return a budget that begins now; None: `MAX_BYTES`, `MAX_SECONDS`. Raises InputError for what is no limit."""
+    most = MAX_BYTES if max_bytes is None else max_bytes
+    longest = MAX_SECONDS if max_seconds is None else max_seconds
+    if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+        raise InputError(f"expected max_bytes as a number of bytes, found {most!r:.40}")
+    if not isinstance(longest, int | float) or isinstance(longest, bool) or not longest >= 0:
+        raise InputError(f"expected max_seconds as a number of seconds, found {longest!r:.40}")
+    return Budget(most, longest, time.monotonic() + longest, most)
+
+
+_NONE: Final = Budget()
+_budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
 
 
 @contextmanager
-def limit(max_bytes: int) -> Iterator[None]:
-    """Within it, kernels may allocate arrays of at most `max_bytes` each."""
-    token = _limit.set(max_bytes)
+def limit(budget: Budget | int) -> Iterator[None]:
+    """Within it, kernels may use what is left of `budget`, or so many bytes."""
+    token = _budget.set(budget if isinstance(budget, Budget) else budget_of(budget))
     try:
         yield
     finally:
-        _limit.reset(token)
+        _budget.reset(token)
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return `numpy.empty`, or raise InputError above the limit in force."""
+def in_time(items: Iterable[T]) -> Iterator[T]:
+    """Yield the items of a loop that may be long; raise InputError once the time of the budget in force is over."""
+    budget = _budget.get()
+    for item in items:
+        budget.hold_time()
+        yield item
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return `numpy.empty`, or raise InputError above what the budget in force leaves.
+
+    It counts what the kernel works with for each element of an output, too.
+    """
     if len(shape) > MAX_DIMENSIONS:
         raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that numpy has")
-    needed = prod(shape) * dtype.itemsize
-    if needed > _limit.get():
-        raise InputError(
-            f"the output of shape {list(shape)} needs {needed} bytes, more than the limit of {_limit.get()}"
-        )
+    budget = _budget.get()
+    needed = prod(shape) * max(dtype.itemsize, budget.for_output)
+    budget.hold(int(needed), f"the output of shape {list(shape)}")
     return np.empty(shape, dtype)
+
+
+def elements(value: Any) -> int:
+    """Return how many elements an array has, or arrays in a list have together; 0 of anything else."""
+    if isinstance(value, np.ndarray):
+        return int(value.size)
+    return sum(map(elements, value)) if isinstance(value, list | tuple) else 0
+
+
+def item_size(value: Any) -> int:
+    """Return how many bytes an element of an array takes, or of the widest in a list; 0 of anything else."""
+    if isinstance(value, np.ndarray):
+        return int(value.itemsize)
+    return max(map(item_size, value), default=0) if isinstance(value, list | tuple) else 0
+
+
+def held_bytes(value: Any) -> int:
+    """Return how many bytes a value takes: an array, texts included, a sequence or map of values, or none."""
+    if isinstance(value, np.ndarray):
+        texts = value.reshape(-1) if value.dtype == np.object_ else ()
+        return int(value.nbytes) + sum(_TEXT + len(text) for text in texts if isinstance(text, str | bytes))
+    if isinstance(value, dict):
+        return sum(map(held_bytes, value.values())) + _TEXT * len(value)
+    if isinstance(value, list | tuple):
+        return sum(map(held_bytes, value)) + 8 * len(value)
+    return 0 if value is None else _TEXT

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.onnx import attribute_value, operator_name
+from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
+from specgate.execution.apart import INSTALL, installed, run_apart
 from specgate.execution.engine import execute_at
+from specgate.execution.reference import known_to_differ
 from specgate.execution.types import as_array, numpy_type
 from specgate.execution.weights import Weights
 from specgate.models.onnx_model import read_model
@@ -21,17 +23,17 @@ from specgate.models.onnx_structure import OnnxGraph, OnnxTensor
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from specgate.descriptors.core import Descriptor
     from specgate.models.onnx_structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
     from specgate.spec.forms import FieldInfo
+    from specgate.targets import Target
 
-__all__ = ["MAX_BYTES", "run_model"]
+__all__ = ["Run", "label_of", "run_model"]
 
-#: Of constants together, and of the values that are alive at one time.
-MAX_BYTES: Final = 4 * memory.MAX_BYTES
 _CONSTANTS: Final = {
     "value_float": "FLOAT",
     "value_floats": "FLOAT",
@@ -45,35 +47,59 @@ _CONSTANTS: Final = {
 def run_model(
     path: str,
     arrays: Mapping[str, Any],
+    target: Target | None = None,
     *,
-    max_bytes: int = MAX_BYTES,
-    told: Callable[[str], object] = lambda _: None,
+    budget: memory.Budget | None = None,
+    on_fallback: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.
 
     arrays: by the names of the graph's inputs, of their declared types and sizes (one symbol is one size throughout);
-    an input with an initializer may be left out. Operators without a kernel, subgraphs and the model's functions are
-    computed by the onnx package's reference evaluator, within its own limits; `told` gets a line that says which.
-    Raises InputError; NoTable and NoKernel name the node for which neither has a kernel.
+    an input with an initializer may be left out. target: a runtime up to this opset; a model that imports a newer one
+    is refused. budget: of the values that are alive, the kernels' work and the time. Operators without a kernel,
+    subgraphs and the model's functions are computed by the onnx package's reference evaluator, in a process of its own;
+    `on_fallback` gets a line that says which. Raises InputError; NoTable and NoKernel name the node for which neither
+    has a kernel.
     """
+    budget = memory.budget_of() if budget is None else budget
     model = read_model(path)
-    run = _Run(model, path, max_bytes)
+    _hold_target(model, target, path)
+    run = Run(model, path, budget)
     lack = _first_lack(run, path)
     with _in_file(path):
         run.take_inputs(arrays, weights=lack is None)
     if lack is None:
         lack = _walked(run, path)
         if lack is not None:  # of types that only the nodes before it tell
-            run = _Run(model, path, max_bytes)
+            run = Run(model, path, budget)
             run.take_inputs(arrays, weights=False)
-    if lack is not None:
-        told(run.by_reference(lack))
     with _in_file(path):
+        if lack is not None:
+            on_fallback(run.fall_back(lack))
         return {info.name: run.output(info) for info in model.graph.outputs}
 
 
-def _walked(run: _Run, path: str) -> NoKernel | None:
+def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
+    """Refuse a model that the target does not run: of another dialect, or with an import above it."""
+    if target is None:
+        return
+    tables = dialect("onnx")
+    if target.dialect != tables.name:
+        raise InputError(f"a model of {tables.name} cannot be executed for {target}", file=path)
+    for imports in (model.opset_imports, *(function.opset_imports for function in model.functions)):
+        for domain, version in imports.items():
+            known = tables.domain_level(domain, target.level) if domain in ("", *tables.domains) else None
+            if known is None and domain in tables.domains:
+                raise InputError(f"imports {domain} {version}, which is not part of {target.described}", file=path)
+            if known is not None and version > int(known):
+                name = f"{domain} {version}" if domain else f"opset {version}"
+                raise InputError(f"imports {name}, above {target.described}, which goes up to {known}", file=path)
+
+
+def _walked(run: Run, path: str) -> NoKernel | None:
     """Execute all nodes; return what the first one that cannot be lacks."""
+    with _in_file(path):
+        run.drop_dead(-1, list(run.values))
     for index, node in enumerate(run.graph.nodes):
         try:
             with _placed(node, index, path):
@@ -85,7 +111,7 @@ def _walked(run: _Run, path: str) -> NoKernel | None:
     return None
 
 
-def _first_lack(run: _Run, path: str) -> NoKernel | NoTable | None:
+def _first_lack(run: Run, path: str) -> NoKernel | NoTable | None:
     """Return what the first node that has no kernel lacks."""
     for index, node in enumerate(run.graph.nodes):
         try:
@@ -104,13 +130,14 @@ def _in_file(path: str) -> Iterator[None]:
         raise InputError(error.message, file=error.file or path, place=error.place) from None
 
 
-def _label(node: OnnxNode, index: int) -> str:
+def label_of(node: OnnxNode, index: int) -> str:
+    """Return how messages call a node: by its name, else by its number and operator."""
     return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
 
 
 @contextmanager
 def _placed(node: OnnxNode, index: int, path: str) -> Iterator[None]:
-    label = _label(node, index)
+    label = label_of(node, index)
     try:
         yield
     except InputError as error:
@@ -120,18 +147,18 @@ def _placed(node: OnnxNode, index: int, path: str) -> Iterator[None]:
         raise type(error)(f"{label}: {error}") from None
 
 
-class _Run:
+class Run:
     """The values of one run by name, and the sizes that symbols stand for."""
 
-    def __init__(self, model: OnnxModel, path: str, max_bytes: int) -> None:
+    def __init__(self, model: OnnxModel, path: str, budget: memory.Budget) -> None:
         self.path = path
         self.model = model
         self.graph = model.graph
         self.imports = model.opset_imports
         self.functions = {(function.domain, function.name) for function in model.functions}
         self.tables = dialect("onnx")
-        self.weights = Weights(path, max_bytes)
-        self.max_bytes = max_bytes
+        self.weights = Weights(path, budget.left)
+        self.budget = budget
         self.values: dict[str, NDArray[Any]] = {}
         self.symbols: dict[str, tuple[int, str]] = {}
         self.last_use = {name: i for i, node in enumerate(self.graph.nodes) for name in node.inputs}
@@ -153,7 +180,7 @@ class _Run:
         if _is_constant(node):
             return
         spec = self.tables.operator(operator_name(node.op_type, node.domain))
-        if not self._has_kernel(node.domain, node.op_type):
+        if not self.has_kernel(node.domain, node.op_type):
             raise NoKernel(f"{self.tables.name} {spec.name} has no kernel yet")
 
     def take_inputs(self, arrays: Mapping[str, Any], *, weights: bool) -> None:
@@ -201,34 +228,15 @@ class _Run:
             elif size is not None and size != found:
                 raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
 
-    def by_reference(self, lack: NoKernel | NoTable) -> str:
-        """Let onnx.reference run the model, which asks here for what has a kernel; return who computed what."""
-        from specgate.execution.reference import operators_of, run_by_reference
+    def fall_back(self, lack: NoKernel | NoTable) -> str:
+        """Let onnx.reference run the model, which uses our kernels where there are some; return who computed what."""
+        if not installed():
+            raise NoKernel(f"{lack}; {INSTALL}")
+        self.values, line = run_apart(self.path, self.values, self.budget, str(lack))
+        return line
 
-        nodes = operators_of(self.model)
-        ours = sorted(key for key in nodes if key not in self.functions and self._has_kernel(*key))
-        refused: set[tuple[str, str]] = set()
-
-        def compute(op_type: str, domain: str, *rest: Any) -> list[NDArray[Any]]:
-            try:
-                return self._compute(op_type, domain, *rest)
-            except NoKernel:
-                refused.add((domain, op_type))
-                raise
-
-        try:
-            results, evaluating = run_by_reference(self.path, self.values, ours, compute)
-        except NoKernel as error:
-            raise NoKernel(f"{lack}; {error}") from None
-        self.values = {name: _objects(value) for name, value in results.items()}
-        handed = [
-            (f"{d}.{n}".removeprefix("."), count)
-            for (d, n), count in nodes.items()
-            if (d, n) in refused or (d, n) not in ours
-        ]
-        return f"{evaluating} computed " + ", ".join(f"{plain_name(name)} ({count})" for name, count in sorted(handed))
-
-    def _has_kernel(self, domain: str, op_type: str) -> bool:
+    def has_kernel(self, domain: str, op_type: str) -> bool:
+        """Return whether there is a kernel for an operator as the model imports it."""
         try:
             spec, version = self.tables.operator(operator_name(op_type, domain)), str(self.imports.get(domain))
             return spec.has_kernel(version) if version in self.tables.levels else "execute" in spec.raw
@@ -243,48 +251,89 @@ class _Run:
                 raise InputError(f"computes {name!r:.60}, which is there already")
             if name:
                 self.values[name] = array
-        for name in (*node.inputs, *node.outputs):
+        self.drop_dead(index, (*node.inputs, *node.outputs))
+
+    def drop_dead(self, index: int, names: Iterable[str]) -> None:
+        """Drop those of the named values that no node behind number `index` reads; hold what is left to the budget."""
+        for name in names:
             if self.last_use.get(name, -1) <= index and name not in self.kept:
                 self.values.pop(name, None)
+        self.budget.hold(self.alive(), "all values that are alive")
+        self.budget.hold_time()
+
+    def alive(self) -> int:
+        """Return how many bytes the values have that are there."""
+        return sum(map(memory.held_bytes, self.values.values()))
 
     def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
         given = [self._read(name) if name else None for name in node.inputs]
         attributes = {name: attribute.value for name, attribute in node.attributes.items()}
-        return self._compute(node.op_type, node.domain, given, attributes, len(node.outputs), node.outputs)
+        kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
+        version = self.imports[node.domain]
+        return self.compute(
+            node.op_type, node.domain, version, given, attributes, len(node.outputs), node.outputs, kinds
+        )
 
-    def _compute(
+    def described(
         self,
         op_type: str,
         domain: str,
+        version: int,
+        given: Sequence[NDArray[Any] | None],
+        attributes: Mapping[str, Any],
+        outputs: Sequence[str],
+        kinds: Mapping[str, str] | None = None,
+    ) -> Descriptor:
+        """Return the descriptor of a node at an opset that is given these arrays; raise NoKernel for what is none.
+
+        outputs: the names of its outputs, "" for one that is left out. kinds: see `build`.
+        """
+        spec = self.tables.operator(operator_name(op_type, domain))
+        if any(array is not None and not isinstance(array, np.ndarray) for array in given):
+            raise NoKernel(f"{spec.name} has no kernel for sequences and maps")
+        if any(array is not None and self._type(array) not in self.tables.types for array in given):
+            raise NoKernel(f"{spec.name} has no kernel for elements that numpy has no type for")
+        tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
+        # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
+        stated = [TensorDesc(None, None) if name else None for name in outputs]
+        return build(spec, tensors, stated, attributes, version=str(version), convert=attribute_value, kinds=kinds)
+
+    def compute(
+        self,
+        op_type: str,
+        domain: str,
+        version: int,
         given: Sequence[NDArray[Any] | None],
         attributes: Mapping[str, Any],
         count: int,
         names: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
     ) -> list[NDArray[Any]]:
-        """Compute one node by its kernel; an output without a name among `names` may be missing."""
+        """Compute one node by its kernel; an output without a name among `names` may be missing. kinds: see `build`."""
         spec = self.tables.operator(operator_name(op_type, domain))
-        if any(array is not None and self._type(array) not in self.tables.types for array in given):
-            raise NoKernel(f"{spec.name} has no kernel for elements that numpy has no type for")
-        tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
-        version = str(self.imports[domain])
-        layout = spec.layout(version)
-        several = bool(layout.outputs) and layout.outputs[-1].type == "tensor[]"
-        stated = [TensorDesc(None, None)] * count if several else []  # how many there are is for the kernel to know
-        descriptor = build(spec, tensors, stated, attributes, version=version, name=None, convert=attribute_value)
+        named = names or ("?",) * count
+        descriptor = self.described(op_type, domain, version, given, attributes, named, kinds)
         if descriptor.oddities:
             raise InputError(descriptor.oddities[0].message)
+        layout, several = spec.layout(str(version)), spec.several_at(str(version))
         if count > len(layout.outputs) and not several:
             raise InputError(f"has {count} outputs, at most {len(layout.outputs)} are defined")
         arrays = _by_name(layout.inputs, given)
-        left = self.max_bytes - sum(array.nbytes for array in self.values.values())
-        results = execute_at(descriptor, arrays, self.tables.levels[-1], max_bytes=min(memory.MAX_BYTES, max(0, left)))
+        results = execute_at(descriptor, arrays, self.tables.levels[-1], budget=self.budget.less(self.alive()))
         if several:
             return [part for info in layout.outputs for part in results[info.name]]
-        asked = [info.name for info, name in zip(layout.outputs, names or ("?",) * count, strict=False) if name]
+        asked = [info.name for info, name in zip(layout.outputs, named, strict=False) if name]
         lacking = [name for name in asked if name not in results]
         if lacking:
             raise NoKernel(f"the kernel of {spec.name} does not compute {lacking[0]}")
         return [results.get(info.name, np.empty(0)) for info in layout.outputs[:count]]
+
+    def doubted(self, domain: str, op_type: str) -> bool:
+        """Return whether onnx.reference is known to compute other values of an operator in some case."""
+        try:
+            return bool(known_to_differ(self.tables.operator(operator_name(op_type, domain))))
+        except NoTable:
+            return False
 
     def _read(self, name: str) -> NDArray[Any]:
         if name not in self.values:
@@ -334,11 +383,6 @@ def _by_name(infos: Sequence[FieldInfo], given: Sequence[NDArray[Any] | None]) -
     if infos and infos[-1].type == "tensor[]":
         found[infos[-1].name] = [array for array in given[len(infos) - 1 :] if array is not None]
     return found
-
-
-def _objects(value: Any) -> Any:
-    """Return strings as objects, as elsewhere here; the reference evaluator gives them a fixed length."""
-    return value.astype(object) if isinstance(value, np.ndarray) and value.dtype.kind in "US" else value
 
 
 def _text(value: bytes) -> str:

@@ -5,23 +5,41 @@ It walks the graph then, subgraphs and the model's functions too, and is handed 
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+import importlib
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from specgate.descriptors.onnx import operator_name
+from specgate.descriptors.text import plain_name
 from specgate.errors import InputError, NoKernel
+from specgate.execution.memory import limit
+from specgate.models.onnx_model import read_model
 from specgate.models.onnx_structure import OnnxGraph
+from specgate.rules.evaluate import Broken, Context, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from specgate.descriptors.core import Descriptor
+    from specgate.execution.memory import Budget
+    from specgate.execution.model import Run
     from specgate.models.onnx_structure import OnnxModel, OnnxNode
+    from specgate.rules.language import Rule
+    from specgate.spec.forms import Overlay
+    from specgate.spec.operator_spec import OperatorSpec
 
-    #: (operator, domain, inputs, attributes, how many outputs) -> the outputs.
-    Compute = Callable[[str, str, Sequence[Any], Mapping[str, Any], int], list[NDArray[Any]]]
+__all__ = ["known_to_differ", "operators_of", "run_with_reference"]
 
-__all__ = ["operators_of", "run_by_reference"]
+_BY: Final = "reference"  # as the tables call it
+#: Where the package keeps its operators, by their domain.
+_MODULES: Final = {
+    "": "onnx.reference.ops",
+    "ai.onnx.ml": "onnx.reference.ops.aionnxml",
+    "ai.onnx.preview": "onnx.reference.ops.aionnx_preview",
+    "ai.onnx.preview.training": "onnx.reference.ops.aionnx_preview_training",
+}
 
 
 def operators_of(model: OnnxModel) -> Counter[tuple[str, str]]:
@@ -41,32 +59,81 @@ def _inner(node: OnnxNode) -> Iterator[OnnxNode]:
         yield from (inner for graph in held if isinstance(graph, OnnxGraph) for inner in graph.nodes)
 
 
-def run_by_reference(
-    path: str, arrays: Mapping[str, Any], ours: Sequence[tuple[str, str]], compute: Compute
-) -> tuple[dict[str, Any], str]:
-    """Return the outputs of the model at `path` by name, and the name and version of what computed them.
+def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget, lack: str) -> tuple[dict[str, Any], str]:
+    """Return the outputs of the model at `path` by name, and a line that says what was computed by what.
 
-    ours: (domain, operator) of what `compute` is asked for; a node that it raises NoKernel for, because of its types,
-    is computed by the package too. Raises NoKernel where onnx cannot be imported or has no
-    such operator, InputError for what it cannot compute.
+    values: of the inputs. lack: for want of which kernel the package is asked, for messages. A node whose operator
+    has a kernel is computed by that; where it refuses the node's types, and where there is none, the package
+    computes it, unless it is known to compute something else. Raises NoKernel where onnx cannot be imported, has no
+    such operator or is known to be wrong there; InputError for what cannot be computed; MemoryError.
     """
+    from specgate.execution.model import Run
+
     try:
         import onnx
         from onnx.reference import ReferenceEvaluator
-        from onnx.reference.op_run import OpRun
     except ModuleNotFoundError:
-        raise NoKernel("the onnx package would compute it: pip install 'specgate-ml[onnx]'") from None
+        raise NoKernel(f"{lack}; the onnx package cannot be imported") from None
     evaluating = f"onnx.reference {onnx.__version__}"
-    own = [_operator(OpRun, domain, name, compute) for domain, name in ours]
+    run = Run(read_model(path), path, budget)
+    _refuse_unknown(run, lack)
+    nodes = operators_of(run.model)
+    handed: Counter[tuple[str, str]] = Counter()
+    handed.update(key for key in nodes if key in run.functions)
+    remarks: dict[tuple[str, str], set[str]] = defaultdict(set)
+    own = [_operator(run, *key, handed, remarks) for key in nodes if key not in run.functions]
     try:
-        evaluator = ReferenceEvaluator(onnx.load(path), new_ops=own)
-        return dict(zip(evaluator.output_names, evaluator.run(None, dict(arrays)), strict=True)), evaluating
-    except (InputError, NoKernel):
+        with limit(budget):
+            evaluator = ReferenceEvaluator(onnx.load(path), new_ops=[each for each in own if each is not None])
+            found = dict(zip(evaluator.output_names, evaluator.run(None, dict(values)), strict=True))
+    except NoKernel as error:
+        raise NoKernel(f"{lack}; {error}") from None
+    except (InputError, MemoryError):
         raise
     except NotImplementedError as error:
-        raise NoKernel(f"{evaluating} cannot compute it either: {_line(error)}") from None
+        raise NoKernel(f"{lack}; {evaluating} cannot compute it either: {_line(error)}") from None
     except Exception as error:  # noqa: BLE001  # numpy's errors, KeyErrors, assertions: whatever its operators meet
-        raise InputError(f"{evaluating} failed: {type(error).__name__}: {_line(error)}", file=path) from None
+        for cause in _causes(error):  # it wraps what its operators raise
+            if isinstance(cause, NoKernel):
+                raise NoKernel(f"{lack}; {cause}") from None
+            if isinstance(cause, InputError | MemoryError):
+                raise cause from None
+        raise InputError(f"{evaluating} failed: {type(error).__name__}: {_line(error)}") from None
+    parts = []
+    for domain, name in sorted(handed, key=lambda key: f"{key[0]}.{key[1]}".removeprefix(".")):
+        more = "".join(f"; {what}" for what in sorted(remarks[domain, name]))
+        parts.append(f"{plain_name(f'{domain}.{name}'.removeprefix('.'))} ({nodes[domain, name]}{more})")
+    line = f"{evaluating} computed " + ", ".join(parts)
+    return {name: _objects(value) for name, value in found.items()}, line
+
+
+def _refuse_unknown(run: Run, lack: str) -> None:
+    """Name the first node that neither we nor the package compute, unless that is the one of `lack`."""
+    from specgate.execution.model import label_of
+
+    for index, node in enumerate(run.graph.nodes):
+        key = (node.domain, node.op_type)
+        known = key in run.functions or run.has_kernel(*key) or _implemented(*key, run.imports.get(node.domain, 1))
+        if known or lack.startswith(f"{label_of(node, index)}:"):
+            continue
+        name = operator_name(node.op_type, node.domain)
+        raise NoKernel(f"{label_of(node, index)}: {name} has no kernel yet, and onnx.reference has none either")
+
+
+def _implemented(domain: str, name: str, version: int) -> bool:
+    try:
+        _loader(domain)(domain, name, version)
+    except Exception as error:  # noqa: BLE001  # of what it does not have it says so in several ways
+        # It has it, and needs the types of a node or what evaluates a function's body.
+        return type(error).__name__ in {"RuntimeContextError", "AssertionError"}
+    return True
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _line(error: Exception) -> str:
@@ -74,22 +141,87 @@ def _line(error: Exception) -> str:
     return "".join(c if c.isprintable() else "?" for c in text[:200])
 
 
-def _operator(base: type[Any], domain: str, name: str, compute: Compute) -> type[Any]:
-    """Return the class that the evaluator makes an operator's nodes from."""
-    from onnx.reference.ops import load_op
+def _operator(
+    run: Run, domain: str, name: str, handed: Counter[tuple[str, str]], remarks: dict[tuple[str, str], set[str]]
+) -> type[Any] | None:
+    """Return the class that the evaluator makes an operator's nodes from; None for its own class, unwatched.
+
+    handed: gets each operator of which a node is computed by the package; remarks: what is known of its values.
+    """
+    from onnx.reference.op_run import OpRun
 
     from specgate.descriptors.protos import node_attributes
 
-    def run(self: Any, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
+    ours = run.has_kernel(domain, name)
+    doubted = run.doubted(domain, name)
+    if not ours:
+        handed[domain, name] += 1
+    if not ours and not doubted:
+        return None
+
+    def compute(self: Any, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
         linked = {a.name: attributes[a.name] for a in self.onnx_node.attribute if a.ref_attr_name}
         stated = {**node_attributes(self.onnx_node), **linked}
-        try:
-            return tuple(compute(name, domain, inputs, stated, len(self.onnx_node.output)))
-        except NoKernel:
-            if linked:
-                raise
-            theirs = load_op(domain, name, self.run_params["opsets"][domain])
-            found: tuple[Any, ...] = theirs(self.onnx_node, self.run_params).run(*inputs)
-            return found
+        version, count = self.run_params["opsets"][domain], len(self.onnx_node.output)
+        given = [np.asarray(each) if isinstance(each, np.generic) else each for each in inputs]
+        lack = None
+        if ours:
+            try:
+                return tuple(run.compute(name, domain, version, given, stated, count))
+            except NoKernel as error:
+                lack = error
+        if doubted:
+            remarks[domain, name] |= _doubts(
+                run, name, run.described(name, domain, version, given, stated, ("?",) * count)
+            )
+        if linked:
+            raise lack or NoKernel(f"{name} has no kernel for attributes of a function")
+        handed[domain, name] += 1
+        theirs = _loader(domain)(domain, name, version)
+        found: tuple[Any, ...] = theirs(self.onnx_node, self.run_params).run(*inputs)
+        return found
 
-    return type(name, (base,), {"op_domain": domain, "_run": run})
+    return type(name, (OpRun,), {"op_domain": domain, "_run": compute})
+
+
+def known_to_differ(spec: OperatorSpec) -> list[Overlay]:
+    """Return what is recorded of values that onnx.reference computes otherwise, whole outputs of them."""
+    return [o for o in spec.overlays if o.by == _BY and any(said.elements is None for said in o.values)]
+
+
+def _doubts(run: Run, name: str, descriptor: Descriptor) -> set[str]:
+    """Return what onnx.reference is known to compute otherwise of a node; raise NoKernel where that is wrong."""
+    found: set[str] = set()
+    spec = run.tables.operator(descriptor.operator)
+    level = str(descriptor.version)
+    if level not in spec.dialect.position:
+        return found
+    infos = {field: spec.field_at(field, level) or info for field, info in spec.fields.items()}
+    fields = {field: descriptor.fields.get(field, info.default) for field, info in infos.items()}
+    context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
+    for overlay in known_to_differ(spec):
+        for said in overlay.values if overlay.holds(level, _BY) else ():
+            if said.elements is not None or (said.when is not None and not _may_hold(said.when, context)):
+                continue
+            if overlay.bug:
+                raise NoKernel(f"{name} has no kernel for this, and onnx.reference is wrong here: {said.what}")
+            found.add(said.what)
+    return found
+
+
+def _may_hold(rule: Rule, context: Context) -> bool:
+    try:
+        return not any(map(context.absent, rule.needs)) and evaluate(rule, context) is not False
+    except Broken:
+        return False
+
+
+def _loader(domain: str) -> Callable[..., Any]:
+    """Return what loads the package's own class of an operator; raise KeyError for a domain that it does not have."""
+    load: Callable[..., Any] = importlib.import_module(_MODULES[domain]).load_op
+    return load
+
+
+def _objects(value: Any) -> Any:
+    """Return strings as objects, as elsewhere here; the reference evaluator gives them a fixed length."""
+    return value.astype(object) if isinstance(value, np.ndarray) and value.dtype.kind in "US" else value

@@ -78,6 +78,7 @@ def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
         "optional",
         "default",
         "words",
+        "counts",
         "since",
         "until",
         "doc",

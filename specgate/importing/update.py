@@ -13,7 +13,7 @@ __all__ = ["updated"]
 
 _ORDER: Final = ("operator", "family", "summary", "source", "unknowns", "fields", "support", "removed")
 #: What people add to a field or a cell; the package states none of it.
-_BY_HAND: Final = ("words", "doc")
+_BY_HAND: Final = ("words", "counts", "doc")
 _TYPES: Final = "types"
 
 

@@ -11,6 +11,7 @@ from specgate.errors import InputError
 from specgate.files import write_bytes
 from specgate.linting.config import described
 from specgate.linting.files import read_whole, relative_name, shown
+from specgate.targets import at_level
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ _OWN_RULES = ("specgate/ignore-expired", "specgate/ignore-stale", "specgate/base
 
 
 class Entry(NamedTuple):
-    """What tells one known finding from another: structure, never lines. A part that a finding lacks is ""."""
+    """What tells one known finding from another: structure, never lines. A part that a finding lacks is "".
+
+    target: by its level, so that a release and the level that it stands for are the same.
+    """
 
     file: str
     node: str
@@ -64,15 +68,18 @@ def load_baseline(path: Path) -> Baseline:
     if not isinstance(files, dict):
         raise InputError(f"expected an object, found {described(files)}", file=source, place="findings")
     counts: dict[Entry, int] = {}
+    given: set[Entry] = set()
     for file, entries in files.items():
         place = f"findings[{shown(file)}]"
         if not isinstance(entries, list):
             raise InputError(f"expected an array, found {described(entries)}", file=source, place=place)
         for index, item in enumerate(entries):
             entry, count = _entry(file, item, source, f"{place}[{index}]")
-            if entry in counts:
+            if entry in given:
                 raise InputError("expected each finding once, found it again", file=source, place=f"{place}[{index}]")
-            counts[entry] = count
+            given.add(entry)
+            known = entry._replace(target=at_level(entry.target))
+            counts[known] = counts.get(known, 0) + count
     return Baseline(counts, source)
 
 
@@ -125,7 +132,7 @@ def write_baseline(report: Report, path: Path, root: Path, before: Baseline | No
 def _covered(report: Report, root: Path) -> set[tuple[str, str]]:
     """Return the pairs of a file and a target of which the report speaks; "" is for findings of no target."""
     names = [(relative_name(file, root), report.targets_of(file)) for file in report.files]
-    return {(name, target) for name, targets in names for target in ("", *targets)}
+    return {(name, target) for name, targets in names for target in ("", *map(at_level, targets))}
 
 
 def _exists(root: Path, file: str) -> bool:
@@ -159,7 +166,7 @@ def _entry(file: str, item: object, source: str, place: str) -> tuple[Entry, int
 def _key(finding: Finding, root: Path) -> Entry:
     location = finding.location or Location()
     file = relative_name(location.file, root) if location.file else ""
-    return Entry(file, location.node or "", finding.where, finding.id, finding.target or "")
+    return Entry(file, location.node or "", finding.where, finding.id, at_level(finding.target or ""))
 
 
 def _stale(entry: Entry, count: int, occurring: int, source: str | None) -> Finding:

@@ -38,7 +38,7 @@ class Ignore:
     """One ``[[ignore]]``: findings of `rule` are silenced, for a reason and perhaps only for a time.
 
     rule: a rule id, where ``*`` and ``?`` may stand inside of its segments. path: gitignore-style pattern. node: glob
-    on the node path, with or without its first segment. target: as ``Finding.target`` says it. until: the last day on
+    on the node path, with or without its first segment. target: by its level or by a release. until: the last day on
     which it holds. source: the file it stands in; place: where in that file, ``ignore[0]`` being the first.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.spec.tables import dialect
 from specgate.verdict import NodeContext, Port
 
@@ -54,7 +54,10 @@ class _Neighbours:
             spec = dialect(unit.descriptor.dialect).operator(unit.descriptor.operator)
             stated = _tensors(spec.outputs, unit.descriptor.fields)
             writes = [
-                (field, tensor if tensor is not None or at >= len(unit.writes) else self.read(unit.writes[at]))
+                (
+                    field,
+                    tensor if tensor not in (None, UNSTATED) or at >= len(unit.writes) else self.read(unit.writes[at]),
+                )
                 for at, (field, tensor) in enumerate(stated)
             ]
         return NodeContext(_ports(reads, unit.reads, self.writers), _ports(writes, unit.writes, self.readers))

@@ -7,7 +7,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
+from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, relative_name, shown
+from specgate.targets import at_level
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -44,8 +46,10 @@ def apply_ignores(report: Report, ignores: Sequence[Ignore], *, today: date, roo
     for ignore in ignores:
         if _is_expired(ignore, today):
             kept.append(_expired(ignore))
-        elif id(ignore) not in used and _is_covered(ignore, names, report.targets):
-            kept.append(_stale(ignore))
+        elif id(ignore) not in used:
+            unknown = _no_such_rule(ignore.rule)
+            if unknown is not None or _is_covered(ignore, names, report.targets):
+                kept.append(_stale(ignore, unknown))
     report.findings = kept
 
 
@@ -54,7 +58,7 @@ def _is_expired(ignore: Ignore, today: date) -> bool:
 
 
 def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
-    if ignore.target is not None and ignore.target != finding.target:
+    if ignore.target is not None and (finding.target is None or at_level(ignore.target) != at_level(finding.target)):
         return False
     if not _matches_rule(ignore.rule, finding.id):
         return False
@@ -83,7 +87,7 @@ def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) ->
     dialects = {"specgate", *(target.partition(":")[0] for target in targets)}
     if not any(_glob(dialect, ignore.rule.partition("/")[0]) for dialect in dialects):
         return False  # a rule of a dialect that this run did not ask about
-    if ignore.target is not None and ignore.target not in targets:
+    if ignore.target is not None and at_level(ignore.target) not in map(at_level, targets):
         return False
     return ignore.path is None or any(path_matches(ignore.path, name) for name in names)
 
@@ -100,7 +104,30 @@ def _expired(ignore: Ignore) -> Finding:
     )
 
 
-def _stale(ignore: Ignore) -> Finding:
+def _no_such_rule(pattern: str) -> str | None:
+    """Say that no rule has this id, with the one that was likely meant; None where there is one, or for a pattern."""
+    if any(sign in pattern for sign in "*?"):
+        return None
+    from specgate.rulebook import rule_of
+
+    try:
+        rule_of(pattern)
+    except (InputError, NoTable) as error:
+        return str(error)
+    return None
+
+
+def _stale(ignore: Ignore, unknown: str | None) -> Finding:
+    if unknown is not None:
+        return Finding(
+            id="specgate/ignore-stale",
+            severity="warning",
+            message=f"the ignore of {shown(ignore.rule)} names no rule that exists (reason: "
+            f"{shown(ignore.reason)}): {unknown}",
+            values={"rule": ignore.rule, "reason": ignore.reason},
+            fix="correct the rule's id or remove the ignore",
+            location=Location(file=ignore.source, node=ignore.place),
+        )
     return Finding(
         id="specgate/ignore-stale",
         # Without a path it may be meant for a file that this run was not given, as pre-commit gives only changed ones.

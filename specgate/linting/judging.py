@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
+from specgate.linting.versions import Versions
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at, check_for
 from specgate.verdict import Finding, NodeRef
@@ -22,6 +23,19 @@ if TYPE_CHECKING:
 __all__ = ["Judging"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a descriptor. above: it is of an import above the target; needs: what the target lacks for it.
+
+    difference: in what a newer version at the target differs, as `Versions.differences` has it.
+    """
+
+    verdict: Verdict
+    above: bool = False
+    needs: tuple[Finding, ...] = ()
+    difference: Any = None
+
+
 class Judging:
     """Judges units of `graph` for `target`; a device as in `check_at`.
 
@@ -34,59 +48,61 @@ class Judging:
         self.word = str(target)
         self.basis = basis
         self.device = device
-        self._known: dict[int, tuple[Verdict, Finding | None]] = {}
-        self._changes: dict[tuple[str, str | None], Finding | None] = {}
+        self.refused = False  # whether a node is, at its own import
+        self.versions = Versions(target, basis, device)
+        self._known: dict[int, _Known] = {}
 
     def unit(self, unit: Unit, report: Report) -> Verdict | None:
         """Judge one unit into `report`; return its verdict, None where it has no table."""
         descriptor = unit.descriptor
         if descriptor is None:
             report.no_table.append(NodeRef(unit.location, self.word, unit.reason))
+            report.findings.extend(self._too_new(unit))
             return None
         report.nodes += 1
         known = self._known.get(id(descriptor))
         if known is None:
-            known = self._known[id(descriptor)] = self._verdict(descriptor), self._change(descriptor)
-        verdict, change = known
-        for found in verdict.findings:
+            known = self._known[id(descriptor)] = self._judged(descriptor)
+        verdict = known.verdict
+        self.refused = self.refused or verdict.accepted is False
+        for found in (*verdict.findings, *known.needs):
             report.findings.append(replace(found, location=unit.location, target=self.word))
         if verdict.accepted is None:
             reason = "; ".join([*(found.message for found in verdict.undecided), *_pins(descriptor, verdict)])
             report.undecided.append(NodeRef(unit.location, self.word, reason))
-        if change is not None:
-            report.findings.append(replace(change, location=unit.location))
+        if known.above:
+            self.versions.count(descriptor, alike=not known.needs)
+        elif known.difference is not None:
+            self.versions.note(known.difference)
         return verdict
 
-    def _verdict(self, descriptor: Descriptor) -> Verdict:
-        """An import above the target is one finding of the file: its nodes are judged at that import, not again."""
-        spec = dialect(descriptor.dialect).operator(descriptor.operator)
-        position, own, level = spec.dialect.position, descriptor.version, spec.level_for(self.target.level)
-        if self.graph.imports and own is not None and (level is None or position[own] > position[level]):
-            return check_at(descriptor, own, self.basis, device=self.device)
-        return check_for(descriptor, self.target, self.basis, self.device)
+    def _judged(self, descriptor: Descriptor) -> _Known:
+        """A node of a model is judged at the opset that the model imports, any other descriptor for the target."""
+        own = descriptor.version
+        if not self.graph.imports or own is None:
+            return _Known(check_for(descriptor, self.target, self.basis, self.device))
+        verdict = replace(check_at(descriptor, own, self.basis, device=self.device), target=self.word)
+        if self.versions.above(descriptor):
+            return _Known(verdict, above=True, needs=self.versions.needs(descriptor, verdict))
+        return _Known(verdict, difference=self.versions.differences(descriptor, verdict))
 
-    def _change(self, descriptor: Descriptor) -> Finding | None:
-        key = descriptor.operator, descriptor.version
-        if key not in self._changes:
-            self._changes[key] = self._changed(descriptor)
-        return self._changes[key]
-
-    def _changed(self, descriptor: Descriptor) -> Finding | None:
-        """Say of a model's node whether its operator is another version at the target."""
-        if descriptor.version is None or descriptor.dialect != "onnx":
-            return None
-        spec = dialect(descriptor.dialect).operator(descriptor.operator)
-        table, level = spec.dialect, spec.level_for(self.target.level)
-        before, after = spec.row_at(descriptor.version), spec.row_at(level) if level is not None else None
-        if before is None or after is None or table.position[after] <= table.position[before]:
-            return None
-        return Finding(
-            id=f"{table.name}/{spec.name}/changed",
-            severity="note",
-            message=f"{spec.name} is version {before} in this model; the target has version {after} too",
-            values={"version": before, "at target": after},
-            target=self.word,
-        )
+    def _too_new(self, unit: Unit) -> Iterator[Finding]:
+        """What a node without a table states of its version is judged all the same."""
+        table = dialect(self.graph.dialect)
+        if unit.version is not None and table.position[unit.version] > table.position[self.target.level]:
+            yield Finding(
+                id=f"{table.name}/{unit.operator if unit.operator.isidentifier() else 'layer'}/version",
+                severity="error",
+                message=f"written for {table.spoken(unit.version)}, but the target takes those up to "
+                f"{self.target.level}",
+                where="version",
+                values={"version": unit.version, "level": self.target.level},
+                first_level=unit.version,
+                levels=tuple(table.level_set(f"{unit.version}..")),
+                fix=f"use {table.spoken(unit.version)}",
+                target=self.word,
+                location=unit.location,
+            )
 
 
 def _pins(descriptor: Descriptor, verdict: Verdict) -> Iterator[str]:

@@ -12,6 +12,7 @@ from specgate.linting.context import context_of
 from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
+from specgate.linting.unjudged import unjudged
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def lint_model(
 ) -> Report:
     """Return the report on `model`: a path, or an ``onnx.ModelProto``. Raises InputError for an unusable file.
 
-    device: the capabilities that a device reports (see `check_at`). settings: what is pinned, known and inferred.
+    device: the capabilities that a device reports (see `check_at`). settings: what is pinned, known and inferred. What
+    was not judged at all, the file or a target, is a warning (see `unjudged`).
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
@@ -49,23 +51,16 @@ def _report(
     graph = graph_of(model, settings)
     report = Report(files=[os.fspath(model)] if isinstance(model, str | os.PathLike) else [])
     report.findings.extend(graph.findings)
-    for name in graph.dialects():
-        own = [target for target in targets if target.dialect == name]
-        if not own:
-            report.findings.append(_no_target(name, targets, report.files))
-        for target in own:
-            report.targets.append(str(target))
-            start, opened = len(report.findings), len(report.undecided)
-            if graph.dialect == "onnx":
-                from specgate.linting.onnx_versions import target_findings
+    if graph.custom:
+        from specgate.linting.onnx_versions import custom_findings
 
-                report.findings.extend(target_findings(graph, target, report.files))
-            judging = Judging(graph, target, basis, device)
-            for unit in graph.units:
-                if unit.descriptor is None or unit.descriptor.dialect == name:
-                    judging.unit(unit, report)
-            unclear = len(report.undecided) > opened or any(found.severity == "error" for found in graph.findings)
-            report.findings[start:] = _with_true_levels(report.findings[start:], unclear=unclear)
+        file = report.files[0] if report.files else None
+        report.findings.extend(custom_findings(graph, [t for t in targets if t.dialect == "onnx"], file))
+    for name in graph.dialects():
+        for target in (target for target in targets if target.dialect == name):
+            report.targets.append(str(target))
+            _judge(graph, target, Judging(graph, target, basis, device), report)
+    report.findings.extend(unjudged(graph, targets, report))
     report.findings = list(_without_echoes(report.findings))
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
@@ -75,15 +70,29 @@ def _report(
     return report
 
 
-def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
-    """Let findings on the file itself list only the levels that take all of it: none where a node is refused anywhere.
+def _judge(graph: Graph, target: Target, judging: Judging, report: Report) -> None:
+    """Judge the nodes of the target's dialect; what the whole file asks of the target comes before them."""
+    start, opened = len(report.findings), len(report.undecided)
+    for unit in graph.units:
+        if unit.descriptor is None or unit.descriptor.dialect == target.dialect:
+            judging.unit(unit, report)
+    if graph.dialect == "onnx":
+        from specgate.linting.onnx_versions import target_findings
 
-    unclear: whether something else keeps the file from being accepted, whatever the level.
+        report.findings[start:start] = target_findings(graph, target, report.files, judging.versions)
+    unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
+    report.findings[start:] = _with_true_levels(report.findings[start:], unclear=unclear)
+    report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
+
+
+def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
+    """Let findings on the file itself list only the levels that take all of it.
+
+    unclear: whether a node is refused at its own import, or something else keeps the file from being accepted.
     """
     limiting = [found for found in findings if found.levels and found.id.startswith("onnx/model/")]
-    refused = any(found.severity == "error" and not found.id.startswith("onnx/model/") for found in findings)
     common = [at for at in limiting[0].levels if all(at in f.levels for f in limiting)] if limiting else []
-    levels = () if refused or unclear else tuple(common)
+    levels = () if unclear else tuple(common)
     for found in findings:
         if any(found is one for one in limiting):
             yield replace(found, levels=levels, first_level=levels[0] if levels else None)
@@ -178,13 +187,3 @@ def _descriptor_file(path: str) -> Graph:
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
     return Graph("directml", units)
-
-
-def _no_target(name: str, targets: Sequence[Target], files: list[str]) -> Finding:
-    given = ", ".join(str(target) for target in targets)
-    return Finding(
-        id="specgate/no-target",
-        severity="warning",
-        message=f"speaks {name}, but no target of that dialect was given ({given}); nothing in it was judged",
-        location=Location(files[0] if files else None),
-    )

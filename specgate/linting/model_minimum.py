@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.positional import relaid
 from specgate.linting.model import graph_of
 from specgate.linting.onnx_walk import domain_name
 from specgate.spec.tables import dialect
@@ -85,13 +87,33 @@ class ModelMinimum:
     def __bool__(self) -> bool:
         return all(found.version is not None for found in self.domains)
 
+    def __str__(self) -> str:
+        return self.level or "none"
+
+    @property
+    def level(self) -> str | None:
+        """The lowest version of the main domain, None where there is none or no node of it was judged."""
+        main = [found.version for found in self.domains if found.domain in {"ai.onnx", "openvino"}]
+        return main[0] if main else None
+
+    def to_dict(self, name: str = "") -> dict[str, Any]:
+        """Return it as ``specgate minimum --format json`` prints it. name: the file, as it is to be called."""
+        from specgate.linting.minimum_text import model_minimum_json
+
+        return model_minimum_json(self, name)
+
 
 def model_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
     """Judge every node of an ONNX model at every opset, as if written for it.
 
-    model: a path or an ``onnx.ModelProto``. An operator that changed in between is judged by the row that holds there:
-    that its descriptor is taken does not say that it computes the same. Raises InputError for an unusable file.
+    model: a path or an ``onnx.ModelProto``; or the path of an OpenVINO IR, see `ir_minimum`. An operator that changed
+    in between is judged by the row that holds there: that its descriptor is taken does not say that it computes
+    the same. Raises InputError for an unusable file.
     """
+    if isinstance(model, str | os.PathLike) and os.fspath(model).lower().endswith(".xml"):
+        from specgate.linting.ir_minimum import ir_minimum
+
+        return ir_minimum(os.fspath(model), basis)
     graph = graph_of(model, settings)
     no_table: dict[str, int] = {}
     domains: dict[str, list[Unit]] = {}
@@ -147,6 +169,7 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
         return False, check_at(descriptor, level, basis).findings
     if descriptor.plain and accepts(descriptor, level, basis):
         return True, ()
+    descriptor = relaid(descriptor, spec, level)  # what stands first may be another input there
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
     findings: dict[str, Finding] = {}
     unknown = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding, Location
@@ -18,6 +18,8 @@ __all__ = ["Graph", "Unit"]
 class Unit:
     """One node to judge. descriptor is None where the operator has no table (reason says so).
 
+    version: the level that such a node states, where it is one of its dialect's.
+
     at: its place, or what tells it: of most nodes nobody asks. reads, writes: the names of its values by position,
     unique in the file, "" where one is left out.
     """
@@ -28,6 +30,7 @@ class Unit:
     reason: str = ""
     reads: Sequence[str] = ()
     writes: Sequence[str] = ()
+    version: str | None = None
 
     @property
     def location(self) -> Location:
@@ -41,7 +44,8 @@ class Graph:
 
     dialect: whose words the file speaks. imports: ONNX's opset imports of the ai.onnx domain and others.
     ir_version: of the file. findings: what is wrong with the file itself. not_inferred: the package without which types
-    that the file leaves out stay unknown, "" where it was not missed.
+    that the file leaves out stay unknown, "" where it was not missed. custom: the operators of domains that are not the
+    dialect's, each with how many nodes there are of it.
     """
 
     dialect: str
@@ -50,6 +54,7 @@ class Graph:
     ir_version: int | None = None
     findings: list[Finding] = field(default_factory=list)
     not_inferred: str = ""
+    custom: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def dialects(self) -> list[str]:
         """Every dialect that its units speak; the file's own where none has a table."""

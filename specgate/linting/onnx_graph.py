@@ -8,12 +8,13 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
 from specgate.errors import NoTable
 from specgate.linting import inference
 from specgate.linting.nodes import Graph, Unit
+from specgate.linting.onnx_calls import Calls
 from specgate.linting.onnx_data import data_findings
 from specgate.linting.onnx_external import external_findings
 from specgate.linting.onnx_functions import function_findings
@@ -27,7 +28,7 @@ from specgate.linting.onnx_types import (
     merged,
     pin_sizes,
 )
-from specgate.linting.onnx_versions import complete_imports, import_findings
+from specgate.linting.onnx_versions import complete_imports, custom_operators, import_findings
 from specgate.linting.onnx_walk import (
     STANDARD_DOMAINS,
     bodies,
@@ -66,7 +67,8 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     complete_imports(model)
     graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
     walked = list(bodies(model))
-    graph.findings.extend(import_findings(model, walked, settings.custom_domains))
+    graph.findings.extend(import_findings(model, walked))
+    graph.custom = custom_operators(model, walked, settings.custom_domains)
     graph.findings.extend(pin_sizes(model, settings.pins))
     asked: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
@@ -107,6 +109,7 @@ class _Walker:
     ) -> None:
         self.file = model.file
         self.functions = {function_key(function) for function in model.functions}
+        self.calls = Calls({function_key(function): function for function in model.functions})
         self.inferred = inferred
         self.findings = findings
         self.reasons: dict[str, str] = {}
@@ -162,7 +165,7 @@ class _Walker:
         for index, node in enumerate(nodes):
             at = partial(_location, self.file, body.place, node, index)
             inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
-            outputs = [stated.get(name) for name in node.outputs]
+            outputs = [stated.get(name, UNSTATED) if name else None for name in node.outputs]
             # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
             values = map(id, node.attributes.values())
             key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
@@ -178,6 +181,8 @@ class _Walker:
                 if self.complete(node, unit):
                     alike[key] = unit
                 yield unit
+            else:
+                self.findings.extend(self.calls.findings(node, inputs, _place(at())))
             for inside, graph in subgraphs(node):
                 yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 

@@ -6,6 +6,7 @@ Sources: docs/IR.md and onnx/checker.cc of onnx, commit f75469120.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
@@ -18,10 +19,19 @@ if TYPE_CHECKING:
 
     from specgate.linting.nodes import Graph
     from specgate.linting.onnx_walk import Body, Place
+    from specgate.linting.versions import Versions
     from specgate.models.onnx_structure import OnnxModel
     from specgate.targets import Target
 
-__all__ = ["complete_imports", "import_findings", "level_of", "newest_version", "target_findings"]
+__all__ = [
+    "complete_imports",
+    "custom_findings",
+    "custom_operators",
+    "import_findings",
+    "level_of",
+    "newest_version",
+    "target_findings",
+]
 
 #: From this IR version on a model states its opsets; before, all operators are those of opset 1.
 _IMPORTS_SINCE: Final = 3
@@ -64,7 +74,7 @@ def complete_imports(model: OnnxModel) -> None:
         model.opset_imports[""] = 1
 
 
-def import_findings(model: OnnxModel, walked: Sequence[Body], custom_domains: Collection[str]) -> Iterator[Finding]:
+def import_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
     """Yield what is wrong with the imports and the IR version of `model`, whose bodies are `walked`, at any target."""
     at: Place = (model.file, "model", None)
     if model.ir_version is None:
@@ -78,7 +88,7 @@ def import_findings(model: OnnxModel, walked: Sequence[Body], custom_domains: Co
     for function in model.functions:
         place: Place = (model.file, f"function {function.domain}.{function.name}", None)
         yield from _stated(function.opset_imports, function.repeated_imports, place)
-    yield from _used(model, walked, custom_domains)
+    yield from _used(model, walked)
 
 
 def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: Place) -> Iterator[Finding]:
@@ -93,27 +103,33 @@ def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: P
             listed = ", ".join(map(str, versions[: 2 * _LISTED]))
             message = f"imports the opset of {name} {len(versions)} times, as version {listed}"
             fix = "keep one of them" if same else "import one version"
-            severity = "warning" if same else "error"
+            severity = "note" if same else "error"
             yield finding("opset-duplicate", severity, message, at, where="opset_import", fix=fix)  # type: ignore[arg-type]
 
 
-def _used(model: OnnxModel, walked: Sequence[Body], custom_domains: Collection[str]) -> Iterator[Finding]:
-    """What the nodes ask of the imports: each domain with its first operators and their number."""
+def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection[str]) -> dict[str, dict[str, int]]:
+    """Return the operators of domains that are neither ONNX's nor in `known`, each with its number of nodes."""
     functions = {function_key(function) for function in model.functions}
-    used: dict[str, dict[str, int]] = {}
-    unknown: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, int]] = {}
     for body in walked:
-        lacking: dict[str, dict[str, int]] = {}
         for key, count in Counter(map(function_key, body.nodes)).items():
             domain, op_type, _ = key
-            for found, wanted in (
-                (used, True),
-                (lacking, domain not in body.imports),
-                (unknown, key not in functions and domain not in STANDARD_DOMAINS),
-            ):
-                if wanted:
-                    counts = found.setdefault(domain, {})
-                    counts[op_type] = counts.get(op_type, 0) + count
+            if key not in functions and domain not in STANDARD_DOMAINS and domain not in known:
+                counts = found.setdefault(domain, {})
+                counts[op_type] = counts.get(op_type, 0) + count
+    return found
+
+
+def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+    """What the nodes ask of the imports: each domain with its first operators and their number."""
+    used: set[str] = set()
+    for body in walked:
+        lacking: dict[str, dict[str, int]] = {}
+        for (domain, op_type, _), count in Counter(map(function_key, body.nodes)).items():
+            used.add(domain)
+            if domain not in body.imports:
+                counts = lacking.setdefault(domain, {})
+                counts[op_type] = counts.get(op_type, 0) + count
         if body.imports or body.function is not None:  # without any import there is one finding already
             for domain, counts in lacking.items():
                 message = (
@@ -121,13 +137,25 @@ def _used(model: OnnxModel, walked: Sequence[Body], custom_domains: Collection[s
                 )
                 yield finding("opset-missing", "error", message, (model.file, body.place, None), where="opset_import")
     at: Place = (model.file, "model", None)
-    for domain, counts in unknown.items():
-        if domain not in custom_domains:
-            yield _custom(domain, counts, at)
     for domain in model.opset_imports:
         if domain and domain not in used:
             message = f"imports an opset of {shown(domain)}, but has no operator of it"
             yield finding("opset-unused", "note", message, at, where="opset_import", fix="remove the import")
+
+
+def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -> Iterator[Finding]:
+    """Yield the domains that are not ONNX's: a warning unless a target has them, and a note where all of them have."""
+    at: Place = (file, "model", None)
+    for domain, counts in graph.custom.items():
+        lacking = [target for target in targets if domain not in target.domains]
+        if len(lacking) == len(targets):
+            yield _custom(domain, counts, at)
+        elif lacking:
+            yield from (replace(_custom(domain, counts, at), target=str(target)) for target in lacking)
+        else:
+            message = f"has {_counted(counts)} of the domain {shown(domain)}, which {targets[0].environment} has itself"
+            values = {"domain": domain, "operators": dict(counts)}
+            yield finding("custom-domain", "note", message, at, values=values)
 
 
 def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
@@ -148,8 +176,11 @@ def _counted(counts: Mapping[str, int]) -> str:
     return f"{total} node{'' if total == 1 else 's'} ({listed})"
 
 
-def target_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
-    """Yield what the file itself asks of a target: its opset imports and its IR version."""
+def target_findings(graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterator[Finding]:
+    """Yield what the file itself asks of a target: its opset imports and its IR version.
+
+    versions: what was seen of the file's nodes, which are judged already.
+    """
     location = Location(files[0] if files else None, None, "model", None)
     for domain, opset in graph.imports.items():
         newest = newest_version(domain, target.level)
@@ -158,7 +189,7 @@ def target_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[
         else:
             above = opset > newest
         if above:
-            yield _import_above(domain, opset, newest, target, location)
+            yield _import_above(domain, opset, newest, target, location, versions)
     readable = target.ir_version if target.alias is not None else None  # only a release reads files
     if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
         yield Finding(
@@ -177,7 +208,9 @@ def _domain_of(operator: str) -> str:
     return operator.rpartition(".")[0]
 
 
-def _import_above(domain: str, opset: int, newest: int | None, target: Target, location: Location) -> Finding:
+def _import_above(
+    domain: str, opset: int, newest: int | None, target: Target, location: Location, versions: Versions
+) -> Finding:
     table = dialect("onnx")
     first = level_of(domain, opset)
     last = newest_version(domain, table.levels[-1])
@@ -188,13 +221,21 @@ def _import_above(domain: str, opset: int, newest: int | None, target: Target, l
         else f"implements {'those' if domain else 'opsets'} up to {newest}"
     )
     wanted = f"version {newest} of {domain}" if domain else f"opset {newest}"
+    nodes, alike = versions.newer[domain], versions.alike[domain]
+    same = f"; {alike} of {nodes} node{'' if nodes == 1 else 's'} {'is' if alike == 1 else 'are'} the same there"
     return Finding(
         id="onnx/model/opset-import",
         severity="error",
         message=f"imports {what}, but the target {has}"
-        + (f"; the tables end at {last}" if last is not None and opset > last else ""),
+        + (f"; the tables end at {last}" if last is not None and opset > last else "")
+        + (same if nodes and newest is not None else ""),
         where="opset_import",
-        values={"opset_import": opset, "target": None if newest is None else str(newest)},
+        values={
+            "opset_import": opset,
+            "target": None if newest is None else str(newest),
+            "nodes": nodes,
+            "the same": alike,
+        },
         first_level=first,
         levels=() if first is None else tuple(table.levels[table.position[first] :]),
         fix=None if newest is None else f"export for {wanted} or lower",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import TensorDesc, shown
 from specgate.descriptors.openvino import attribute_value
 from specgate.descriptors.positional import build
 from specgate.errors import NoTable
@@ -12,7 +12,7 @@ from specgate.linting.nodes import Graph, Unit
 from specgate.linting.openvino_rules import ir_findings
 from specgate.models.openvino_ir import constant_values
 from specgate.spec.tables import dialect
-from specgate.verdict import Location
+from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,34 +26,53 @@ def openvino_units(model: IrModel) -> Graph:
     """Return the units of an IR model; each layer is judged at the opset that it names."""
     graph = Graph("openvino", ir_version=model.version)
     graph.findings.extend(ir_findings(model))
-    graph.units.extend(_net(model, model.net, "net"))
+    graph.units.extend(_net(model, model.net, "net", graph.findings))
     return graph
 
 
-def _net(model: IrModel, net: IrNet, place: str) -> Iterator[Unit]:
+def _net(model: IrModel, net: IrNet, place: str, findings: list[Finding]) -> Iterator[Unit]:
     layers = {layer.id: layer for layer in net.layers}
     feeds = {(edge.to_layer, edge.to_port): layers.get(edge.from_layer) for edge in net.edges}
     sources = {(edge.to_layer, edge.to_port): (edge.from_layer, edge.from_port) for edge in net.edges}
     for layer in net.layers:
         here = f"{place}/{layer.name or layer.id}"
         unit = _unit(model, layer, here, feeds)
+        findings.extend(_opset(layer, unit))
         read = [sources.get((layer.id, port.id)) for port in layer.inputs]
         unit.reads = tuple("" if source is None else f"{place}:{source[0]}:{source[1]}" for source in read)
         unit.writes = tuple(f"{place}:{layer.id}:{port.id}" for port in layer.outputs)
         yield unit
         for name, body in layer.bodies.items():
-            yield from _net(model, body, f"{here}/{name}")
+            yield from _net(model, body, f"{here}/{name}", findings)
+
+
+def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
+    """What is wrong with a layer's version at any target: it is an opset, or the name of somebody's extension."""
+    table = dialect("openvino")
+    if layer.version in table.position or (layer.version and not layer.version.lower().startswith("opset")):
+        return
+    first, last = table.levels[0], table.levels[-1]
+    yield Finding(
+        id=f"openvino/{layer.type if layer.type.isidentifier() else 'layer'}/version",
+        severity="error",
+        message=f"states the version {shown(layer.version, 40)}; expected {first} to {last}, or an extension's name"
+        if layer.version
+        else f"states no version; expected {first} to {last}, or an extension's name",
+        where="version",
+        values={"version": layer.version},
+        location=unit.location,
+    )
 
 
 def _unit(model: IrModel, layer: IrLayer, place: str, feeds: dict[tuple[str, str], IrLayer | None]) -> Unit:
     location = Location(model.file, layer.line, place, layer.type)
     table = dialect("openvino")
+    if layer.version not in table.position:
+        return Unit(location, layer.type, reason=f"its version {shown(layer.version, 40)} is no opset of OpenVINO")
     try:
         spec = table.operator(layer.type)
     except NoTable as error:
-        return Unit(location, layer.type, reason=str(error))
-    if layer.version not in table.position:
-        return Unit(location, layer.type, reason=f"the version {layer.version!r:.40} is not an opset in the tables")
+        return Unit(location, layer.type, reason=str(error), version=layer.version)
     inputs = [
         _port(model, port, feeds.get((layer.id, port.id)) if _reads_value(spec.name) else None) for port in layer.inputs
     ]

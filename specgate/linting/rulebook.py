@@ -10,12 +10,15 @@ __all__ = ["file_rule"]
 
 _OWN: Final = {
     "no-target": "a file is judged for at least one target of its dialect",
+    "nothing-judged": "of a file at least one node is judged",
+    "target-idle": "a target judges something in the files that it is given for",
     "ignore-expired": "an ignore holds until its date; after that it silences nothing and is to be removed",
     "ignore-stale": "an ignore silences something; one that matches nothing is to be removed",
     "baseline-stale": "a baseline knows only findings that still occur; otherwise it is to be written again",
 }
 _NODE: Final = {
-    "changed": "the operator is the same version at the target as in the model; else its behaviour may differ",
+    "changed": "what a node uses is the same at the target's version of the operator as at the model's",
+    "version": "a node is written for a level that the target has",
     "device-capability": "the device reports the capability that a tensor's type needs",
 }
 

@@ -1,5 +1,57 @@
 # Written by `python -m specgate.make.stubs` from the tables; a test holds it against them.
-from specgate.descriptors.core import Descriptor, TensorDesc
+from typing import Literal, TypeAlias
+
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
+
+_AXIS_DIRECTION: TypeAlias = Literal["INCREASING", "DECREASING"]
+_CONVOLUTION_MODE: TypeAlias = Literal["CONVOLUTION", "CROSS_CORRELATION"]
+_CONVOLUTION_DIRECTION: TypeAlias = Literal["FORWARD", "BACKWARD"]
+_DEPTH_SPACE_ORDER: TypeAlias = Literal["DEPTH_COLUMN_ROW", "COLUMN_ROW_DEPTH"]
+_QUANTIZATION_TYPE: TypeAlias = Literal["NONE", "SCALE", "SCALE_ZERO_POINT"]
+_TENSOR_DATA_TYPE: TypeAlias = Literal[
+    "UNKNOWN",
+    "FLOAT32",
+    "FLOAT16",
+    "UINT32",
+    "UINT16",
+    "UINT8",
+    "INT32",
+    "INT16",
+    "INT8",
+    "FLOAT64",
+    "UINT64",
+    "INT64",
+    "UINT4",
+    "INT4",
+]
+_IS_INFINITY_MODE: TypeAlias = Literal["EITHER", "POSITIVE", "NEGATIVE"]
+_ROUNDING_MODE: TypeAlias = Literal["HALVES_TO_NEAREST_EVEN", "TOWARD_ZERO", "TOWARD_INFINITY"]
+_MATRIX_TRANSFORM: TypeAlias = Literal["NONE", "TRANSPOSE"]
+_RECURRENT_NETWORK_DIRECTION: TypeAlias = Literal["FORWARD", "BACKWARD", "BIDIRECTIONAL"]
+_MULTIHEAD_ATTENTION_MASK_TYPE: TypeAlias = Literal[
+    "NONE",
+    "KEY_SEQUENCE_LENGTH",
+    "KEY_SEQUENCE_END_START",
+    "KEY_QUERY_SEQUENCE_LENGTH_START_END",
+    "BOOLEAN",
+]
+_PADDING_MODE: TypeAlias = Literal["CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP"]
+_RANDOM_GENERATOR_TYPE: TypeAlias = Literal["PHILOX_4X32_10"]
+_REDUCE_FUNCTION: TypeAlias = Literal[
+    "ARGMAX",
+    "ARGMIN",
+    "AVERAGE",
+    "L1",
+    "L2",
+    "LOG_SUM",
+    "LOG_SUM_EXP",
+    "MAX",
+    "MIN",
+    "MULTIPLY",
+    "SUM",
+    "SUM_SQUARE",
+]
+_INTERPOLATION_MODE: TypeAlias = Literal["NEAREST_NEIGHBOR", "LINEAR"]
 
 def ACTIVATION_CELU(
     *,
@@ -185,7 +237,7 @@ def ARGMAX(
     OutputTensor: TensorDesc,
     AxisCount: int,
     Axes: list[int],
-    AxisDirection: str,
+    AxisDirection: _AXIS_DIRECTION,
 ) -> Descriptor: ...
 def ARGMIN(
     *,
@@ -193,7 +245,7 @@ def ARGMIN(
     OutputTensor: TensorDesc,
     AxisCount: int,
     Axes: list[int],
-    AxisDirection: str,
+    AxisDirection: _AXIS_DIRECTION,
 ) -> Descriptor: ...
 def AVERAGE_POOLING(
     *,
@@ -239,7 +291,7 @@ def BATCH_NORMALIZATION(
     OutputTensor: TensorDesc,
     Spatial: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def BATCH_NORMALIZATION_GRAD(
     *,
@@ -263,7 +315,7 @@ def BATCH_NORMALIZATION_TRAINING(
     OutputMeanTensor: TensorDesc,
     OutputVarianceTensor: TensorDesc,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def BATCH_NORMALIZATION_TRAINING_GRAD(
     *,
@@ -288,8 +340,8 @@ def CONVOLUTION(
     FilterTensor: TensorDesc,
     BiasTensor: TensorDesc | None = None,
     OutputTensor: TensorDesc,
-    Mode: str,
-    Direction: str,
+    Mode: _CONVOLUTION_MODE,
+    Direction: _CONVOLUTION_DIRECTION,
     DimensionCount: int,
     Strides: list[int],
     Dilations: list[int],
@@ -297,7 +349,7 @@ def CONVOLUTION(
     EndPadding: list[int],
     OutputPadding: list[int],
     GroupCount: int,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def CONVOLUTION_INTEGER(
     *,
@@ -318,7 +370,7 @@ def CUMULATIVE_PRODUCT(
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
     Axis: int,
-    AxisDirection: str,
+    AxisDirection: _AXIS_DIRECTION,
     HasExclusiveProduct: bool,
 ) -> Descriptor: ...
 def CUMULATIVE_SUMMATION(
@@ -326,7 +378,7 @@ def CUMULATIVE_SUMMATION(
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
     Axis: int,
-    AxisDirection: str,
+    AxisDirection: _AXIS_DIRECTION,
     HasExclusiveSum: bool,
 ) -> Descriptor: ...
 def DEPTH_TO_SPACE(
@@ -340,12 +392,12 @@ def DEPTH_TO_SPACE1(
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
     BlockSize: int,
-    Order: str,
+    Order: _DEPTH_SPACE_ORDER,
 ) -> Descriptor: ...
 def DEQUANTIZE(
     *,
     InputTensor: TensorDesc,
-    QuantizationType: str,
+    QuantizationType: _QUANTIZATION_TYPE,
     QuantizationTensorCount: int,
     QuantizationTensors: list[TensorDesc],
     OutputTensor: TensorDesc,
@@ -360,8 +412,8 @@ def DIAGONAL_MATRIX1(
     *,
     InputTensor: TensorDesc | None = None,
     OutputTensor: TensorDesc,
-    ValueDataType: str,
-    Value: str,
+    ValueDataType: _TENSOR_DATA_TYPE,
+    Value: float,
     DiagonalFillBegin: int,
     DiagonalFillEnd: int,
 ) -> Descriptor: ...
@@ -376,19 +428,19 @@ def ELEMENT_WISE_ABS(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ACOS(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ACOSH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ADD(
     *,
@@ -401,31 +453,31 @@ def ELEMENT_WISE_ADD1(
     ATensor: TensorDesc,
     BTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ASIN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ASINH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ATAN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ATANH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ATAN_YX(
     *,
@@ -477,13 +529,13 @@ def ELEMENT_WISE_CEIL(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_CLIP(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
     Min: float,
     Max: float,
 ) -> Descriptor: ...
@@ -491,10 +543,10 @@ def ELEMENT_WISE_CLIP1(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
-    MinMaxDataType: str,
-    Min: str,
-    Max: str,
+    ScaleBias: ScaleBias | None = None,
+    MinMaxDataType: _TENSOR_DATA_TYPE,
+    Min: float,
+    Max: float,
 ) -> Descriptor: ...
 def ELEMENT_WISE_CLIP_GRAD(
     *,
@@ -509,28 +561,28 @@ def ELEMENT_WISE_CLIP_GRAD1(
     InputTensor: TensorDesc,
     InputGradientTensor: TensorDesc,
     OutputGradientTensor: TensorDesc,
-    MinMaxDataType: str,
-    Min: str,
-    Max: str,
+    MinMaxDataType: _TENSOR_DATA_TYPE,
+    Min: float,
+    Max: float,
 ) -> Descriptor: ...
 def ELEMENT_WISE_CONSTANT_POW(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
     Exponent: float,
 ) -> Descriptor: ...
 def ELEMENT_WISE_COS(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_COSH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_DEQUANTIZE_LINEAR(
     *,
@@ -555,25 +607,25 @@ def ELEMENT_WISE_ERF(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_EXP(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_FLOOR(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_IDENTITY(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_IF(
     *,
@@ -586,7 +638,7 @@ def ELEMENT_WISE_IS_INFINITY(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    InfinityMode: str,
+    InfinityMode: _IS_INFINITY_MODE,
 ) -> Descriptor: ...
 def ELEMENT_WISE_IS_NAN(
     *,
@@ -597,7 +649,7 @@ def ELEMENT_WISE_LOG(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_LOGICAL_AND(
     *,
@@ -698,7 +750,7 @@ def ELEMENT_WISE_POW(
     InputTensor: TensorDesc,
     ExponentTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_QUANTIZED_LINEAR_ADD(
     *,
@@ -723,13 +775,13 @@ def ELEMENT_WISE_RECIP(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_ROUND(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    RoundingMode: str,
+    RoundingMode: _ROUNDING_MODE,
 ) -> Descriptor: ...
 def ELEMENT_WISE_SIGN(
     *,
@@ -740,19 +792,19 @@ def ELEMENT_WISE_SIN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_SINH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_SQRT(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_SUBTRACT(
     *,
@@ -764,33 +816,33 @@ def ELEMENT_WISE_TAN(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_TANH(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
 ) -> Descriptor: ...
 def ELEMENT_WISE_THRESHOLD(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleBias: str | None = None,
+    ScaleBias: ScaleBias | None = None,
     Min: float,
 ) -> Descriptor: ...
 def FILL_VALUE_CONSTANT(
     *,
     OutputTensor: TensorDesc,
-    ValueDataType: str,
-    Value: str,
+    ValueDataType: _TENSOR_DATA_TYPE,
+    Value: float,
 ) -> Descriptor: ...
 def FILL_VALUE_SEQUENCE(
     *,
     OutputTensor: TensorDesc,
-    ValueDataType: str,
-    ValueStart: str,
-    ValueDelta: str,
+    ValueDataType: _TENSOR_DATA_TYPE,
+    ValueStart: float,
+    ValueDelta: float,
 ) -> Descriptor: ...
 def FOLD(
     *,
@@ -841,11 +893,11 @@ def GEMM(
     BTensor: TensorDesc,
     CTensor: TensorDesc | None = None,
     OutputTensor: TensorDesc,
-    TransA: str,
-    TransB: str,
+    TransA: _MATRIX_TRANSFORM,
+    TransB: _MATRIX_TRANSFORM,
     Alpha: float,
     Beta: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def GRU(
     *,
@@ -858,8 +910,8 @@ def GRU(
     OutputSequenceTensor: TensorDesc | None = None,
     OutputSingleTensor: TensorDesc | None = None,
     ActivationDescCount: int,
-    ActivationDescs: list[str],
-    Direction: str,
+    ActivationDescs: list[Descriptor],
+    Direction: _RECURRENT_NETWORK_DIRECTION,
     LinearBeforeReset: bool,
 ) -> Descriptor: ...
 def JOIN(
@@ -935,8 +987,8 @@ def LSTM(
     OutputSingleTensor: TensorDesc | None = None,
     OutputCellSingleTensor: TensorDesc | None = None,
     ActivationDescCount: int,
-    ActivationDescs: list[str],
-    Direction: str,
+    ActivationDescs: list[Descriptor],
+    Direction: _RECURRENT_NETWORK_DIRECTION,
     ClipThreshold: float,
     UseClipThreshold: bool,
     CoupleInputForget: bool,
@@ -1020,7 +1072,7 @@ def MEAN_VARIANCE_NORMALIZATION(
     CrossChannel: bool,
     NormalizeVariance: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def MEAN_VARIANCE_NORMALIZATION1(
     *,
@@ -1032,7 +1084,7 @@ def MEAN_VARIANCE_NORMALIZATION1(
     Axes: list[int],
     NormalizeVariance: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def MEAN_VARIANCE_NORMALIZATION2(
     *,
@@ -1045,7 +1097,7 @@ def MEAN_VARIANCE_NORMALIZATION2(
     UseMean: bool,
     UseVariance: bool,
     Epsilon: float,
-    FusedActivation: str | None = None,
+    FusedActivation: Descriptor | None = None,
 ) -> Descriptor: ...
 def MULTIHEAD_ATTENTION(
     *,
@@ -1066,7 +1118,7 @@ def MULTIHEAD_ATTENTION(
     Scale: float,
     MaskFilterValue: float,
     HeadCount: int,
-    MaskType: str,
+    MaskType: _MULTIHEAD_ATTENTION_MASK_TYPE,
 ) -> Descriptor: ...
 def MULTIHEAD_ATTENTION1(
     *,
@@ -1089,7 +1141,7 @@ def MULTIHEAD_ATTENTION1(
     MaskFilterValue: float,
     QueryHeadCount: int,
     KeyValueHeadCount: int,
-    MaskType: str,
+    MaskType: _MULTIHEAD_ATTENTION_MASK_TYPE,
 ) -> Descriptor: ...
 def NONZERO_COORDINATES(
     *,
@@ -1108,7 +1160,7 @@ def PADDING(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    PaddingMode: str,
+    PaddingMode: _PADDING_MODE,
     PaddingValue: float,
     DimensionCount: int,
     StartPadding: list[int],
@@ -1118,9 +1170,9 @@ def PADDING1(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    PaddingMode: str,
-    PaddingValueDataType: str,
-    PaddingValue: str,
+    PaddingMode: _PADDING_MODE,
+    PaddingValueDataType: _TENSOR_DATA_TYPE,
+    PaddingValue: float,
     DimensionCount: int,
     StartPadding: list[int],
     EndPadding: list[int],
@@ -1128,7 +1180,7 @@ def PADDING1(
 def QUANTIZE(
     *,
     InputTensor: TensorDesc,
-    QuantizationType: str,
+    QuantizationType: _QUANTIZATION_TYPE,
     QuantizationTensorCount: int,
     QuantizationTensors: list[TensorDesc],
     OutputTensor: TensorDesc,
@@ -1185,11 +1237,11 @@ def RANDOM_GENERATOR(
     InputStateTensor: TensorDesc,
     OutputTensor: TensorDesc,
     OutputStateTensor: TensorDesc | None = None,
-    Type: str,
+    Type: _RANDOM_GENERATOR_TYPE,
 ) -> Descriptor: ...
 def REDUCE(
     *,
-    Function: str,
+    Function: _REDUCE_FUNCTION,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
     AxisCount: int,
@@ -1199,7 +1251,7 @@ def RESAMPLE(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    InterpolationMode: str,
+    InterpolationMode: _INTERPOLATION_MODE,
     ScaleCount: int,
     Scales: list[float],
 ) -> Descriptor: ...
@@ -1207,7 +1259,7 @@ def RESAMPLE1(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    InterpolationMode: str,
+    InterpolationMode: _INTERPOLATION_MODE,
     DimensionCount: int,
     Scales: list[float],
     InputPixelOffsets: list[float],
@@ -1217,8 +1269,8 @@ def RESAMPLE2(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    InterpolationMode: str,
-    RoundingDirection: str,
+    InterpolationMode: _INTERPOLATION_MODE,
+    RoundingDirection: _AXIS_DIRECTION,
     DimensionCount: int,
     Scales: list[float],
     InputPixelOffsets: list[float],
@@ -1228,8 +1280,8 @@ def RESAMPLE3(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    InterpolationMode: str,
-    RoundingDirection: str,
+    InterpolationMode: _INTERPOLATION_MODE,
+    RoundingDirection: _AXIS_DIRECTION,
     DimensionCount: int,
     Scales: list[float],
     InputPixelOffsets: list[float],
@@ -1240,7 +1292,7 @@ def RESAMPLE_GRAD(
     *,
     InputGradientTensor: TensorDesc,
     OutputGradientTensor: TensorDesc,
-    InterpolationMode: str,
+    InterpolationMode: _INTERPOLATION_MODE,
     DimensionCount: int,
     Scales: list[float],
     InputPixelOffsets: list[float],
@@ -1250,8 +1302,8 @@ def RESAMPLE_GRAD1(
     *,
     InputGradientTensor: TensorDesc,
     OutputGradientTensor: TensorDesc,
-    InterpolationMode: str,
-    RoundingDirection: str,
+    InterpolationMode: _INTERPOLATION_MODE,
+    RoundingDirection: _AXIS_DIRECTION,
     DimensionCount: int,
     Scales: list[float],
     InputPixelOffsets: list[float],
@@ -1275,8 +1327,8 @@ def RNN(
     OutputSequenceTensor: TensorDesc | None = None,
     OutputSingleTensor: TensorDesc | None = None,
     ActivationDescCount: int,
-    ActivationDescs: list[str],
-    Direction: str,
+    ActivationDescs: list[Descriptor],
+    Direction: _RECURRENT_NETWORK_DIRECTION,
 ) -> Descriptor: ...
 def ROI_ALIGN(
     *,
@@ -1284,8 +1336,8 @@ def ROI_ALIGN(
     ROITensor: TensorDesc,
     BatchIndicesTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ReductionFunction: str,
-    InterpolationMode: str,
+    ReductionFunction: _REDUCE_FUNCTION,
+    InterpolationMode: _INTERPOLATION_MODE,
     SpatialScaleX: float,
     SpatialScaleY: float,
     OutOfBoundsInputValue: float,
@@ -1298,8 +1350,8 @@ def ROI_ALIGN1(
     ROITensor: TensorDesc,
     BatchIndicesTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ReductionFunction: str,
-    InterpolationMode: str,
+    ReductionFunction: _REDUCE_FUNCTION,
+    InterpolationMode: _INTERPOLATION_MODE,
     SpatialScaleX: float,
     SpatialScaleY: float,
     InputPixelOffset: float,
@@ -1317,8 +1369,8 @@ def ROI_ALIGN_GRAD(
     BatchIndicesTensor: TensorDesc,
     OutputGradientTensor: TensorDesc | None = None,
     OutputROIGradientTensor: TensorDesc | None = None,
-    ReductionFunction: str,
-    InterpolationMode: str,
+    ReductionFunction: _REDUCE_FUNCTION,
+    InterpolationMode: _INTERPOLATION_MODE,
     SpatialScaleX: float,
     SpatialScaleY: float,
     InputPixelOffset: float,
@@ -1333,7 +1385,7 @@ def ROI_POOLING(
     ROITensor: TensorDesc,
     OutputTensor: TensorDesc,
     SpatialScale: float,
-    PooledSize: str,
+    PooledSize: Size2D,
 ) -> Descriptor: ...
 def SCATTER(
     *,
@@ -1390,7 +1442,7 @@ def SPACE_TO_DEPTH1(
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
     BlockSize: int,
-    Order: str,
+    Order: _DEPTH_SPACE_ORDER,
 ) -> Descriptor: ...
 def SPLIT(
     *,
@@ -1421,7 +1473,7 @@ def TOP_K1(
     OutputIndexTensor: TensorDesc,
     Axis: int,
     K: int,
-    AxisDirection: str,
+    AxisDirection: _AXIS_DIRECTION,
 ) -> Descriptor: ...
 def UNFOLD(
     *,
@@ -1438,8 +1490,8 @@ def UPSAMPLE_2D(
     *,
     InputTensor: TensorDesc,
     OutputTensor: TensorDesc,
-    ScaleSize: str,
-    InterpolationMode: str,
+    ScaleSize: Size2D,
+    InterpolationMode: _INTERPOLATION_MODE,
 ) -> Descriptor: ...
 def VALUE_SCALE_2D(
     *,

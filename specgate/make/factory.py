@@ -20,7 +20,8 @@ __all__ = ["annotation", "constructor", "field_is_required", "operators", "order
 
 _PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
 _PYTHON |= dict.fromkeys(("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto"), "TensorDesc")
-_PYTHON |= {"graph": "GraphDesc"}
+_PYTHON |= {"graph": "GraphDesc", "operator": "Descriptor", "scalar": "float"}
+_PYTHON |= {"size-2d": "Size2D", "scale-bias": "ScaleBias"}
 
 
 def operators(name: str) -> list[str]:
@@ -29,9 +30,11 @@ def operators(name: str) -> list[str]:
 
 
 def annotation(info: FieldInfo) -> str:
-    """Return the Python type of a field, as text."""
+    """Return the Python type of a field, as text; where the table lists its words, those alone."""
     base = info.type.removesuffix("[]")
     kind = _PYTHON.get(base, "str")
+    if info.words:
+        kind = f"Literal[{', '.join(map(repr, info.words))}]".replace("'", '"')
     return f"list[{kind}]" if info.type.endswith("[]") else kind
 
 

@@ -1,5 +1,26 @@
 # Written by `python -m specgate.make.stubs` from the tables; a test holds it against them.
+from typing import Literal, TypeAlias
+
 from specgate.descriptors.core import Descriptor, GraphDesc, TensorDesc
+
+_AveragePool_auto_pad: TypeAlias = Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]
+_BitShift_direction: TypeAlias = Literal["LEFT", "RIGHT"]
+_Cast_round_mode: TypeAlias = Literal["up", "down", "nearest"]
+_CausalConvWithState_activation: TypeAlias = Literal["silu", "swish", "none"]
+_DepthToSpace_mode: TypeAlias = Literal["DCR", "CRD"]
+_Gelu_approximate: TypeAlias = Literal["none", "tanh"]
+_GridSample_padding_mode: TypeAlias = Literal["zeros", "border", "reflection"]
+_ImageDecoder_pixel_format: TypeAlias = Literal["RGB", "BGR", "Grayscale"]
+_LSTM_direction: TypeAlias = Literal["forward", "reverse", "bidirectional"]
+_LinearAttention_update_rule: TypeAlias = Literal["linear", "gated", "delta", "gated_delta"]
+_NegativeLogLikelihoodLoss_reduction: TypeAlias = Literal["none", "sum", "mean"]
+_Resize_keep_aspect_ratio_policy: TypeAlias = Literal["stretch", "not_larger", "not_smaller"]
+_Resize_nearest_mode: TypeAlias = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
+_RoiAlign_coordinate_transformation_mode: TypeAlias = Literal["half_pixel", "output_half_pixel"]
+_RoiAlign_mode: TypeAlias = Literal["avg", "max"]
+_StringNormalizer_case_change_action: TypeAlias = Literal["LOWER", "UPPER", "NONE"]
+_TensorScatter_mode: TypeAlias = Literal["linear", "circular"]
+_TfIdfVectorizer_mode: TypeAlias = Literal["TF", "IDF", "TFIDF"]
 
 def Abs(
     *,
@@ -98,7 +119,7 @@ def AveragePool(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-    auto_pad: str | None = None,
+    auto_pad: _AveragePool_auto_pad | None = None,
     ceil_mode: int | None = None,
     count_include_pad: int | None = None,
     dilations: list[int] | None = None,
@@ -138,7 +159,7 @@ def BitShift(
     X: TensorDesc,
     Y: TensorDesc,
     Z: TensorDesc | None = None,
-    direction: str,
+    direction: _BitShift_direction,
 ) -> Descriptor: ...
 def BitwiseAnd(
     *,
@@ -174,7 +195,7 @@ def Cast(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-    round_mode: str | None = None,
+    round_mode: _Cast_round_mode | None = None,
     saturate: int | None = None,
     to: int,
 ) -> Descriptor: ...
@@ -183,7 +204,7 @@ def CastLike(
     input: TensorDesc,
     target_type: TensorDesc,
     output: TensorDesc | None = None,
-    round_mode: str | None = None,
+    round_mode: _Cast_round_mode | None = None,
     saturate: int | None = None,
 ) -> Descriptor: ...
 def CausalConvWithState(
@@ -194,7 +215,7 @@ def CausalConvWithState(
     past_state: TensorDesc | None = None,
     output: TensorDesc | None = None,
     present_state: TensorDesc | None = None,
-    activation: str | None = None,
+    activation: _CausalConvWithState_activation | None = None,
 ) -> Descriptor: ...
 def Ceil(
     *,
@@ -275,7 +296,7 @@ def Conv(
     W: TensorDesc,
     B: TensorDesc | None = None,
     Y: TensorDesc | None = None,
-    auto_pad: str | None = None,
+    auto_pad: _AveragePool_auto_pad | None = None,
     dilations: list[int] | None = None,
     group: int | None = None,
     kernel_shape: list[int] | None = None,
@@ -289,7 +310,7 @@ def ConvInteger(
     x_zero_point: TensorDesc | None = None,
     w_zero_point: TensorDesc | None = None,
     y: TensorDesc | None = None,
-    auto_pad: str | None = None,
+    auto_pad: _AveragePool_auto_pad | None = None,
     dilations: list[int] | None = None,
     group: int | None = None,
     kernel_shape: list[int] | None = None,
@@ -302,7 +323,7 @@ def ConvTranspose(
     W: TensorDesc,
     B: TensorDesc | None = None,
     Y: TensorDesc | None = None,
-    auto_pad: str | None = None,
+    auto_pad: _AveragePool_auto_pad | None = None,
     dilations: list[int] | None = None,
     group: int | None = None,
     kernel_shape: list[int] | None = None,
@@ -366,7 +387,7 @@ def DepthToSpace(
     input: TensorDesc,
     output: TensorDesc | None = None,
     blocksize: int,
-    mode: str | None = None,
+    mode: _DepthToSpace_mode | None = None,
 ) -> Descriptor: ...
 def DequantizeLinear(
     *,
@@ -501,7 +522,7 @@ def Gelu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-    approximate: str | None = None,
+    approximate: _Gelu_approximate | None = None,
 ) -> Descriptor: ...
 def Gemm(
     *,
@@ -549,7 +570,7 @@ def GridSample(
     Y: TensorDesc | None = None,
     align_corners: int | None = None,
     mode: str | None = None,
-    padding_mode: str | None = None,
+    padding_mode: _GridSample_padding_mode | None = None,
 ) -> Descriptor: ...
 def GroupNormalization(
     *,
@@ -609,7 +630,7 @@ def ImageDecoder(
     *,
     encoded_stream: TensorDesc,
     image: TensorDesc | None = None,
-    pixel_format: str | None = None,
+    pixel_format: _ImageDecoder_pixel_format | None = None,
 ) -> Descriptor: ...
 def InstanceNormalization(
     *,
@@ -657,7 +678,7 @@ def LSTM(
     activation_beta: list[float] | None = None,
     activations: list[str] | None = None,
     clip: float | None = None,
-    direction: str | None = None,
+    direction: _LSTM_direction | None = None,
     hidden_size: int | None = None,
     input_forget: int | None = None,
     layout: int | None = None,
@@ -706,7 +727,7 @@ def LinearAttention(
     kv_num_heads: int,
     q_num_heads: int,
     scale: float | None = None,
-    update_rule: str | None = None,
+    update_rule: _LinearAttention_update_rule | None = None,
 ) -> Descriptor: ...
 def Log(
     *,
@@ -738,7 +759,7 @@ def LpPool(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-    auto_pad: str | None = None,
+    auto_pad: _AveragePool_auto_pad | None = None,
     ceil_mode: int | None = None,
     dilations: list[int] | None = None,
     kernel_shape: list[int],
@@ -770,7 +791,7 @@ def MaxPool(
     X: TensorDesc,
     Y: TensorDesc | None = None,
     Indices: TensorDesc | None = None,
-    auto_pad: str | None = None,
+    auto_pad: _AveragePool_auto_pad | None = None,
     ceil_mode: int | None = None,
     dilations: list[int] | None = None,
     kernel_shape: list[int],
@@ -860,7 +881,7 @@ def NegativeLogLikelihoodLoss(
     weight: TensorDesc | None = None,
     loss: TensorDesc | None = None,
     ignore_index: int | None = None,
-    reduction: str | None = None,
+    reduction: _NegativeLogLikelihoodLoss_reduction | None = None,
 ) -> Descriptor: ...
 def NonMaxSuppression(
     *,
@@ -945,7 +966,7 @@ def QLinearConv(
     y_zero_point: TensorDesc,
     B: TensorDesc | None = None,
     y: TensorDesc | None = None,
-    auto_pad: str | None = None,
+    auto_pad: _AveragePool_auto_pad | None = None,
     dilations: list[int] | None = None,
     group: int | None = None,
     kernel_shape: list[int] | None = None,
@@ -999,7 +1020,7 @@ def RNN(
     activation_beta: list[float] | None = None,
     activations: list[str] | None = None,
     clip: float | None = None,
-    direction: str | None = None,
+    direction: _LSTM_direction | None = None,
     hidden_size: int | None = None,
     layout: int | None = None,
 ) -> Descriptor: ...
@@ -1163,9 +1184,9 @@ def Resize(
     cubic_coeff_a: float | None = None,
     exclude_outside: int | None = None,
     extrapolation_value: float | None = None,
-    keep_aspect_ratio_policy: str | None = None,
+    keep_aspect_ratio_policy: _Resize_keep_aspect_ratio_policy | None = None,
     mode: str | None = None,
-    nearest_mode: str | None = None,
+    nearest_mode: _Resize_nearest_mode | None = None,
 ) -> Descriptor: ...
 def ReverseSequence(
     *,
@@ -1181,8 +1202,8 @@ def RoiAlign(
     rois: TensorDesc,
     batch_indices: TensorDesc,
     Y: TensorDesc | None = None,
-    coordinate_transformation_mode: str | None = None,
-    mode: str | None = None,
+    coordinate_transformation_mode: _RoiAlign_coordinate_transformation_mode | None = None,
+    mode: _RoiAlign_mode | None = None,
     output_height: int | None = None,
     output_width: int | None = None,
     sampling_ratio: int | None = None,
@@ -1359,7 +1380,7 @@ def SoftmaxCrossEntropyLoss(
     output: TensorDesc | None = None,
     log_prob: TensorDesc | None = None,
     ignore_index: int | None = None,
-    reduction: str | None = None,
+    reduction: _NegativeLogLikelihoodLoss_reduction | None = None,
 ) -> Descriptor: ...
 def Softplus(
     *,
@@ -1376,7 +1397,7 @@ def SpaceToDepth(
     input: TensorDesc,
     output: TensorDesc | None = None,
     blocksize: int,
-    mode: str | None = None,
+    mode: _DepthToSpace_mode | None = None,
 ) -> Descriptor: ...
 def Split(
     *,
@@ -1415,7 +1436,7 @@ def StringNormalizer(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-    case_change_action: str | None = None,
+    case_change_action: _StringNormalizer_case_change_action | None = None,
     is_case_sensitive: int | None = None,
     locale: str | None = None,
     stopwords: list[str] | None = None,
@@ -1469,7 +1490,7 @@ def TensorScatter(
     write_indices: TensorDesc | None = None,
     present_cache: TensorDesc | None = None,
     axis: int | None = None,
-    mode: str | None = None,
+    mode: _TensorScatter_mode | None = None,
 ) -> Descriptor: ...
 def TfIdfVectorizer(
     *,
@@ -1478,7 +1499,7 @@ def TfIdfVectorizer(
     max_gram_length: int,
     max_skip_count: int,
     min_gram_length: int,
-    mode: str,
+    mode: _TfIdfVectorizer_mode,
     ngram_counts: list[int],
     ngram_indexes: list[int],
     pool_int64s: list[int] | None = None,

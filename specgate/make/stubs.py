@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from specgate.files import write_text
 from specgate.make.factory import annotation, field_is_required, operators, ordered
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 __all__ = ["stub_text"]
+
+_WIDTH: Final = 120
 
 
 def stub_text(name: str) -> str:
     """Return the stub file of one dialect's constructors."""
-    lines = [
-        "# Written by `python -m specgate.make.stubs` from the tables; a test holds it against them.",
-        f"from specgate.descriptors.core import {', '.join(_classes(name))}",
-        "",
-    ]
+    aliases = _aliases(name)
+    lines = ["# Written by `python -m specgate.make.stubs` from the tables; a test holds it against them."]
+    lines += ["from typing import Literal, TypeAlias", ""] if aliases else []
+    lines += [f"from specgate.descriptors.core import {', '.join(_classes(name))}", ""]
+    for words, alias in aliases.items():
+        line = f"{alias}: TypeAlias = {words}"
+        listed = words.removeprefix("Literal[").removesuffix("]").split(", ")
+        whole = [f"{alias}: TypeAlias = Literal[", *(f"    {word}," for word in listed), "]"]
+        lines += [line] if len(line) <= _WIDTH else whole
+    lines += [""] if aliases else []
     for operator in operators(name):
         spec = dialect(name).operator(operator)
         lines.append(f"def {operator}(")
         lines.append("    *,")
         for info in ordered(spec):
-            kind = annotation(info)
+            kind = _short(annotation(info), aliases)
             lines.append(
                 f"    {info.name}: {kind},"
                 if field_is_required(spec, info)
@@ -34,9 +45,29 @@ def stub_text(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _aliases(name: str) -> dict[str, str]:
+    """Return a name for each set of words: that of the enum, else of the first field that has it."""
+    found: dict[str, str] = {}
+    for operator in operators(name):
+        for info in ordered(dialect(name).operator(operator)):
+            kind = annotation(info).removeprefix("list[")
+            if kind.startswith("Literal["):
+                kind = kind[: kind.index("]") + 1]
+                _, enum, called = info.type.removesuffix("[]").partition("enum:")
+                found.setdefault(kind, f"_{called}" if enum else f"_{operator}_{info.name}")
+    return found
+
+
+def _short(kind: str, aliases: Mapping[str, str]) -> str:
+    for words, alias in aliases.items():
+        kind = kind.replace(words, alias)
+    return kind
+
+
 def _classes(name: str) -> list[str]:
     kinds = {annotation(info) for operator in operators(name) for info in ordered(dialect(name).operator(operator))}
-    return ["Descriptor", *(word for word in ("GraphDesc", "TensorDesc") if any(word in kind for kind in kinds))]
+    others = ("GraphDesc", "ScaleBias", "Size2D", "TensorDesc")
+    return ["Descriptor", *(word for word in others if any(word in kind for kind in kinds))]
 
 
 if __name__ == "__main__":

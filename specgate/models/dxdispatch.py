@@ -14,6 +14,7 @@ from specgate.descriptors import directml
 from specgate.descriptors.core import shown
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
+from specgate.descriptors.words import number_of, word_of
 from specgate.errors import InputError, NoTable
 from specgate.models.dx_desc import as_dispatched
 from specgate.models.dx_model import DxBinding, DxCommand, DxDispatchable, DxModel, DxResource, write_dx_model
@@ -152,7 +153,7 @@ def _kind_of(initial: Any, data_type: str | None, place: str) -> str:
 
 def _data_type(raw: Any, place: str) -> str | None:
     """The short name of a type whose elements fill whole bytes, None for UNKNOWN."""
-    short = raw.removeprefix("DML_TENSOR_DATA_TYPE_") if isinstance(raw, str) else raw
+    short = word_of(raw, {**dialect("directml").type_numbers, "UNKNOWN": 0}, "DML_TENSOR_DATA_TYPE_")
     if short == "UNKNOWN":
         return None
     bits = dialect("directml").bits
@@ -223,13 +224,14 @@ def _binding(raw: Any, place: str) -> DxBinding:
 
 def _dispatchable(raw: Any, place: str) -> DxDispatchable:
     _expect(isinstance(raw, dict), "an object", raw, place)
-    kind = _text(raw, "type" if "type" in raw else "Type", place)
+    spelt = "type" if "type" in raw else "Type"
+    kind: Any = raw[spelt] if number_of(raw.get(spelt)) is not None else _text(raw, spelt, place)
     bindings = _bindings(raw.get("bindings", {}), f"{place}.bindings")
-    if kind.lower() in FOREIGN:
+    if isinstance(kind, str) and kind.lower() in FOREIGN:
         word = FOREIGN[kind.lower()]
         why = f"a dispatchable of type {word} is no DirectML operator, so no table speaks of it"
         return DxDispatchable(word, word, no_table=why, raw=dict(raw), bindings=bindings)
-    operator = kind.removeprefix("DML_OPERATOR_")
+    operator = str(kind).removeprefix("DML_OPERATOR_")
     key = next((k for k in ("Desc", "desc") if k in raw), None)
     options = _rest(raw, "type", "Type", "Desc", "desc", "bindings")
     if key is None:  # the operator's fields stand beside its type

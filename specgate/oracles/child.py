@@ -106,6 +106,12 @@ class Child:
             process.kill()
             process.wait()
 
+    def disown(self) -> None:
+        """Forget the process, which another one started: this one is its fork."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.returncode = 0  # not ours to wait for
+
     def __enter__(self) -> Self:
         return self
 

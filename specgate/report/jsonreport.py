@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.report.options import RenderOptions
-    from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report
+    from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report, Verdict
 
-__all__ = ["SCHEMA", "document", "dumps", "render", "safe_values"]
+__all__ = [
+    "SCHEMA", "document", "dumps", "finding_json", "location_json", "node_json", "render", "safe_values",
+    "verdict_json",
+]  # fmt: skip
 
 SCHEMA = "specgate-report/1"
 
@@ -46,12 +49,10 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
         "unusable": [well_formed(line) for line in report.unusable],
         "nodes": report.nodes,
         "counts": counts(report),
-        "findings": [_finding(finding, fingerprint) for finding, fingerprint in found],
-        "undecided": [_node(node) for node in nodes_in_order(report.undecided)],
-        "no_table": [_node(node) for node in nodes_in_order(report.no_table)],
-        "ignored": [
-            {**_finding(finding, fingerprint), "ignored": _text(finding.ignored)} for finding, fingerprint in ignored
-        ],
+        "findings": [finding_json(finding, fingerprint) for finding, fingerprint in found],
+        "undecided": [node_json(node) for node in nodes_in_order(report.undecided)],
+        "no_table": [node_json(node) for node in nodes_in_order(report.no_table)],
+        "ignored": [{**finding_json(finding, mark), "ignored": _text(finding.ignored)} for finding, mark in ignored],
         "context": [
             _context(file, node, context) for (file, node), context in sorted(report.context.items(), key=_key_of)
         ],
@@ -65,7 +66,28 @@ def dumps(value: Any) -> str:
     return text.replace("##", "#\\u0023") + "\n"
 
 
-def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Return one verdict; `specgate check` prints the same members, and the findings of all descriptors together."""
+    return {
+        "operator": well_formed(verdict.operator),
+        "target": well_formed(verdict.target),
+        "verdict": verdict.word,
+        "accepted": verdict.accepted,
+        "basis": verdict.basis,
+        "notes": [well_formed(note) for note in verdict.notes],
+        "findings": [finding_json(finding) for finding in verdict.findings],
+        "undecided": [finding_json(finding) for finding in verdict.undecided],
+    }
+
+
+def finding_json(finding: Finding, fingerprint: str | None = None) -> dict[str, Any]:
+    """Return one finding; without the fingerprint that it has in a report, the one of a report of it alone."""
+    if fingerprint is None:
+        from specgate.report.identity import identified
+        from specgate.report.options import RenderOptions
+        from specgate.verdict import Report
+
+        fingerprint = identified(Report(findings=[finding]), RenderOptions())[0][0][1]
     return {
         "fingerprint": fingerprint,
         "id": well_formed(finding.id),
@@ -78,19 +100,21 @@ def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
         "fix": _text(finding.fix),
         "basis": finding.basis,
         "target": _text(finding.target),
-        "location": _location(finding.location),
+        "location": location_json(finding.location),
     }
 
 
-def _node(node: NodeRef) -> dict[str, Any]:
+def node_json(node: NodeRef) -> dict[str, Any]:
+    """Return one node that was counted but not judged to the end."""
     return {
-        "location": _location(node.location),
+        "location": location_json(node.location),
         "target": _text(node.target),
         "reason": well_formed(node.reason),
     }
 
 
-def _location(location: Location | None) -> dict[str, Any] | None:
+def location_json(location: Location | None) -> dict[str, Any] | None:
+    """Return where something stands."""
     if location is None:
         return None
     return {

@@ -14,6 +14,7 @@ from specgate.errors import InputError
 from specgate.spec import dialect_model, model
 from specgate.spec.assemble import PART_FOLDERS, Part, assemble, normalise
 from specgate.spec.references import check_references
+from specgate.spec.store import layout_file
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:
@@ -128,6 +129,13 @@ def load_part(path: Path, relative: str) -> tuple[list[Part], list[str]]:
     return ([] if problems else [Part(path, relative, normalise(content), lines)]), problems
 
 
+def _numbers(path: Path) -> dict[str, Any]:
+    """Return the numbers that the vendor's header gives to the values of enums and to operators, by their words."""
+    layout = load_yaml(path.read_text(encoding="utf-8"), str(path))[0]
+    operators = {name: entry["value"] for name, entry in layout["operators"].items()}
+    return {"enums": layout["enums"], "operators": operators}
+
+
 def build_dialect(folder: Path) -> dict[str, Any]:
     """Return the compiled tables of the dialect in `folder`; raise SpecErrors naming every problem."""
     problems: list[str] = []
@@ -150,6 +158,9 @@ def build_dialect(folder: Path) -> dict[str, Any]:
     problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found
+    numbers = layout_file(folder)
+    if numbers.is_file():
+        tables["numbers"] = _numbers(numbers)
     if all(name.removesuffix(".yaml") in tables for name in _BASE):
         problems += check_references(tables, folder, lines, sources)
     if problems:

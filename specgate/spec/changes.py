@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from specgate.errors import InputError
 from specgate.spec.history import in_case
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from specgate.spec.forms import Cell, Resolved
     from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.targets import Target
 
-__all__ = ["Change", "Detail", "changes", "differences"]
+__all__ = ["Change", "Detail", "Difference", "changes", "difference", "differences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,39 @@ class Change:
     kind: Literal["added", "removed", "changed"]
     details: tuple[Detail, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"operator": self.operator, "change": self.kind, "details": [str(detail) for detail in self.details]}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changes between two targets of one dialect. operators: those that differ, in order."""
+
+    before: Target
+    after: Target
+    operators: tuple[Change, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate diff --format json`` prints it."""
+        return {
+            "before": str(self.before),
+            "after": str(self.after),
+            "changes": [change.to_dict() for change in self.operators],
+        }
+
+
+def difference(before: Target, after: Target) -> Difference:
+    """Return what changes from one target to another; raise InputError for targets of two dialects."""
+    if before.dialect != after.dialect:
+        raise InputError(f"expected two targets of one dialect, found {before} and {after}")
+    found = changes(dialect(before.dialect), before.level, after.level)
+    return Difference(before, after, tuple(found))
+
 
 def differences(table: Dialect, before: str, after: str) -> list[dict[str, Any]]:
     """Return what changes from level `before` to `after` as plain data, per operator."""
-    return [
-        {"operator": change.operator, "change": change.kind, "details": [str(detail) for detail in change.details]}
-        for change in changes(table, before, after)
-    ]
+    return [change.to_dict() for change in changes(table, before, after)]
 
 
 def changes(table: Dialect, before: str, after: str) -> list[Change]:

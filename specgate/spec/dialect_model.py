@@ -42,6 +42,7 @@ class DialectFile(_File):
     dialect: Name
     title: str
     level: str = Field(description="what the dialect calls its version axis: feature level, opset")
+    level_name: str | None = Field(default=None, description="what a header puts before a level: DML_FEATURE_LEVEL_")
     unstated_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
     sources: list[Source] = []
     implementations: dict[Implementation, ImplementationInfo] = {}
@@ -132,12 +133,24 @@ class Environment(_File):
     source: str
 
 
+class Unstated(_File):
+    """Releases that exist, but of which no source states the level."""
+
+    instead: str = Field(description="how to find the level there, as a clause")
+    releases: dict[str, str] = Field(description="the title of each, by the name that a user may type")
+
+
 class EnvironmentsFile(_File):
     """A dialect's releases."""
 
     dialect: Name
     sources: list[Source]
     environments: list[Environment]
+    domains: dict[Literal["release", "runtime"], dict[str, str]] = Field(
+        default={},
+        description="by kind of release the domains of its own that it has operators in, each with its source",
+    )
+    unstated: Unstated | None = None
 
 
 class Code(_File):
@@ -146,6 +159,7 @@ class Code(_File):
     name: str
     meaning: str
     advice: str
+    texts: list[str] = Field(default=[], description="phrases of the message that systems print, in small letters")
     source: str
 
 

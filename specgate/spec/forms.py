@@ -106,8 +106,9 @@ class FieldInfo:
 
     of: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
     attributes that rules read, with their types. called: the vendor's name where `name` is another.
-    least: how many elements an array of tensors must have; heterogeneous: they may differ in type. forms: what the
-    field is over its stretches of levels, where it changes; the rest is then what it is in the newest one.
+    least: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the arrays
+    whose length an attribute states. forms: what the field is over its stretches of levels, where it changes; the rest
+    is then what it is in the newest one.
     """
 
     name: str
@@ -124,6 +125,7 @@ class FieldInfo:
     called: str | None = None
     least: int | None = None
     heterogeneous: bool = False
+    counts: tuple[str, ...] = ()
     forms: tuple[FieldInfo, ...] = ()
 
     @classmethod
@@ -132,7 +134,8 @@ class FieldInfo:
         if isinstance(raw, list):
             forms = tuple(cls.make(name, form) for form in raw)
             return replace(forms[-1], since=forms[0].since, forms=forms)
-        return cls(name, **{**raw, "words": tuple(raw["words"]) if raw.get("words") else None})
+        lists = {"words": tuple(raw["words"]) if raw.get("words") else None, "counts": tuple(raw.get("counts") or ())}
+        return cls(name, **{**raw, **lists})
 
     @property
     def vendor_name(self) -> str:

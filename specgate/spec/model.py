@@ -82,6 +82,9 @@ class FieldSpec(_File):
         default=None, description="how many elements an array of tensors has at least; 1 if absent, 0 if optional"
     )
     heterogeneous: bool = Field(default=False, description="the elements of an array of tensors may differ in type")
+    counts: list[Name] | None = Field(
+        default=None, description="the arrays whose length the attribute states: it is that of each that is there"
+    )
     of: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
     optional: bool = False
     default: Any = Field(default=None, description="the value an absent attribute has")
@@ -237,17 +240,23 @@ class Execute(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     kernel: Name | None = None
-    arrays: dict[Name, Name] | None = Field(
-        default=None, description="kernel argument -> tensor field whose array it gets"
+    arrays: dict[Name, Name | list[Name]] | None = Field(
+        default=None,
+        description="kernel argument -> tensor field whose array it gets; of a list, the field that the level has",
     )
     arguments: dict[Name, Expression] = Field(
         default={},
         description="kernel argument -> attribute that it gets as it is, tensors whose sizes it gets, or expression",
     )
-    output_type: dict[Name, Name] | None = Field(
-        default=None, description="kernel argument -> tensor field whose declared type it gets"
+    output_type: dict[Name, Name | list[Name]] | None = Field(
+        default=None,
+        description="kernel argument -> tensor field whose declared type it gets, or attribute that holds a type's "
+        "number; of a list, the first that states a type",
     )
-    outputs: list[Name] | None = Field(default=None, description="output fields in the order the kernel returns them")
+    outputs: list[Name | list[Name]] | None = Field(
+        default=None,
+        description="output fields in the order the kernel returns them; of a list, the field that the level has",
+    )
     since: Level | None = Field(
         default=None, description="first level that the kernel is for; before it the operator means something else"
     )

@@ -80,10 +80,24 @@ class OperatorSpec:
             found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
         return found
 
+    def several_at(self, level: str) -> bool:
+        """Return whether the last output at `level` is an array of tensors."""
+        outputs = self.layout(level).outputs
+        return bool(outputs) and outputs[-1].type == "tensor[]"
+
     def fields_at(self, level: str) -> dict[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
         found = ((name, self.field_at(name, level)) for name in self.fields)
         return {name: info for name, info in found if info is not None}
+
+    @cached_property
+    def counted_outputs(self) -> frozenset[str]:
+        """The outputs that count although they have no type: a rule asks for them, or not every level has them."""
+        forms = [*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules)]
+        rules = [rule for form in forms for rule in (form.require, form.when) if rule is not None]
+        asked = {name for rule in rules for name in rule.fields - {need.partition(".")[0] for need in rule.needs}}
+        changing = {f.name for f in self.outputs if f.since or f.until or f.forms}
+        return frozenset(f.name for f in self.outputs if f.name in asked or f.name in changing)
 
     @property
     def inputs(self) -> list[FieldInfo]:

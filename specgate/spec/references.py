@@ -174,6 +174,7 @@ def _forms(raw: dict[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]]:
 def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
     """A scalar's type stands in an enum of the same operator; the forms of a field follow each other."""
     enums = {path[1] for path, info in _forms(raw) if str(info.get("type")).startswith("enum:")}
+    arrays = {path[1] for path, info in _forms(raw) if info.get("type", "tensor").endswith("[]")}
     for path, info in _forms(raw):
         yield from _member_problems((*path, "members"), info, dialect)
         scalar, named = info.get("type", "tensor") == "scalar", info.get("of")
@@ -185,6 +186,7 @@ def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
             yield (*path, "of"), f"expected an attribute of an enum's type, found {named!r:.80}"
         if ("least" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
             yield path, "expected least and heterogeneous of an array of tensors only"
+        yield from (((*path, "counts"), f"{n!r:.80} is no array") for n in info.get("counts") or () if n not in arrays)
     for name, forms in raw["fields"].items():
         if isinstance(forms, list):
             yield from _order_problems(("fields", name), forms, dialect)
@@ -299,10 +301,13 @@ def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
     missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
     yield from ((("execute", key), "expected this key") for key in missing)
     fields = {at[1] for at, f in _forms(raw) if f.get("type", "tensor") in {"tensor", "tensor[]"}}
+    numbers = {at[1] for at, f in _forms(raw) if f.get("type") == "int"}
     for part in ("arrays", "output_type", "outputs"):
         named = recipe.get(part, [])
-        names = named.values() if isinstance(named, dict) else named
-        yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in fields)
+        entries = named.values() if isinstance(named, dict) else named
+        names = [name for entry in entries for name in (entry if isinstance(entry, list) else [entry])]
+        known = fields | numbers if part == "output_type" else fields
+        yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in known)
     whole = {at[1] for at, f in _forms(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
         if text not in whole:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.errors import InputError
@@ -56,6 +57,7 @@ _ASPECTS = {
     "operator": "the operator fused into the field is one that the level's support row lists, and is whole",
     "required": "the field is given",
     "exists": "the field is one that the operator has at the level",
+    "unknown-word": "the type, flag or kind of the tensor is a word, or the number of one, that the dialect has",
     "wrong-kind": "the attribute's value is of the kind that the operator defines",
 }
 
@@ -91,8 +93,10 @@ def _held(stated: _Stated, table: Dialect) -> dict[str, Any]:
 def _reference(rule_id: str, table: Dialect, every: list[_Stated], name: str, raw: dict[str, Any]) -> dict[str, Any]:
     mine = [stated.form for stated in every if stated.form.name == name]
     if not mine:
-        known = ", ".join(dict.fromkeys(stated.form.name for stated in every))
-        raise InputError(f"unknown rule {rule_id!r:.100}; known there: {known}")
+        known = list(dict.fromkeys(stated.form.name for stated in every))
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {rule_id.rpartition('/')[0]}/{near[0]}? " if near else ""
+        raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(known) or 'none'}")
     held = [_held(stated, table) for stated in every if stated.form.name == name]
     entry = raw.get("counterexamples", {}).get(name)
     reference: dict[str, Any] = {

@@ -11,14 +11,14 @@ from typing import Any, Final
 from specgate.errors import InputError
 from specgate.files import write_text
 
-__all__ = ["DIALECTS", "compiled_tables", "source_folders", "spec_folders"]
+__all__ = ["DIALECTS", "compiled_tables", "layout_file", "source_folders", "spec_folders"]
 
 #: The dialects that ship with specgate, in the order they are listed.
 DIALECTS: Final = ("directml", "onnx", "openvino")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _SHIPPED: Final = _PACKAGE / "_specs"
 _CHECKOUT: Final = _PACKAGE.parent / "specs"
-_TOOL_VERSION: Final = 4  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 5  # raise it whenever build.py's output changes shape
 
 
 def spec_folders() -> list[Path]:
@@ -62,6 +62,11 @@ def _read(path: Path) -> Any:
         return json.loads(file.read())
 
 
+def layout_file(folder: Path) -> Path:
+    """Return where the layout of a dialect's structures is, which numbers its words; few dialects have one."""
+    return folder.parent / "abi" / f"{folder.name}.yaml"
+
+
 def stamp(folder: Path) -> list[list[Any]]:
     """Return what a compiled file must still match: every YAML file's name, size and modification time."""
     found = []
@@ -74,6 +79,10 @@ def stamp(folder: Path) -> list[list[Any]]:
                 except OSError:  # gone meanwhile, or an editor's dangling lock: the build skips it too
                     continue
                 found.append([os.path.relpath(path, folder), state.st_size, state.st_mtime_ns])
+    layout = layout_file(folder)
+    if layout.is_file():
+        state = layout.stat()
+        found.append(["../abi", state.st_size, state.st_mtime_ns])
     return [["tool", _TOOL_VERSION, 0], *sorted(found)]
 
 

@@ -6,7 +6,7 @@ import difflib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
 from specgate.errors import InputError, NoTable
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Dialect", "OperatorSpec", "dialect", "in_use", "use_specs"]
+__all__ = ["Dialect", "OperatorSpec", "dialect", "extra_specs", "in_use", "use_specs"]
+
+MAX_LEVEL: Final = 10**9
 
 
 @dataclass
@@ -50,12 +52,28 @@ class Dialect:
         return types
 
     @cached_property
+    def type_numbers(self) -> dict[str, int]:
+        """The numbers of the element types, by their words; empty where the dialect has none."""
+        return {name: int(info["value"]) for name, info in self.types.items() if info.get("value") is not None}
+
+    @cached_property
     def bits(self) -> dict[str, int | None]:
         return {name: info.get("bits") for name, info in self.types.items()}
 
     @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(self.types)
+
+    def numbers(self, enum: str) -> dict[str, int]:
+        """Return the numbers of an enum's words (``PADDING_MODE``), empty where the dialect has none for them."""
+        found: dict[str, int] = self.raw.get("numbers", {}).get("enums", {}).get(enum, {})
+        return found
+
+    @property
+    def operator_numbers(self) -> dict[str, int]:
+        """The numbers of operators in the vendor's header, by their names; empty where it has none."""
+        found: dict[str, int] = self.raw.get("numbers", {}).get("operators", {})
+        return found
 
     @property
     def level_word(self) -> str:
@@ -161,6 +179,28 @@ class Dialect:
         found: list[dict[str, Any]] = self.raw.get("environments", {}).get("environments", [])
         return found
 
+    def level_named(self, wanted: object) -> str | None:
+        """Return the level that a text or a number names, None where none does.
+
+        As it is written (``4.1``, ``opset13``), by its number alone (``13``, 17, 5.0), as the vendor's header spells it
+        (``DML_FEATURE_LEVEL_4_1``) or by the number there (``0x4100``).
+        """
+        if isinstance(wanted, bool) or not isinstance(wanted, str | int | float):
+            return None
+        if isinstance(wanted, int) and abs(wanted) > MAX_LEVEL:  # too long to print, perhaps
+            return None
+        text = str(wanted)
+        spelt = {text}
+        if not isinstance(wanted, str):  # 5 and 5.0 are one number
+            spelt |= {f"{text}.0", text.removesuffix(".0")}
+        word = str(self.raw["dialect"].get("level_name", ""))
+        for level in self.levels:
+            number = str(self.raw["levels"]["levels"][level].get("target_version", level))
+            names = {level, level.removeprefix("opset"), f"opset{level}" if level.isdecimal() else level, number}
+            if spelt & names or (word and text.upper() == word + level.replace(".", "_")):
+                return level
+        return None
+
     def check_level(self, level: str) -> None:
         """Raise InputError when `level` is not one of this dialect's."""
         if level not in self.position:
@@ -228,6 +268,11 @@ def use_specs(*folders: Path) -> None:
     _forget()
 
 
+def extra_specs() -> tuple[Path, ...]:
+    """Return the folders that `use_specs` was called with last."""
+    return tuple(_extra)
+
+
 @contextmanager
 def in_use(table: Dialect) -> Iterator[None]:
     """Judge by `table` for a while, whatever the tables of that dialect are otherwise."""
@@ -248,8 +293,8 @@ def in_use(table: Dialect) -> Iterator[None]:
 
 def _forget() -> None:
     """Drop what was compiled from tables that no longer count."""
-    from specgate import targets
+    from specgate.targets import forget as forget_targets
     from specgate.validate.check import forget
 
     forget()
-    targets.forget()
+    forget_targets()

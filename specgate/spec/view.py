@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.levels import LevelSet
 from specgate.spec.history import distinct, more_from, steps
 from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
+from specgate.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,20 +17,42 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Bounds, Cell, FieldInfo, Overlay, Resolved, RuleForm
     from specgate.spec.tables import Dialect, OperatorSpec
 
-__all__ = ["find_operators", "observed", "operators_at", "resolved_table", "rules_of", "shown_cell"]
+__all__ = [
+    "OperatorSupport", "find_operators", "observed", "operator_named", "operator_support", "operators_at",
+    "resolved_table", "rules_of", "shown_cell",
+]  # fmt: skip
+
+_PREFIX: Final = "DML_OPERATOR_"
 
 
-def find_operators(name: str) -> list[OperatorSpec]:
-    """Return the operators that `name` may mean in any dialect: exact first, else ignoring case and underscores."""
-    plain = name.removeprefix("DML_OPERATOR_")
-    tables = [dialect(d) for d in DIALECTS]
+def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
+    """Return the operators that `name` may mean, in any dialect or in one.
+
+    As the tables spell it, else ignoring case, underscores and the vendor's prefix (``dml_operator_one_hot``);
+    ``onnx/onehot`` names the dialect itself.
+    """
+    said, slash, rest = name.partition("/")
+    if slash and said.lower() in DIALECTS:
+        name, within = rest, said.lower()
+    plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
+    tables = [dialect(d) for d in DIALECTS if within in {None, d}]
     exact = [table.operator(plain) for table in tables if plain in table.raw["operators"]]
+    wanted = _folded(plain)
+    loose = [t.operator(op) for t in tables for op in t.operators if _folded(op) == wanted]
+    return exact if exact and (plain != plain.lower() or within is not None) else loose
 
-    def folded(text: str) -> str:
-        return text.replace("_", "").lower()
 
-    loose = [t.operator(op) for t in tables for op in t.operators if folded(op) == folded(plain)]
-    return exact if len(exact) > 0 and plain != plain.lower() else loose
+def operator_named(dialect_name: str, name: str) -> OperatorSpec:
+    """Return the operator of a dialect that `name` means; raise NoTable, with the nearest name, for none."""
+    table = dialect(dialect_name)
+    if name in table.raw["operators"]:
+        return table.operator(name)
+    found = find_operators(name, dialect_name)
+    return found[0] if found else table.operator(name.removeprefix(_PREFIX))
+
+
+def _folded(text: str) -> str:
+    return text.replace("_", "").lower()
 
 
 def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
@@ -37,9 +61,7 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
     rows: per support row the levels it holds at, what each field takes, and its rules. attributes and tensors: what
     holds at every level. rules: each form of each rule with its levels. observed: what builds do instead of all that.
     """
-    spec = dialect(dialect_name).operator(
-        operator.removeprefix("DML_OPERATOR_") if dialect_name == "directml" else operator
-    )
+    spec = operator_named(dialect_name, operator)
     rows = []
     for when, resolved, levels in distinct(spec):
         row: dict[str, Any] = {} if when is None else {"when": when}
@@ -144,25 +166,43 @@ def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[
     return found
 
 
-def operators_at(table: Dialect, level: str) -> list[dict[str, Any]]:
-    """Return every operator with a table: whether it exists at `level`, and whether any later level takes more.
+@dataclass(frozen=True, slots=True)
+class OperatorSupport:
+    """An operator at one level.
 
-    support: ``yes``, ``limited`` or ``no``. more_from: for a limited one the later levels that take more.
+    support: ``yes``, ``limited`` where a later level takes more, or ``no``. first_level: from which on it exists. rows:
+    the levels at which its table has a row of its own. changed: those at which anything about it changes. more_from:
+    for a limited one the later levels that take more.
     """
-    table.check_level(level)
-    rows = []
+
+    operator: str
+    support: Literal["yes", "limited", "no"]
+    first_level: str | None
+    rows: tuple[str, ...]
+    changed: tuple[str, ...]
+    more_from: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate support --format json`` lists it."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+def operator_support(target: Target) -> list[OperatorSupport]:
+    """Return every operator with a table, as it is at the level of `target`."""
+    table = dialect(target.dialect)
+    found = []
     for name in table.operators:
         spec = table.operator(name)
-        at = spec.level_for(level)
+        at = spec.level_for(target.level)
         more = more_from(spec, at) if at is not None else []
-        rows.append(
-            {
-                "operator": name,
-                "support": "no" if at is None or spec.resolve(at) is None else "limited" if more else "yes",
-                "first_level": spec.levels.first,
-                "rows": list(spec.rows),
-                "changed": list(steps(spec))[1:],
-                "more_from": more,
-            }
-        )
-    return rows
+        exists: Literal["yes", "limited", "no"] = "limited" if more else "yes"
+        support = "no" if at is None or spec.resolve(at) is None else exists
+        changed = tuple(steps(spec))[1:]
+        found.append(OperatorSupport(name, support, spec.levels.first, tuple(spec.rows), changed, tuple(more)))
+    return found
+
+
+def operators_at(table: Dialect, level: str) -> list[dict[str, Any]]:
+    """Return what `operator_support` does, as plain data."""
+    table.check_level(level)
+    return [found.to_dict() for found in operator_support(Target(table.name, level))]

@@ -12,7 +12,7 @@ from specgate.errors import InputError
 from specgate.execution.types import as_array, numpy_type
 from specgate.testing.domains import element_kind
 from specgate.testing.draft import Key
-from specgate.testing.generate import find_operator, valid_descriptors
+from specgate.testing.generate import find_operator, named_level, valid_descriptors
 from specgate.testing.questions import constant_question
 from specgate.testing.solve import MAX_STEPS, Search
 
@@ -34,7 +34,7 @@ _FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 3.0, -0.0, 0.5, -1.5, 100.0, float("nan")
 _TEXTS: Final = ("", "off", "on", "a b", "\u00e9\u4e2d", "\x00")
 
 
-def arrays(descriptor: Descriptor, level: str) -> st.SearchStrategy[dict[str, NDArray[Any]]]:
+def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict[str, NDArray[Any]]]:
     """Return a strategy for the arrays that executing `descriptor` at `level` takes, by input name.
 
     Any value of the type may come, small integers most: indices may be negative, beyond the end or huge, floats nan,
@@ -45,6 +45,7 @@ def arrays(descriptor: Descriptor, level: str) -> st.SearchStrategy[dict[str, ND
     Raises InputError for an unknown size or type or an input of more than 2**20 elements, NoKernel for a type that
     numpy cannot carry.
     """
+    level = named_level(descriptor.dialect, descriptor.operator, level)
     spec = find_operator(descriptor.dialect, descriptor.operator, descriptor.version or level)
     plan: dict[str, list[tuple[TensorDesc, np.dtype[Any]]]] = {}
     for info in spec.inputs:

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from specgate.descriptors.core import shown
 from specgate.errors import InputError
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import evaluate
@@ -26,9 +27,17 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
 
-__all__ = ["ValidDescriptors", "find_operator", "valid_descriptors"]
+__all__ = ["ValidDescriptors", "find_operator", "named_level", "valid_descriptors"]
 
 _PROBES = 12
+
+
+def named_level(dialect: str, operator: str, level: str | float) -> str:
+    """Return the level that a text or a number names (17, 5.0, ``DML_FEATURE_LEVEL_5_0``) for an operator's versions.
+
+    What names none comes back as text, so that who looks for it says so.
+    """
+    return tables(dialect).operator(operator).dialect.level_named(level) or shown(level).strip("'")
 
 
 def find_operator(dialect: str, operator: str, level: str) -> OperatorSpec:

@@ -14,7 +14,7 @@ from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
 from specgate.testing.broken import broken_descriptors
 from specgate.testing.domains import OBJECTS, SIZES, WILD, base_type, number_limits
-from specgate.testing.generate import find_operator, valid_descriptors
+from specgate.testing.generate import find_operator, named_level, valid_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def _picks(draw: st.DrawFn) -> Callable[[int, int], int]:
 
 
 def descriptors(
-    dialect: str, operator: str, level: str, *, basis: Basis = "documented"
+    dialect: str, operator: str, level: str | float, *, basis: Basis = "documented"
 ) -> st.SearchStrategy[Descriptor]:
     """Return a strategy for descriptors that `operator` accepts at `level`.
 
@@ -47,6 +47,7 @@ def descriptors(
     Raises InputError or NoTable at once for a dialect, operator, level or basis that does not exist; InputError when
     drawn from, naming the rules that leave no choice, if the table accepts nothing.
     """
+    level = named_level(dialect, operator, level)
     spec = find_operator(dialect, operator, level)
     if basis not in _BASES:
         raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
@@ -59,7 +60,9 @@ def descriptors(
     return valid()
 
 
-def near_valid(dialect: str, operator: str, level: str, *, breaks: str | None = None) -> st.SearchStrategy[Broken]:
+def near_valid(
+    dialect: str, operator: str, level: str | float, *, breaks: str | None = None
+) -> st.SearchStrategy[Broken]:
     """Return a strategy for descriptors with exactly one thing wrong, as the page says what is right.
 
     breaks: the id of the finding that they shall have, such as ``directml/ONE_HOT/axis-range``,
@@ -69,6 +72,7 @@ def near_valid(dialect: str, operator: str, level: str, *, breaks: str | None = 
     Raises InputError or NoTable at once for a dialect, operator or level that does not exist, and for a finding that
     does not exist there or that nothing has alone at that level.
     """
+    level = named_level(dialect, operator, level)
     spec = find_operator(dialect, operator, level)
     if breaks is not None:
         _check_breaks(spec, level, breaks)
@@ -82,8 +86,9 @@ def near_valid(dialect: str, operator: str, level: str, *, breaks: str | None = 
     return broken()
 
 
-def finding_ids(dialect: str, operator: str, level: str) -> list[str]:
+def finding_ids(dialect: str, operator: str, level: str | float) -> list[str]:
     """Return the ids of the findings that `near_valid` can bring about at `level`."""
+    level = named_level(dialect, operator, level)
     return broken_descriptors(find_operator(dialect, operator, level), level).ids
 
 

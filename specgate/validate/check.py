@@ -86,7 +86,7 @@ def _below(descriptor: Descriptor, level: str) -> bool:
     """Whether the version that a descriptor was written for is one that a target at a later `level` takes."""
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     position = spec.dialect.position
-    return position.get(str(descriptor.version), len(position)) <= position.get(level, -1) and level in spec.levels
+    return position.get(str(descriptor.version), len(position)) <= position.get(level, -1)
 
 
 def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
@@ -101,19 +101,24 @@ def check_for(
 ) -> Verdict:
     """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
     if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
-        return check_at(descriptor, target.level, basis, device=device)
+        verdict = check_at(descriptor, target.level, basis, device=device)
+        return verdict if target.alias is None else _spelt(verdict, str(target))
     table = load_dialect(descriptor.dialect)
     version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
     if version is None:
         from specgate.validate.judge import domainless  # few targets are that old
 
         return domainless(descriptor, target, basis, device)
-    verdict = check_at(descriptor, version, basis, device=device)
+    return _spelt(check_at(descriptor, version, basis, device=device), str(target))
+
+
+def _spelt(verdict: Verdict, target: str) -> Verdict:
+    """Return a verdict, with its findings, of a target as the user spells it."""
     return replace(
         verdict,
-        target=str(target),
-        findings=tuple(replace(found, target=str(target)) for found in verdict.findings),
-        undecided=tuple(replace(found, target=str(target)) for found in verdict.undecided),
+        target=target,
+        findings=tuple(replace(found, target=target) for found in verdict.findings),
+        undecided=tuple(replace(found, target=target) for found in verdict.undecided),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, ScaleBias, Size2D, TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken
 from specgate.rules.explain import explain
 from specgate.validate.facts import Facts, applies
@@ -59,10 +59,12 @@ def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None =
         return explain_cases(descriptor, resolved, facts)
     context = facts.context(descriptor, resolved)
     found = list(structure_failures(descriptor, resolved))
-    lost = frozenset(f.where for f in found)  # rules that read these would only say again what is wrong with them
+    odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
+    # Rules that read these would only say again what is wrong with them.
+    lost = frozenset([*(f.where for f in found), *(name for name, _ in odd)])
     broken: list[tuple[RuleForm, str, Broken]] = []
     tensor_failures: list[Failure] = []
-    hidden: set[tuple[str, str]] = set()
+    hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
     for name, place, inner in facts.tensors(context) if resolved.tensor_rules else ():
         info = resolved.fields[name]
         forms = (form for form in resolved.tensor_rules if form.applies_to(info))
@@ -90,9 +92,14 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
     """Yield what is missing, too much, or of the wrong kind."""
     dialect = resolved.spec.dialect
     for oddity in descriptor.oddities:
-        name = f"{oddity.where}.{oddity.code}" if oddity.where in resolved.fields else oddity.code
+        field_name = oddity.where.partition("[")[0]
+        name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
         where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
-        yield Failure(name, where, oddity.message, {where: _found(oddity.value)}, aspect="structure", structural=True)
+        said = oddity.message
+        if oddity.code == "unknown-attribute":  # the level says which there are
+            words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
+            said += f" (it has: {', '.join(words) or 'none'})"
+        yield Failure(name, where, said, {where: _found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
@@ -131,7 +138,7 @@ def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator
         return
     for where, item in _items(name, value):
         if isinstance(item, TensorDesc):
-            if cell is not None:
+            if cell is not None and item is not UNSTATED:
                 yield from _tensor_cell(name, where, cell, item)
         elif isinstance(item, Size2D | ScaleBias):
             for member, number in item._asdict().items():

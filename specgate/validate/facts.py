@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
 
 if TYPE_CHECKING:
@@ -97,12 +97,32 @@ class Facts:
 def _places(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, TensorDesc]]:
     for name, value in fields.items():
         if isinstance(value, TensorDesc):
-            yield name, name, value
+            if value is not UNSTATED:
+                yield name, name, value
         elif isinstance(value, list | tuple):
-            yield from ((name, f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
+            for index, item in enumerate(value):
+                if isinstance(item, TensorDesc) and item is not UNSTATED:
+                    yield name, f"{name}[{index}]", item
 
 
 def _judge(form: RuleForm, context: Context) -> Any:
+    """Return whether a rule holds or does not apply; what hangs on a type that an output leaves out is never wrong."""
+    try:
+        answer = _answer(form, context)
+    except Broken:
+        if _unstated(form, context):
+            return True
+        raise
+    return True if answer is UNKNOWN and _unstated(form, context) else answer
+
+
+def _unstated(form: RuleForm, context: Context) -> bool:
+    """Whether the rule reads an output that is given, at least in part, without a type."""
+    values = [context.fields.get(name) for name in form.fields]
+    return any(v is UNSTATED or (isinstance(v, list) and any(item is UNSTATED for item in v)) for v in values)
+
+
+def _answer(form: RuleForm, context: Context) -> Any:
     """Return whether a rule holds or does not apply; where it is open whether it applies, a failure is open too."""
     applying = applies(form, context)
     if applying is False:

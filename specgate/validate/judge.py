@@ -58,8 +58,9 @@ def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str
     if descriptor.version is not None:
         dialect.check_level(descriptor.version)
         judged_at = descriptor.version
-    missing = next((at for at in (judged_at, level) if at not in spec.levels), None)
-    return judged_at, dialect.position[judged_at] > dialect.position[level], missing
+    late = dialect.position[judged_at] > dialect.position[level]
+    asked = (judged_at, level) if late else (judged_at,)  # a later level that lacks it keeps what it was
+    return judged_at, late, next((at for at in asked if at not in spec.levels), None)
 
 
 def explained(

@@ -72,7 +72,7 @@ def test_several_targets_give_one_verdict_each(capsys, tmp_path):
     assert main(["check", file, "-t", "directml:1.0", "-t", "directml:windows-10-2004"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "rejected   directml:1.0  ONE_HOT  good.json"
-    assert lines[1] == "accepted   directml:2.0 (windows-10-2004)  ONE_HOT  good.json"
+    assert lines[1] == "accepted   directml:windows-10-2004 (feature level 2.0)  ONE_HOT  good.json"
 
 
 def test_without_a_target_the_newest_level_is_said(capsys):

@@ -8,7 +8,11 @@ import pytest
 
 from specgate.cli import main
 
-SCHEMA = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"desc": {}, "op_type": {}}}
+SCHEMA = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "properties": {"desc": {}, "op_type": {}},
+}
 TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3]}
 GOOD = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
 

@@ -359,3 +359,54 @@ def test_minimum_is_that_of_the_case(capsys):
     found = json.loads(output(capsys, "minimum", json.dumps(made), "--format", "json"))
     assert found["minimum"] == "2.0"
     assert [f["id"] for f in found["blockers"]["1.0"]] == ["directml/REDUCE_SOME/support-case"]
+
+
+@pytest.mark.parametrize("name", ["dml_operator_gemm", "DML_OPERATOR_GEMM", "gemm", "DirectML/gemm"])
+def test_support_takes_every_spelling_of_an_operator(capsys, name):
+    text = output(capsys, "support", name, "--target", "directml:5.0")
+    assert text.startswith("directml GEMM")
+
+
+def test_support_takes_a_dialect_before_any_spelling(capsys):
+    text = output(capsys, "support", "onnx/onehot", "--target", "17")
+    assert text.startswith("onnx OneHot")
+
+
+def test_a_bare_level_is_of_the_only_dialect_that_has_it(capsys):
+    assert "ONE_HOT" in output(capsys, "support", "--target", "5.0")
+    assert "did you mean onnx:17 or openvino:17?" in error(capsys, "support", "--target", "17")
+
+
+def test_a_rule_says_whose_form_is_whose(capsys):
+    lines = output(capsys, "rule", "directml/tensor/total-size").splitlines()
+    forms = [line.split() for line in lines if "TotalTensorSizeInBytes >=" in line]
+    assert [form[1] for form in forms][:2] == ["page", "builds"]
+    assert "linux only" in "\n".join(lines)
+    assert " page " not in output(capsys, "rule", "directml/ONE_HOT/axis-range")
+
+
+def test_prose_that_holds_at_every_level(capsys):
+    """From opset 12 on Constant has eight attributes for its value, of which the sentence of opset 11 named two."""
+    says = output(capsys, "rule", "onnx/Constant/one-value").splitlines()[1]
+    assert says == "  says     exactly one of the attributes that hold a value is given"
+
+
+@pytest.mark.parametrize(("opset", "listed"), [("onnx:17", "none"), ("onnx:1", "consumed_inputs")])
+def test_an_unknown_attribute_lists_those_of_the_level(capsys, opset, listed):
+    tensor = {"elem_type": "FLOAT", "shape": [2]}
+    relu = {"op_type": "Relu", "inputs": [tensor], "outputs": [tensor], "attributes": {"foo": 1}}
+    text = output(capsys, "check", json.dumps(relu), "--target", opset, "--format", "json", code=1)
+    (found,) = json.loads(text)["findings"]
+    assert f"(it has: {listed})" in found["message"]
+
+
+def test_bench_names_its_groups(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    text = capsys.readouterr().out
+    assert "[]" not in text
+    assert ",}" not in text
+    with pytest.raises(SystemExit) as left:
+        main(["bench", "nope"])
+    assert left.value.code == 2
+    assert "expected one of check, execute, cold, directml, lint, found 'nope'" in capsys.readouterr().err

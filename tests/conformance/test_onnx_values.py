@@ -152,7 +152,7 @@ def test_backend_node_tests(operator, tmp_path):
             with pytest.raises(NoKernel, match="numpy"):
                 run_model(str(tmp_path / "model.onnx"), arrays)
             continue
-        found = run_model(str(tmp_path / "model.onnx"), arrays, told=handed.append)
+        found = run_model(str(tmp_path / "model.onnx"), arrays, on_fallback=handed.append)
         assert bool(handed) is (name in NOT_TAKEN), name
         tolerance = WRITTEN_DOWN.get(name) or tolerance_of(*described(operator, model, inputs, outputs))
         for mine, theirs in zip(found.values(), map(as_given, outputs), strict=True):

@@ -9,6 +9,7 @@ import pytest
 
 import specgate
 from specgate.errors import InputError
+from specgate.spec.tables import dialect
 
 MEMBERS = {
     "FLOAT64": "Float64", "FLOAT32": "Float32", "FLOAT16": "UInt16",
@@ -26,7 +27,8 @@ def filled(value: Any, kind: Any) -> Any:
 
 @pytest.mark.parametrize("kind", MEMBERS)
 def test_the_member_of_each_type(kind: str) -> None:
-    for spelled in (kind, f"DML_TENSOR_DATA_TYPE_{kind}"):
+    number = dialect("directml").type_numbers[kind]
+    for spelled in (kind, f"DML_TENSOR_DATA_TYPE_{kind}", number, hex(number)):
         assert filled({MEMBERS[kind]: 0}, spelled) == 0
     with pytest.raises(InputError, match=rf"^Value: 'Bytes' is not the member of DML_SCALAR_UNION for {kind}"):
         filled({"Bytes": 0}, kind)

@@ -187,7 +187,6 @@ OPAQUE = opaque()
         (17, "expected an onnx.NodeProto, found int"),
         ((NODE, {"i": 17}), "i: expected an onnx.ValueInfoProto, found int"),
         ((NODE, {"i": OPAQUE}), "i: is an opaque type, which no operator takes"),
-        ((NODE, {"i": helper.make_tensor_type_proto(99, [1])}), "i: 99 is no TensorProto.DataType"),
         ((NODE, {"d": TensorProto(name="d", data_type=7, dims=[3], raw_data=b"x")}), "the tensor cannot be read"),
     ],
 )
@@ -201,6 +200,11 @@ def test_a_sequence_is_a_type_of_its_own():
     verdict = specgate.check((NODE, {**INFOS, "i": kind}), "onnx:17")
     assert [found.id for found in verdict.findings] == ["onnx/OneHot/indices.type"]
     assert "seq(tensor(float))" in verdict.findings[0].message
+
+
+def test_a_number_that_is_no_type_is_a_finding():
+    verdict = specgate.check((NODE, {**INFOS, "i": helper.make_tensor_type_proto(99, [1])}), "onnx:17")
+    assert [found.id for found in verdict.findings] == ["onnx/OneHot/indices.unknown-word"]
 
 
 def test_only_onnx_descriptors_become_nodes():

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel, NoTable
-from specgate.execution.dispatch import MAX_BYTES, run_dx_model
+from specgate.execution.dispatch import run_dx_model
+from specgate.execution.memory import MAX_BYTES, budget_of
 from specgate.models.dxdispatch import read_dx_model
 from tests.paths import DATA
 
@@ -191,7 +192,7 @@ def test_what_is_too_large_is_refused_before_it_is_allocated():
         buffer({"initialValuesDataType": "UINT8", "initialValues": [1], "sizeInBytes": 2**60})
     two = {name: {"initialValuesDataType": "UINT8", "initialValues": [1], "sizeInBytes": 600} for name in "ab"}
     with pytest.raises(InputError, match="resources/b: needs 600 bytes, more than the 400 that are left"):
-        run({**NOTHING, "resources": two}, max_bytes=1000)
+        run({**NOTHING, "resources": two}, budget=budget_of(1000))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_npy_and_raw_files(tmp_path):
         buffer(
             {"initialValues": {"sourcePath": "c.bin"}, "initialValuesDataType": "FLOAT32"},
             base_dir=tmp_path,
-            max_bytes=8,
+            budget=budget_of(8),
         )
 
 

@@ -37,7 +37,17 @@ def test_one_target_of_several_is_enough_to_fail():
 
 
 def test_notes_do_not_fail():
-    assert {finding.severity for finding in assert_supported(MODEL, "onnx:28").findings} == {"note"}
+    pytest.importorskip("onnx", reason="NOTES ARE NOT TRIED: pip install onnx (it is in the test extra)")
+    from tests.linting.models import graph, model, relu
+
+    made = model(graph([relu("x", "y")]), opsets=[("", 17), ("ai.onnx.ml", 2)])
+    assert {finding.severity for finding in assert_supported(made, "onnx:28").findings} == {"note"}
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_target_that_judges_nothing_fails(strict):
+    with pytest.raises(AssertionError, match="specgate/target-idle"):
+        assert_supported(MODEL, ["onnx:17", "openvino:2024.0"], strict=strict)
 
 
 def test_what_is_not_known_fails_only_when_strict():

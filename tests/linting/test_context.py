@@ -117,7 +117,10 @@ def test_a_descriptor_file_has_shapes(tmp_path):
 
 
 def test_what_is_inferred_of_an_output_is_told_by_its_readers():
-    nodes = [helper.make_node("Relu", ["x"], ["y"], name="one"), helper.make_node("Relu", ["y"], ["z"], name="two")]
+    nodes = [
+        helper.make_node("Relu", ["x"], ["y"], name="one", odd=1),
+        helper.make_node("Relu", ["y"], ["z"], name="two"),
+    ]
     body = helper.make_graph(nodes, "g", [info("x", FLOAT, [2, "n"])], [info("z", FLOAT, [2, "n"])])
     report = specgate.lint(helper.make_model(body, opset_imports=[helper.make_opsetid("", 6)]), ["onnx:14"])
     (output,) = around(report, "graph/one").outputs

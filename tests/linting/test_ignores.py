@@ -149,7 +149,7 @@ def test_an_expired_ignore_is_reported_even_if_it_covers_nothing(tmp_path: Path)
         (ignore(path="models/**", target="onnx:13"), False),
         (ignore("directml/*/axis-range"), False),
         (ignore("*/OneHot/other"), True),
-        (ignore("specgate/other"), True),
+        (ignore("specgate/no-target"), True),
     ],
 )
 def test_a_stale_ignore_is_reported_where_it_covers_something(tmp_path: Path, entry: Ignore, stale: bool) -> None:
@@ -161,6 +161,24 @@ def test_a_stale_ignore_is_reported_where_it_covers_something(tmp_path: Path, en
         assert last.severity == ("note" if entry.path is None else "warning")
         assert last.location == Location("specgate.toml", node="ignore[0]")
         assert "patch 12" in last.message
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ("onnx/OneHot/axis-rang", "did you mean onnx/OneHot/axis-range?"),
+        ("onnx/OneHott/axis-range", "did you mean OneHot?"),
+        ("onx/OneHot/axis-range", "expected a rule id such as"),
+        ("specgate/other", "expected a rule id such as"),
+    ],
+)
+def test_an_ignore_of_no_rule_says_so(tmp_path: Path, rule: str, hint: str) -> None:
+    given_report = report(finding("a/b"))
+    apply_ignores(given_report, [ignore(rule, path="other/**")], today=TODAY, root=tmp_path)
+    last = given_report.findings[-1]
+    assert (last.id, last.severity) == ("specgate/ignore-stale", "warning")
+    assert f"the ignore of '{rule}' names no rule that exists" in last.message
+    assert hint in last.message
 
 
 def test_of_two_ignores_for_one_finding_neither_is_stale(tmp_path: Path) -> None:

@@ -116,14 +116,14 @@ def test_what_the_file_says_otherwise_is_told_once(monkeypatch, kind, shape, exp
     place = "graph/Cast->ids"
     told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id.split("/")[1], f.severity) for f in told] == [("Cast", "error")] * (expected is not None)
-    monkeypatch.setattr("specgate.linting.judging.check_for", accepting)
+    monkeypatch.setattr("specgate.linting.judging.check_at", accepting)
     told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id, f.severity) for f in told] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
 
 
-def accepting(descriptor, target, basis, device):
+def accepting(descriptor, level, basis, *, device):
     """Judge as a table without rules would."""
-    return Verdict(True, str(target), descriptor.operator, basis)
+    return Verdict(True, f"{descriptor.dialect}:{level}", descriptor.operator, basis)
 
 
 def test_a_rule_that_says_the_same_is_enough():

@@ -12,10 +12,10 @@ import onnx
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    #: A finding's id and severity, and the target's opset.
+    #: A finding's id and severity, and its target.
     Expected = tuple[str, str, str | None]
 
-__all__ = ["Target", "expected", "imports", "nodes", "own_target"]
+__all__ = ["Target", "differing", "expected", "imports", "nodes", "own_target"]
 
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview.training")
 #: Rows of (release, IR version, and the version of each domain that is there by then).
@@ -62,14 +62,14 @@ def nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
 
 
 def expected(model: onnx.ModelProto, targets: Sequence[Target]) -> Counter[Expected]:
-    """Return the findings on a sound model, (id, severity, opset of the target), with how often each is there.
+    """Return the findings on a sound model, (id, severity, target), with how often each is there.
 
-    What concerns the file alone has None for the opset, and is said once.
+    What concerns the file alone has None for the target, and is said once. What a target's versions of the operators
+    take or mean otherwise is not among them: see `differing`.
     """
     wanted: Counter[Expected] = Counter((*found, None) for found in (*_imports(model), *_names(model)))
     for target in targets:
-        level = f"onnx:{target.domains['']}"
-        wanted.update((*found, level) for found in (*_beyond(model, target), *_versions(model, target)))
+        wanted.update((*found, target.name) for found in _beyond(model, target))
     return wanted
 
 
@@ -121,20 +121,19 @@ def _results(node: onnx.NodeProto) -> set[str]:
     return {info.name for attribute in node.attribute if attribute.HasField("g") for info in attribute.g.output}
 
 
-def _versions(model: onnx.ModelProto, target: Target) -> Iterator[tuple[str, str]]:
-    """Nodes whose operator is another version at the target, or was taken away before it."""
-    own = imports(model)
+def differing(model: onnx.ModelProto, target: Target) -> dict[str, bool]:
+    """Return the operators of a model that are another version at a target, and whether the target has none at all.
+
+    Of those it may say what differs; what that is, only the tables know.
+    """
+    own, found = imports(model), {}
     for node in nodes(model.graph):
-        if node.domain not in DOMAINS:
-            continue
-        before, _ = _version(node.op_type, own[node.domain], node.domain)
-        after, gone = _version(node.op_type, target.domains[node.domain], node.domain)
-        if own[node.domain] > target.domains[node.domain]:
-            continue  # said once of the file
-        if gone:
-            yield f"onnx/{node.op_type}/level", "error"
-        elif after > before:
-            yield f"onnx/{node.op_type}/changed", "note"
+        if node.domain in DOMAINS:
+            before, _ = _version(node.op_type, own[node.domain], node.domain)
+            after, gone = _version(node.op_type, target.domains.get(node.domain, 0), node.domain)
+            if gone or after != before:
+                found[f"{node.domain}.{node.op_type}".removeprefix(".")] = after == 0
+    return found
 
 
 @cache

@@ -16,7 +16,6 @@ __all__ = [
     "EXPORTS",
     "NEEDED",
     "REFUSED",
-    "REFUSED_AT_ITS_OWN",
     "cache_folder",
     "files",
     "missing",
@@ -67,12 +66,8 @@ DERIVED: Final[dict[str, tuple[str, ...]]] = {
 #: Upsample takes no scale below 1, and Unsqueeze no negative axes before opset 11 (runtimes do).
 REFUSED: Final[dict[str, dict[tuple[str, str], int]]] = {
     "smoothing-trace-11": {("onnx/Loop/v_initial.type", "error"): 1},
-    "vision-trace-9": {},  # see REFUSED_AT_ITS_OWN
-    "detector-trace-10": {("onnx/Unsqueeze/axes-range", "error"): 4},
-}
-#: The same, of an operator that the other targets do not have any more.
-REFUSED_AT_ITS_OWN: Final[dict[str, dict[tuple[str, str], int]]] = {
     "vision-trace-9": {("onnx/Upsample/scales-not-smaller", "error"): 1},
+    "detector-trace-10": {("onnx/Unsqueeze/axes-range", "error"): 4},
 }
 
 

@@ -126,3 +126,11 @@ def test_other_dialects_have_a_page_too(name):
     reader = Reader(render(dialect(name), None))
     assert [found["data-operator"] for found, _ in reader.all("details")] == dialect(name).operators
     assert not [found for _, found in reader.seen if found.get("class") == "target"]
+
+
+def test_an_operators_name_alone_leads_to_it(reader, page):
+    """``#GEMM`` is the row in the matrix without a script; with one the operator's details open."""
+    rows = {found["id"]: found for found, _ in reader.all("tr") if "id" in found}
+    assert list(rows) == dialect("directml").operators
+    assert all(found["data-operator"] == name for name, found in rows.items())
+    assert "named(id) ??" in page

@@ -82,17 +82,29 @@ def test_attributes_that_hold_tensors_types_and_graphs():
 
 @pytest.mark.parametrize("kind", ["seq(float32)", "seq()", "list(tensor(float))", "map(tensor(float))", "seq(" * 9])
 def test_types_that_are_none(kind):
-    with pytest.raises(specgate.InputError, match=r"TensorProto\.DataType"):
-        read_dict({"op_type": "Identity", "inputs": [{"elem_type": kind}]})
+    node = {"op_type": "Identity", "inputs": [{"elem_type": kind}]}
+    assert ids(specgate.check(node, "onnx:17")) == ["Identity/input.unknown-word"]
+
+
+def test_a_type_that_is_none_in_an_attribute():
+    """There it is a value of a wrong kind: the attribute holds no tensor, no type and no graph."""
+    broken = {"elem_type": "FLOAT33", "shape": [1]}
+    constant = {"op_type": "Constant", "attributes": {"value": {**broken, "value": [1]}}}
+    assert "Constant/value.wrong-kind" in ids(specgate.check(constant, "onnx:17"))
+    graph = {"inputs": [], "outputs": [broken]}
+    condition = {"elem_type": "BOOL", "shape": []}
+    node = {"op_type": "If", "inputs": [condition], "attributes": {"then_branch": graph, "else_branch": graph}}
+    assert ids(specgate.check(node, "onnx:17")) == ["If/then_branch.wrong-kind", "If/else_branch.wrong-kind"]
 
 
 def test_operators_that_are_gone():
-    (finding,) = check("Upsample", [FLOAT, SCALES], "onnx:17", 9).findings
+    (finding,) = check("Upsample", [FLOAT, SCALES], "onnx:17").findings
     assert (finding.id, finding.levels, finding.fix) == ("onnx/Upsample/level", ("9",), None)
     assert "was removed at 10" in finding.message
-    (finding,) = check("Upsample", [FLOAT, FLOAT], "onnx:17", 9).findings
+    (finding,) = check("Upsample", [FLOAT, FLOAT], "onnx:17").findings
     assert (finding.first_level, finding.levels) == (None, ())
     assert check("Upsample", [FLOAT, SCALES], "onnx:9").accepted
+    assert check("Upsample", [FLOAT, SCALES], "onnx:17", 9).accepted  # runtimes keep what an older model imports
     channels = {"elem_type": "FLOAT", "shape": [3]}
     (finding,) = check("GroupNormalization", [FLOAT, channels, channels], "onnx:20", num_groups=1).findings
     assert finding.message.endswith("its version 18 was withdrawn, and it exists from 21 on")

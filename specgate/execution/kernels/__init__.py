@@ -10,7 +10,7 @@ from specgate.errors import NoKernel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["KERNELS", "SUMMING", "find_kernel", "register_kernel"]
+__all__ = ["KERNELS", "SUMMING", "find_kernel", "needs_of", "register_kernel", "registered"]
 
 _HERE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
@@ -83,12 +83,42 @@ SUMMING: Final = frozenset({
     "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "softmax",
     "softmax_along",
 })  # fmt: skip
+#: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
+#: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
+_USUAL: Final = (16.0, 32.0)
+_NEEDS: Final[dict[str, tuple[float, float]]] = {
+    **dict.fromkeys(("gemm", "matrix_product", "scaled_matrix_product"), (12.0, 32.0)),
+    **dict.fromkeys(("convolution", "convolve", "convolve_transposed"), (24.0, 32.0)),
+    **dict.fromkeys(("gather", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
+    **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "norm_of_windows"), (28.0, 32.0)),
+    **dict.fromkeys(("largest_of_windows", "max_pool", "max_pool_values", "top_elements", "top_k"), (28.0, 32.0)),
+    "erf": (32.0, 32.0), "gelu": (48.0, 40.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
+    "resample": (44.0, 44.0),
+}  # fmt: skip
+#: Kernels that only move elements: they hold their output, and a little for each element of the input.
+_MOVING: Final = frozenset({
+    "depth_to_space", "expand", "flatten", "insert_dimensions", "join", "remove_dimensions", "reshape", "slice_between",
+    "slice_counted", "slice_window", "space_to_depth", "split", "split_along", "tile", "tile_by", "transpose",
+})  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 
 
 def register_kernel(name: str, function: Callable[..., Any]) -> None:
     """Register a kernel that does not ship with specgate, for operators of one's own spec folder."""
     _registered[name] = function
+
+
+def registered() -> dict[str, Callable[..., Any]]:
+    """Return the kernels that `register_kernel` was given, by name."""
+    return dict(_registered)
+
+
+def needs_of(name: str, item_size: int) -> tuple[float, float]:
+    """Return how many bytes a kernel works with for each element of its inputs, and of its outputs, at most.
+
+    item_size: of its largest input's elements, in bytes.
+    """
+    return (1.0, 1.25 * item_size) if name in _MOVING else _NEEDS.get(name, _USUAL)
 
 
 def find_kernel(name: str) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import fit, narrow, wide
+from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,14 +66,14 @@ def attention(
             raise InputError(f"attention: query, keys and values of {shapes} do not go together")
         shape = (*queries.shape[:3], all_keys.shape[2])
         scores = memory.empty(shape, np.dtype(np.float64))
-        np.matmul(queries, np.swapaxes(all_keys, 2, 3), out=scores)
+        multiply_matrices(queries, np.swapaxes(all_keys, 2, 3), scores)
         scores *= np.float32(scale)
         if position_bias is not None:
             scores += wide(_last("a position bias", position_bias, shape))
         if mask is not None and mask_type != "NONE":
             times = _hidden(mask, mask_type, shape)
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
-        result = narrow(_merged(_softmax(scores) @ all_values, rank), dtype)
+        result = narrow(_merged(multiply_matrices(_softmax(scores), all_values), rank), dtype)
         return result, _led(narrow(all_keys, dtype), key_rank), _led(narrow(all_values, dtype), value_rank)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import fit, narrow, same_length, shape_of, single, wide
+from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -135,14 +136,14 @@ def _summed(
     read = inputs.reshape(batch, groups, inputs.shape[1] // groups, *inputs.shape[2:])
     weights = filters.reshape(groups, filters.shape[0] // groups, *filters.shape[1:])
     slid, still = (spatial, inputs.shape[2:]) if transposed else (inputs.shape[2:], spatial)
-    for taps in _taps(filters.shape[2:], still, slid, steps):
+    for taps in memory.in_time(_taps(filters.shape[2:], still, slid, steps)):
         element = tuple(tap[0] for tap in taps)
         small, large = (tuple(tap[i] for tap in taps) for i in (1, 2))
         source, target = (small, large) if transposed else (large, small)
         matrix: NDArray[Any] = weights[_ALL + element]
         block: NDArray[Any] = read[_ALL + source]
         flat = block.reshape(*block.shape[:3], prod(block.shape[3:]))
-        part = np.matmul(np.swapaxes(matrix, 1, 2) if transposed else matrix, flat)
+        part = multiply_matrices(np.swapaxes(matrix, 1, 2) if transposed else matrix, flat)
         grouped[_ALL + target] += part.reshape(*part.shape[:3], *block.shape[3:])
     return result
 

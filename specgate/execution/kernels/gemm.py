@@ -9,6 +9,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import fit, is_float, narrow, single, wide
+from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ def gemm(
         fit("gemm", f"a summand of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
     with np.errstate(all="ignore"):
         product = memory.empty(shape, np.dtype(np.float64))
-        np.matmul(wide(left), wide(right), out=product)
+        multiply_matrices(wide(left), wide(right), product)
         result = wide(single(product, a.dtype)) * np.float32(alpha)
         if c is not None:
             result += wide(c) * np.float32(beta)
@@ -73,7 +74,7 @@ def matrix_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     shape = (*batch, left.shape[-2], right.shape[-1])
     product = memory.empty(shape, np.dtype(np.float64) if is_float(a.dtype) else a.dtype)
     with np.errstate(all="ignore"):
-        np.matmul(wide(left), wide(right), out=product)
+        multiply_matrices(wide(left), wide(right), product)
         result = narrow(product, a.dtype)
     if b.ndim == 1:
         result = result[..., 0]

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["normalize_batch", "normalize_instances", "normalize_layer", "normalize_to_unit", "root_mean_square"]
 
 
-def _channel(name: str, what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
+def _channel(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
     """Return one number per channel in float64, so that it goes with `inputs` [batch, channel, …]."""
     channels = inputs.shape[1] if inputs.ndim > 1 else 1
-    fit(name, what, array.shape, (channels,))
+    fit("normalization", what, array.shape, (channels,))
     column: NDArray[np.float64] = array.astype(np.float64).reshape(-1, *(1,) * (inputs.ndim - 2))
     return column if inputs.ndim > 1 else column.reshape(1)
+
+
+def _place(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
+    """Return one number in float64 for each place of an element of the batch."""
+    fit("normalization", what, array.shape, inputs.shape[1:])
+    return array.astype(np.float64)
 
 
 def normalize_instances(
@@ -30,8 +36,8 @@ def normalize_instances(
     if inputs.ndim < 2:
         raise InputError(f"normalization: expected a batch and channels, found {inputs.ndim} dimensions")
     axes = tuple(range(2, inputs.ndim))
-    factor = _channel("normalization", "a scale", scale, inputs)
-    summand = _channel("normalization", "a bias", bias, inputs)
+    factor = _channel("a scale", scale, inputs)
+    summand = _channel("a bias", bias, inputs)
     if not inputs.size:
         return inputs.copy()
     with np.errstate(all="ignore"):
@@ -51,19 +57,33 @@ def normalize_batch(
     epsilon: float,
     momentum: float,
     training: bool,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `inputs` [batch, channel, …] normalised by mean and variance per channel, and both as they are then.
+    by_channel: bool = True,
+    by_place: bool = False,
+    whole: bool = True,
+    fits: bool = True,
+) -> tuple[NDArray[Any], ...]:
+    """Return `inputs` [batch, channel, …] normalised by mean and variance, both as they are then, and those it used.
 
-    training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum.
+    training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum. by_channel,
+    by_place: there may be one of each number for a channel, or one for each place of an element of the batch. whole:
+    whether the outputs that are asked for are the first, or all those of training. fits: whether `inputs` has the
+    dimensions that the operator's version takes.
     """
-    parts = [_channel("normalization", what, array, inputs) for what, array in
-             (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))]  # fmt: skip
+    if not fits:
+        raise InputError(f"normalization: {inputs.ndim} dimensions are not what this version takes")
+    if not whole:
+        raise InputError("normalization: expected the first output alone, or all those of training")
+    lists = (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))
+    parts = [
+        (_channel if not by_place or (by_channel and array.ndim == 1) else _place)(what, array, inputs)
+        for what, array in lists
+    ]
     factor, summand, middle, spread = parts
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
         if training:
-            axes = tuple(axis for axis in range(inputs.ndim) if axis != 1)
-            count = np.float64(inputs.size // max(1, middle.size))
+            axes = tuple(axis for axis in range(inputs.ndim) if axis != 1) if mean.ndim == 1 else (0,)
+            count = np.float64(inputs.size // max(1, mean.size))
             middle = wide.sum(axis=axes, keepdims=True) / count
             spread = np.square(wide - middle).sum(axis=axes, keepdims=True) / count
             keep = np.float32(momentum)
@@ -72,7 +92,8 @@ def normalize_batch(
                 narrow(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
             )
         result = (wide - middle) / np.sqrt(spread + np.float32(epsilon)) * factor + summand
-        return narrow(result.reshape(inputs.shape), inputs.dtype), mean.copy(), variance.copy()
+        used = [narrow(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
+        return narrow(result.reshape(inputs.shape), inputs.dtype), mean.copy(), variance.copy(), *used
 
 
 def normalize_layer(
@@ -86,11 +107,13 @@ def normalize_layer(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `inputs` normalised over the dimensions from `axis` on, the means, and 1 / the standard deviations.
 
-    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 if None, which keep those
+    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 or bfloat16, which keep those
     dimensions with size 1, and are nan of no elements.
     """
     check_axis(axis, inputs.ndim, "normalization")
-    axes, kind = tuple(range(axis, inputs.ndim)), statistics or np.dtype(np.float32)
+    if statistics is None or statistics.name not in {"float32", "bfloat16"}:
+        raise InputError(f"normalization: expected statistics of float32 or bfloat16, found {statistics}")
+    axes, kind = tuple(range(axis, inputs.ndim)), statistics
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
         count = np.float64(np.prod([inputs.shape[axis] for axis in axes], dtype=np.int64))

@@ -150,6 +150,7 @@ def _along(size: int, stride: int, window: int, start: int, dilation: int, count
     last = np.minimum(window - 1, (size - 1 - first) // dilation)
     counts = np.maximum(0, last - skipped + 1)
     steps = np.arange(int(counts.max()), dtype=np.int64)
+    memory.empty((count, len(steps)), steps.dtype)
     met = steps < counts[:, np.newaxis]
     places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
     return _Windows(places, met, counts, 1)
@@ -160,7 +161,7 @@ def _sum(array: NDArray[Any], axis: int, windows: _Windows) -> NDArray[Any]:
     result = memory.empty(shape, array.dtype)
     result[...] = 0
     column = (-1, *(1,) * (array.ndim - 1 - axis))
-    for places, met in zip(windows.places.T, windows.met.T, strict=True):
+    for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
         result += np.where(met.reshape(column), np.take(array, places, axis), 0)
     return result * windows.times if windows.times != 1 else result
 
@@ -174,7 +175,7 @@ def _largest(
     first = windows.places[:, 0] if windows.places.shape[1] else np.zeros_like(windows.counts)
     found = np.take(places, first, axis)
     column = (-1, *(1,) * (values.ndim - 1 - axis))
-    for at, met in zip(windows.places.T, windows.met.T, strict=True):
+    for at, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
         candidate = np.take(values, at, axis)
         larger = candidate > result
         if lowest == -np.inf:

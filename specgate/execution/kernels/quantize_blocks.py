@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError, NoKernel
+from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import check_axis, fit
 from specgate.execution.kernels.quantization import dequantize_linear, quantize_linear
 
@@ -26,13 +26,15 @@ def quantize_by_axis(
     type_number: int = 0,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return what `quantize_linear` does, in the type of the zero point, else `dtype`, else uint8.
+    """Return what `quantize_linear` does, in the type of the zero point, else `dtype`, else uint8; the first two agree.
 
     scale, zero_point: of one element, or a list along `axis`, or of the rank of `x`, each for `block` places along
-    `axis`. type_number: what the output's type is asked for by, 0 for not; raises NoKernel where nothing else tells it.
+    `axis`. type_number: what the output's type is asked for by, 0 for not; `dtype` is then the type of that number.
     """
     if zero_point is None and dtype is None and type_number:
-        raise NoKernel("the type of the output is not known, only its number")
+        raise InputError(f"quantize: {type_number} is the number of no type")
+    if zero_point is not None and dtype not in {None, zero_point.dtype}:
+        raise InputError(f"quantize: the zero point is {zero_point.dtype}, but the output {dtype}")
     kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
     if scale.dtype.kind in "iu":
         x, scale = x.astype(np.float64), scale.astype(np.float64)
@@ -55,7 +57,7 @@ def dequantize_by_axis(
     The other arguments are those of `quantize_by_axis`.
     """
     if dtype is None and type_number:
-        raise NoKernel("the type of the output is not known, only its number")
+        raise InputError(f"quantize: {type_number} is the number of no type")
     return dequantize_linear(x, *_fitted(x, scale, zero_point, axis, block), dtype=dtype if type_number else None)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import fit, narrow, wide
+from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +36,7 @@ class _Cell:
 
     def step(self, inputs: NDArray[Any], hidden: NDArray[Any], cell: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the next hidden state and cell, [batch, hidden size] as those before."""
-        gates = inputs @ self.weights.T + hidden @ self.recurrence.T + self.bias
+        gates = multiply_matrices(inputs, self.weights.T) + multiply_matrices(hidden, self.recurrence.T) + self.bias
         to_input, to_output, to_forget, to_cell = np.split(gates, 4, axis=1)
         entering = self.activated(0, to_input + self.seen(0, cell))
         kept = 1 - entering if self.coupled else self.activated(0, to_forget + self.seen(2, cell))
@@ -141,7 +142,7 @@ def _run(
     sequence[...] = 0
     hidden, memory_cell = states
     rows = np.arange(len(ends))
-    for time in range(len(inputs)):
+    for time in memory.in_time(range(len(inputs))):
         at = np.where(time < ends, ends - 1 - time if reverse else time, 0)
         running = (time < ends)[:, np.newaxis]
         new_hidden, new_cell = cell.step(inputs[at, rows], hidden, memory_cell)

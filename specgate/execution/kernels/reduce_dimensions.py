@@ -26,10 +26,10 @@ def reduce_dimensions(
     axes: NDArray[Any] | Sequence[int] | None = None,
     *,
     function: str,
-    keep: bool,
+    keep: int,
     none_of_none: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` with the dimensions of `axes` reduced to size 1 (keep), or dropped.
+    """Return `inputs` with the dimensions of `axes` reduced to size 1 (keep is 1), or dropped (0).
 
     axes: all dimensions if None or empty, or with none_of_none none; the function is applied to single elements then.
     function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY, SUM or SUM_SQUARE. Floats are summed in
@@ -38,6 +38,7 @@ def reduce_dimensions(
     """
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
+    _hold_keep("reduce", keep)
     asked = [] if axes is None else [int(axis) for axis in np.asarray(axes, np.int64).reshape(-1)]
     if asked:
         along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in asked}))
@@ -51,6 +52,12 @@ def reduce_dimensions(
         result = np.trunc(found).astype(inputs.dtype) if whole else narrow(found, inputs.dtype)
     shape = [1 if axis in along else size for axis, size in enumerate(inputs.shape)]
     return result.reshape(shape if keep else [size for axis, size in enumerate(shape) if axis not in along])
+
+
+def _hold_keep(name: str, keep: int) -> None:
+    """Dimensions are kept or not: any other number has no meaning."""
+    if keep not in {0, 1}:
+        raise InputError(f"{name}: expected 0 or 1 as keepdims, found {keep}")
 
 
 def _wide(array: NDArray[Any]) -> NDArray[Any]:
@@ -127,20 +134,21 @@ _FUNCTIONS: Final[dict[str, Function]] = {
 
 
 def arg_reduce_dimension(
-    inputs: NDArray[Any], *, axis: int, keep: bool, largest: bool, last: bool = False
+    inputs: NDArray[Any], *, axis: int, keep: int, largest: bool, last: bool = False
 ) -> NDArray[np.int64]:
-    """Return the place of the largest (or least) element along `axis`, which gets size 1 (keep) or is dropped.
+    """Return the place of the largest (or least) element along `axis`, which gets size 1 or is dropped.
 
-    last: of equal elements the last instead of the first. The first nan counts as the largest and the least. Where
-    there is no element to choose, the place is masked.
+    keep: 1 or 0, whether that dimension stays. last: of equal elements the last instead of the first. The first nan
+    counts as the largest and the least. Where there is no element to choose, the place is masked.
     """
     check_axis(axis, inputs.ndim, "arg_reduce")
+    _hold_keep("arg_reduce", keep)
     size = inputs.shape[axis]
     if not size:
         sizes = [1 if place == axis else n for place, n in enumerate(inputs.shape) if keep or place != axis]
         return np.ma.array(np.zeros(sizes, np.int64), mask=True)
     values = np.flip(single(inputs, inputs.dtype), axis) if last else single(inputs, inputs.dtype)
-    found = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=keep)
+    found = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=bool(keep))
     return np.asarray(size - 1 - found if last else found, np.int64)
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, narrow, same_length, shape_of, single, wide
 
@@ -32,7 +31,8 @@ def resample(
 
     linear: the first of the two elements around it and their weighted difference along every dimension, nan beside an
     infinite one, instead of one element. That is the next one above (upwards), the next one below, or the nearest, the
-    lower one of two, if None. Places outside take the edge; an infinite scale makes all places one. Offsets are 0.5 and
+    lower one of two, if None. Places outside take the edge; an infinite scale makes all places one,
+    and one of 0 puts them at the edges. Offsets are 0.5 and
     -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
     """
     rank = inputs.ndim
@@ -40,8 +40,6 @@ def resample(
     behind = (-0.5,) * rank if output_offsets is None else output_offsets
     offsets = {"input offsets": before, "output offsets": behind}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
-    if not all(scale > 0 for scale in scales):
-        raise InputError(f"resample: expected scales above 0, found {list(scales)}")
     memory.empty(shape_of("resample", sizes), inputs.dtype)
     result = inputs.astype(np.float64) if linear else inputs
     with np.errstate(all="ignore"):

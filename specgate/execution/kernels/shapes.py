@@ -44,6 +44,8 @@ def slice_between(
     by = [1] * len(first) if steps is None else integers("slice", "steps", steps)
     same_length("slice", len(first), ends=last, axes=along, steps=by)
     chosen = [slice(None)] * inputs.ndim
+    if len({axis % inputs.ndim for axis in along if inputs.ndim}) != len(along):
+        raise InputError(f"slice: expected each of the axes once, found {along!r:.80}")
     for axis, *(start, end, step) in zip(along, first, last, by, strict=True):
         place = axis + inputs.ndim if axis < 0 else axis
         check_axis(place, inputs.ndim, "slice")
@@ -73,15 +75,21 @@ def split_along(
     axis: int,
     parts: int,
     rest: bool = False,
+    stated: int | None = None,
 ) -> list[NDArray[Any]]:
     """Return `parts` parts of `inputs` along `axis`, of these sizes, or of equal ones if None.
 
-    rest: the last one may be smaller than the others, which are equal.
+    rest: the last one may be smaller than the others, which are equal; `stated` says their number then, in the place
+    of sizes.
     """
     check_axis(axis, inputs.ndim, "split")
     size = inputs.shape[axis]
     if parts < 1:
         raise InputError(f"split: expected at least one part, found {parts}")
+    if rest and (sizes is None) == (stated is None):
+        raise InputError("split: expected either sizes or the number of parts")
+    if stated not in {None, parts}:
+        raise InputError(f"split: expected {stated} parts, found {parts}")
     if sizes is not None:
         counts = integers("split", "sizes", sizes)
     else:

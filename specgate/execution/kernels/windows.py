@@ -57,7 +57,7 @@ def slide_over(
         raise InputError(f"{name}: expected spatial dimensions, and windows, strides and dilations above 0")
     if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
         raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
-    if auto_pad != "NOTSET" and any(around):
+    if auto_pad != "NOTSET" and pads is not None:
         raise InputError(f"{name}: pads and auto_pad do not go together")
     found = Slide(steps, apart, around[:rank], around[rank:], [])
     for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, apart, strict=True)):
@@ -141,11 +141,13 @@ def convolve_transposed(
     window: Sequence[int] | None = None,
     output_padding: Sequence[int] | None = None,
     output_shape: Sequence[int] | None = None,
+    any_output_padding: bool = False,
 ) -> NDArray[Any]:
     """Return the transposed convolution; filters: [input channels, output channels / groups, spatial…].
 
-    output_padding: so many more places at the end. output_shape: the output's spatial sizes, which then say the
-    paddings; with SAME_UPPER and SAME_LOWER they are the input's times the strides.
+    output_padding: so many more places at the end, below the stride or the dilation unless any_output_padding.
+    output_shape: the spatial sizes, which then say the paddings; with SAME_UPPER and SAME_LOWER they are the input's
+    times the strides.
     """
     _hold_window(filters, window)
     rank = inputs.ndim - 2
@@ -156,10 +158,11 @@ def convolve_transposed(
     slide = slide_over("convolution", large, filters.shape[2:], strides, dilations, pads, "NOTSET")
     more = list(output_padding) if output_padding is not None else [0] * rank
     same_length("convolution", rank, **{"output paddings": more})
-    if auto_pad not in _AUTOMATIC or (auto_pad != "NOTSET" and any((*slide.start, *slide.end))):
+    if auto_pad not in _AUTOMATIC or (auto_pad != "NOTSET" and pads is not None):
         raise InputError(f"convolution: expected pads or auto_pad, one of {', '.join(_AUTOMATIC)}")
-    if any(not 0 <= n < max(step, gap) for n, step, gap in zip(more, slide.strides, slide.dilations, strict=True)):
-        raise InputError(f"convolution: expected output paddings below strides or dilations, found {more}")
+    bounds = [_LIMIT if any_output_padding else max(pair) for pair in zip(slide.strides, slide.dilations, strict=True)]
+    if any(not 0 <= n < bound for n, bound in zip(more, bounds, strict=True)):
+        raise InputError(f"convolution: expected output paddings below {bounds}, found {more}")
     wanted = output_shape
     if wanted is None and auto_pad.startswith("SAME"):
         wanted = [size * step for size, step in zip(inputs.shape[2:], slide.strides, strict=True)]

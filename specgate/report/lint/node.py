@@ -42,29 +42,30 @@ def _neighbours(context: NodeContext, file: str, operator: str, anchors: Mapping
     if not context.inputs and not context.outputs:
         return Markup()
     sides = [
-        tag("div", tag("h4", title), tag("ul", *(_port(port, file, anchors) for port in ports)), class_=side)
+        tag("div", tag("h4", title), tag("ul", *(_port(port, side, file, anchors) for port in ports)), class_=side)
         for title, side, ports in (("Inputs from", "from", context.inputs), ("Outputs to", "to", context.outputs))
     ]
     here = tag("div", tag("b", breakable(operator or "this node")), class_="here")
     return tag("div", sides[0], here, sides[1], class_="neighbours")
 
 
-def _port(port: Port, file: str, anchors: Mapping[tuple[str, str], str]) -> Markup:
+def _port(port: Port, side: str, file: str, anchors: Mapping[tuple[str, str], str]) -> Markup:
     name = tag("span", breakable(port.field or port.name or "a tensor"), class_="field")
     shape = tag("code", shape_words(port))
     nodes = [_peer(node, operator, anchors.get((file, node))) for node, operator in port.nodes]
     if port.more:
         nodes.append(tag("span", f"and {port.more} more", class_="count"))
     if not nodes:
-        nodes = [tag("span", *_no_node(port), class_="count")]
+        nodes = [tag("span", *_no_node(port, side), class_="count")]
     return tag("li", name, " ", shape, tag("div", *_with_commas(nodes), class_="peers"))
 
 
-def _no_node(port: Port) -> list[str]:
-    return [
-        "no node known",
-        *([Markup(" ("), breakable(port.name), ")"] if port.name and port.name != port.field else []),
-    ]
+def _no_node(port: Port, side: str) -> list[str]:
+    """What is known of a tensor that no node writes, or that none reads."""
+    if port.name is None:
+        return ["no node known"]
+    said = "an input or a constant" if side == "from" else "read by no node"
+    return [said, *([Markup(" ("), breakable(port.name), ")"] if port.name != port.field else [])]
 
 
 def _peer(node: str, operator: str, anchor: str | None) -> Markup:

@@ -25,7 +25,12 @@
   };
 
   // A finding's id may name an aspect of a field (…/InputTensor.type), which is no rule: its operator is shown instead.
-  const find = (id) => document.getElementById(id) ?? document.getElementById(id.split("/").slice(0, 2).join("/"));
+  // #GEMM and #dml_operator_gemm are that operator too.
+  const named = (id) => {
+    const wanted = id.toLowerCase().replace(/^dml_operator_/, "");
+    return details.get([...details.keys()].find((name) => name.toLowerCase() === wanted));
+  };
+  const find = (id) => named(id) ?? document.getElementById(id) ?? document.getElementById(id.split("/").slice(0, 2).join("/"));
 
   const show = () => {
     const item = find(decodeURIComponent(location.hash.slice(1)));

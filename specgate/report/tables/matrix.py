@@ -49,7 +49,7 @@ def _row(spec: OperatorSpec, table: Dialect, target: str | None) -> Markup:
         cells.append(_cell(kind, stepped.get(level), marked=level == target))
     link = tag("a", breakable(spec.name), href=f"#{spec.dialect.name}/{spec.name}")
     data = {"data_changed": " ".join(stepped), "data_limited": " ".join(limited)}
-    return tag("tr", tag("th", link, class_="name", scope="row"), *cells, data_operator=spec.name, **data)
+    return tag("tr", tag("th", link, class_="name", scope="row"), *cells, id=spec.name, data_operator=spec.name, **data)
 
 
 def _cell(kind: str, step: str | None, *, marked: bool) -> Markup:

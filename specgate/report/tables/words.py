@@ -122,6 +122,7 @@ def _form(forms: Sequence[Mapping[str, Any]], at: int, whole: str) -> tuple[str,
 def source_words(source: Mapping[str, Any]) -> str:
     """Return a source in one line: page or package, repository and path, commit or version, what was measured."""
     names = [source.get(k) for k in ("page", "package", "name") if source.get(k)]
-    place = source.get("path") and f"{source.get('repository')}: {source['path']}"
+    repository, path = source.get("repository"), source.get("path")
+    place = f"{repository}: {path}" if repository and path else path or repository
     version = source.get("commit") or source.get("version")
-    return ", ".join(str(p) for p in (*names[:2], place, version, source.get("measured")) if p)
+    return ", ".join(str(p) for p in (*names[:2], place, version, source.get("measured"), source.get("note")) if p)

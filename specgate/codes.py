@@ -1,0 +1,89 @@
+"""Error codes in every spelling in which systems print them: what they mean, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.errors import InputError
+from specgate.spec.store import DIALECTS
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Explanation", "explained"]
+
+MAX_TEXT: Final = 100_000
+#: A word or a number of a log line; digits of addresses (``00007FFE11451461``) are too long to be a code.
+_TOKEN: Final = re.compile(r"-?[0-9A-Za-z_]+")
+_HEXADECIMAL: Final = re.compile(r"(?:0[xX])?([0-9A-Fa-f]{8})[lLuU]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is known of one error code.
+
+    code: ``0x80070057``. name: as headers spell it. meaning, advice: one or two sentences each. dialect: whose
+    implementation answers so. source: a name among the sources of that dialect's codes.
+    """
+
+    code: str
+    name: str
+    meaning: str
+    advice: str
+    dialect: str
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def explained(text: str) -> list[Explanation]:
+    """Return the codes that `text` names, in the order of the tables; raise InputError where it names none.
+
+    text: a code as a hexadecimal number with or without 0x, a signed or unsigned decimal one, a name or a part of one,
+    a system's message, or a whole log line that holds any of these.
+    """
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT:
+        raise InputError("expected an error code such as 0x80070057 or E_INVALIDARG, or a log line that holds one")
+    known = list(_known())
+    words = {token.upper() for token in _TOKEN.findall(text)}
+    codes = {code for token in words for code in [_code(token)] if code is not None}
+    found = [entry for entry, _ in known if entry.code in codes or entry.name.split()[0] in words]
+    if not found:
+        lowered = " ".join(text.lower().split())
+        found = [entry for entry, texts in known if any(phrase in lowered for phrase in texts)]
+    if not found and len(lowered) > 3:  # a part of a name or of a message
+        part = lowered.rstrip(".").replace(" ", "_")
+        found = [e for e, texts in known if part in e.name.lower() or any(lowered.rstrip(".") in t for t in texts)]
+    if not found:
+        raise InputError(_unknown(text.strip(), [entry for entry, _ in known]))
+    return found
+
+
+def _known() -> Iterator[tuple[Explanation, list[str]]]:
+    for name in DIALECTS:
+        for code, entry in dialect(name).raw.get("codes", {}).get("codes", {}).items():
+            made = Explanation(code, entry["name"], entry["meaning"], entry["advice"], name, entry["source"])
+            yield made, entry.get("texts", [])
+
+
+def _code(token: str) -> str | None:
+    """Return a number as ``0x80070057``: eight hexadecimal digits, or a decimal number of 32 bits, signed or not."""
+    match = _HEXADECIMAL.fullmatch(token)
+    if match is not None:
+        return f"0x{match[1].upper()}"
+    digits = token.removeprefix("-")
+    if not digits.isdecimal() or not 9 <= len(digits) <= 10 or not -(2**31) <= int(token) < 2**32:
+        return None
+    return f"0x{int(token) & 0xFFFFFFFF:08X}"
+
+
+def _unknown(text: str, known: list[Explanation]) -> str:
+    near = difflib.get_close_matches(text.upper(), [entry.name for entry in known], 2)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"no known error code in {text!r:.80}{hint}; known: {'; '.join(f'{e.code} {e.name}' for e in known)}"

@@ -1,0 +1,73 @@
+"""The lowest opset that takes every layer of an OpenVINO IR: each layer names the opset that it is written for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.linting.model_minimum import Blocked, DomainMinimum, ModelMinimum
+from specgate.linting.openvino_graph import openvino_units
+from specgate.models.openvino_ir import read_ir
+from specgate.spec.tables import dialect
+from specgate.validate.check import check_at
+from specgate.validate.message import rule_id
+from specgate.verdict import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.linting.nodes import Unit
+    from specgate.models.openvino_ir import IrNet
+    from specgate.verdict import Basis
+
+__all__ = ["ir_minimum"]
+
+
+def ir_minimum(path: str, basis: Basis = "both") -> ModelMinimum:
+    """Judge every layer of an IR at every opset; a layer without a table counts by the opset that it names.
+
+    Versions are opsets by their numbers (``13``). Raises InputError for an unusable file.
+    """
+    model = read_ir(path)
+    graph = openvino_units(model)
+    table = dialect(graph.dialect)
+    numbers = {level: level.removeprefix(table.level_word) for level in table.levels}
+    found = DomainMinimum(graph.dialect, None)
+    found.undecided = dict.fromkeys(numbers.values(), 0)
+    blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
+    no_table: dict[str, int] = {}
+    for unit, version in zip(graph.units, _versions(model.net), strict=True):
+        if unit.descriptor is None:
+            no_table[unit.operator] = no_table.get(unit.operator, 0) + 1
+        if version not in table.position:
+            continue
+        found.nodes += 1
+        found.imported = max(int(numbers[version]), found.imported or 0)
+        for level, number in numbers.items():
+            accepted, findings = _judged(unit, version, level, basis)
+            if accepted is False:
+                blocked[number].append(Blocked(unit.location, findings))
+            elif accepted is None:
+                found.undecided[number] += 1
+    found.taken = [number for number, nodes in blocked.items() if not nodes]
+    found.blocked = {number: nodes for number, nodes in blocked.items() if nodes}
+    found.version = found.taken[0] if found.taken else None
+    return ModelMinimum([found] if found.nodes else [], no_table, graph.findings)
+
+
+def _versions(net: IrNet) -> Iterator[str]:
+    """Yield the opset of each layer in the order of the units: a layer, then those of its bodies."""
+    for layer in net.layers:
+        yield layer.version or ""
+        for body in layer.bodies.values():
+            yield from _versions(body)
+
+
+def _judged(unit: Unit, version: str, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
+    table = dialect("openvino")
+    if table.position[version] > table.position[level]:
+        name = rule_id(table.name, unit.operator, "version")
+        return False, (Finding(name, "error", f"written for {version}", where="version", first_level=version),)
+    if unit.descriptor is None:
+        return True, ()
+    verdict = check_at(unit.descriptor, level, basis)
+    return verdict.accepted, verdict.findings

@@ -1,0 +1,75 @@
+"""What was not judged at all: files without a target of their dialect or without a known node, and idle targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.linting.nodes import Graph
+    from specgate.targets import Target
+    from specgate.verdict import Report
+
+__all__ = ["keep_idle", "unjudged"]
+
+_IDLE: Final = "specgate/target-idle"
+
+
+def unjudged(graph: Graph, targets: Sequence[Target], report: Report) -> Iterator[Finding]:
+    """Yield warnings of what `report`, of one file and already judged for all `targets`, says nothing about.
+
+    Of a file: each of its dialects that no target is of (``no-target``), and that none of its nodes was judged
+    (``nothing-judged``). Of a target: that the file has nothing of its dialect (``target-idle``), unless no other
+    target has either. Of a run over several files `keep_idle` keeps only targets that are idle in all of them.
+    """
+    at = Location(report.files[0] if report.files else None)
+    names = graph.dialects()
+    given = ", ".join(str(target) for target in targets)
+    for name in names:
+        if all(target.dialect != name for target in targets):
+            message = f"speaks {name}, but no target of that dialect was given ({given}); nothing in it was judged"
+            yield Finding("specgate/no-target", "warning", message, location=at)
+    if not report.targets:
+        return
+    if not report.nodes:
+        yield Finding("specgate/nothing-judged", "warning", _nothing(graph), location=at)
+    for target in targets:
+        if target.dialect not in names:
+            message = f"judged nothing: the file has no node of {target.dialect}"
+            yield Finding(_IDLE, "warning", message, fix="leave it out here", target=str(target), location=at)
+
+
+def _nothing(graph: Graph) -> str:
+    if not graph.units:
+        return "nothing was judged: the file has no node"
+    reasons = list(dict.fromkeys(unit.reason for unit in graph.units if unit.reason))
+    more = f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 2 else ""
+    return f"nothing was judged: {'; '.join(reasons[:2]) if len(reasons) < 3 else reasons[0]}{more}"
+
+
+def keep_idle(report: Report, *, named: bool) -> None:
+    """Keep, of the idle targets of each file, those that judged nothing in any file of the run, each once.
+
+    named: whether they were named for this run. Those of a configuration may be meant for files that this run was not
+    given, as pre-commit gives only changed ones: they are notes.
+    """
+    busy = {target for targets in report.judged.values() for target in targets}
+    kept: dict[str | None, None] = {}
+    findings = []
+    for found in report.findings:
+        if found.id == _IDLE:
+            if found.target in busy or found.target in kept:
+                continue
+            kept[found.target] = None
+            if not named:
+                found = replace(found, severity="note")  # noqa: PLW2901
+            if len(report.judged) > 1:
+                dialect = str(found.target).partition(":")[0]
+                message = f"judged nothing: none of the files has a node of {dialect}"
+                found = replace(found, message=message, fix="leave it out", location=None)  # noqa: PLW2901
+        findings.append(found)
+    report.findings = findings

@@ -1,0 +1,175 @@
+"""Nodes of a model whose operator is of another version at the target: what they need there, and what has changed.
+
+A node is judged at the opset that its model imports. Besides, it is read here as the target's newest version of the
+operator: where the import is above the target, to name the nodes that the target does not have; where it is below, to
+note what a newer version takes or means otherwise. Only the tables are asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts, check_at
+from specgate.validate.judge import domainless
+from specgate.validate.message import rule_id
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import OperatorSpec
+    from specgate.targets import Target
+    from specgate.verdict import Basis, Verdict
+
+__all__ = ["Versions"]
+
+_LISTED = 3
+_Key = tuple[str, str, str | None]
+
+
+@dataclass(slots=True)
+class _Change:
+    """How often a version is used in which the target's differs, and in which fields."""
+
+    count: int = 0
+    fields: dict[str, None] = field(default_factory=dict)
+
+
+class Versions:
+    """Compares nodes with the versions of `target`.
+
+    newer: by domain, how many nodes of an import above the target there are. alike: how many of them it has the same.
+    """
+
+    def __init__(self, target: Target, basis: Basis, device: frozenset[str] | None = None) -> None:
+        self.target = target
+        self.basis = basis
+        self.device = device
+        self.newer: Counter[str] = Counter()
+        self.alike: Counter[str] = Counter()
+        self._changes: dict[_Key, _Change] = {}
+
+    def above(self, descriptor: Descriptor) -> bool:
+        """Whether a node is written for a version that the target has not yet."""
+        spec, own, level = self._at(descriptor)
+        return level is None or spec.dialect.position[own] > spec.dialect.position[level]
+
+    def needs(self, descriptor: Descriptor, verdict: Verdict) -> tuple[Finding, ...]:
+        """Return what the target lacks for a node of an import above it, beyond what its own version refuses."""
+        spec, own, level = self._at(descriptor)
+        if level is None:
+            return domainless(descriptor, self.target, self.basis, self.device).findings
+        if level in spec.levels and spec.row_held(own) == spec.row_held(level):
+            return ()
+        told = {(found.id, found.where) for found in verdict.findings}
+        newer = [name for name in descriptor.fields if level in spec.levels and spec.field_at(name, level) is None]
+        plain = [name for name in newer if _says_nothing(spec, descriptor, name, own)]
+        fields = {name: value for name, value in descriptor.fields.items() if name not in plain}
+        there = check_at(
+            replace(descriptor, version=None, fields=fields), level, self.basis, device=self.device
+        ).findings
+        taken = there[0].levels if there else ()
+        lacking = [_lacking(spec, name, own, level, taken) for name in newer if name not in plain]
+        if lacking:  # what is wrong without these is but an echo, save for the types and ranks of others
+            there = (*lacking, *(found for found in there if found.id.endswith((".type", ".rank"))))
+        return tuple(found for found in there if (found.id, found.where) not in told)
+
+    def count(self, descriptor: Descriptor, *, alike: bool) -> None:
+        """Count a node of an import above the target."""
+        domain = self._at(descriptor)[0].dialect.domain
+        self.newer[domain] += 1
+        self.alike[domain] += alike
+
+    def differences(self, descriptor: Descriptor, verdict: Verdict) -> tuple[_Key, tuple[str, ...]] | None:
+        """Return in which of the fields that a node uses a newer version at the target differs; None if in none."""
+        spec, own, level = self._at(descriptor)
+        if level is None or own not in spec.levels:
+            return None
+        before, after = spec.row_held(own), spec.row_held(level)
+        if level not in spec.levels:
+            return (spec.name, str(before), None), ()
+        if before == after:
+            return None
+        key = (spec.name, str(before), str(after))
+        defaults = _defaults(spec, descriptor, own, level)
+        read = replace(descriptor, version=None)
+        if key in self._changes and defaults:
+            return key, defaults
+        refused: tuple[str, ...] = ()
+        if verdict.accepted is not False and accepts(read, level, self.basis) is False:
+            found = check_at(read, level, self.basis, device=self.device).findings
+            refused = tuple(one.where.partition(".")[0].partition("[")[0] for one in found)
+        if not refused and not defaults and spec.behaviour(own) == spec.behaviour(level):
+            return None
+        return key, (*refused, *defaults)
+
+    def note(self, difference: tuple[_Key, tuple[str, ...]]) -> None:
+        """Count a node whose operator differs at the target."""
+        key, fields = difference
+        change = self._changes.setdefault(key, _Change())
+        change.count += 1
+        change.fields.update(dict.fromkeys(name for name in fields if name))
+
+    def changes(self, file: str | None) -> Iterator[Finding]:
+        """Yield one note for each version of an operator in the model that differs from the target's."""
+        for (operator, before, after), change in self._changes.items():
+            nodes = "1 node is" if change.count == 1 else f"{change.count} nodes are"
+            if after is None:
+                level = dialect(self.target.dialect).spoken(self.target.level)
+                rest = f"which is withdrawn at {level}; runtimes keep it"
+            else:
+                named = ", ".join(list(change.fields)[:_LISTED]) + (" …" if len(change.fields) > _LISTED else "")
+                differs = f"differs in {named}" if named else "may compute otherwise"
+                rest = f"and version {after} at the target {differs}"
+            yield Finding(
+                id=f"{self.target.dialect}/{operator}/changed",
+                severity="note",
+                message=f"{nodes} {operator} of version {before}, {rest}",
+                values={"version": before, "at target": after, "nodes": change.count, "fields": list(change.fields)},
+                target=str(self.target),
+                location=Location(file, None, "model", operator),
+            )
+
+    def _at(self, descriptor: Descriptor) -> tuple[OperatorSpec, str, str | None]:
+        """The operator, the version that the node is written for, and the one that the target has."""
+        spec = dialect(descriptor.dialect).operator(descriptor.operator)
+        level = spec.level_for(self.target.level)
+        return spec, str(descriptor.version), level
+
+
+def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: str) -> bool:
+    """Whether a field is an attribute that is given as what it is by default."""
+    info = spec.field_at(name, own)
+    return info is not None and info.kind == "attribute" and descriptor.fields[name] == info.default
+
+
+def _lacking(spec: OperatorSpec, name: str, own: str, level: str, taken: tuple[str, ...]) -> Finding:
+    """The finding for a field that an operator has only at later levels. taken: those that accept the node."""
+    table, info = spec.dialect, spec.field_at(name, own) or spec.fields[name]
+    having = [at for at in spec.levels if spec.field_at(name, at) is not None]
+    later = next((at for at in having if table.position[at] > table.position[level]), own)
+    an = "an" if info.kind[0] in "aio" else "a"
+    return Finding(
+        id=rule_id(table.name, spec.name, f"{name}.exists"),
+        severity="error",
+        message=f"{info.vendor_name} is {an} {info.kind} of {spec.name} from {table.spoken(later)} on",
+        where=name,
+        values={"level": level},
+        first_level=taken[0] if taken else None,
+        levels=taken,
+        fix=f"use {table.spoken(later)}" if later in taken else None,
+    )
+
+
+def _defaults(spec: OperatorSpec, descriptor: Descriptor, own: str, level: str) -> tuple[str, ...]:
+    """The attributes that a node leaves out and that mean something else by default at another level."""
+    found = []
+    for name, info in spec.fields_at(level).items():
+        before = spec.field_at(name, own)
+        if name not in descriptor.fields and before is not None and before.default != info.default:
+            found.append(name)
+    return tuple(found)

@@ -1,0 +1,208 @@
+"""Every kernel keeps to what it is estimated to work with, so that a budget refuses what would exceed it.
+
+The examples of all tables are enlarged, executed and measured: no kernel is named here, so a new one is measured too.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from functools import partial
+from math import prod
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.conform.fill import fill
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.read import read_dict
+from specgate.errors import Error, InputError
+from specgate.execution import engine, kernels, memory
+from specgate.execution.engine import execute_at
+from specgate.spec.examples import levels_of_example
+from specgate.spec.store import DIALECTS
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+
+LARGE = 2**14
+#: What Python itself takes for a call. LARGE is more than numpy's buffers have (8192 elements), for the same reason.
+CONSTANT = 2**16
+OPERATORS = [
+    (name, operator)
+    for name in DIALECTS
+    for operator in dialect(name).operators
+    if "execute" in dialect(name).operator(operator).raw
+]
+#: Kernels of which no example can be enlarged: their attributes are sizes too.
+NOT_ENLARGED = {"quantized_add", "remove_dimensions", "slice_counted", "slice_window"}
+measured: set[str] = set()
+
+
+def resized(descriptor, change, attributes=lambda numbers: numbers):
+    """Return a descriptor with other sizes, and plain layouts; `attributes` changes whole numbers and lists of them."""
+
+    def other(value):
+        if isinstance(value, TensorDesc):
+            sizes = None if value.sizes is None else change(tuple(value.sizes))
+            return value._replace(sizes=sizes, strides=None, size_in_bytes=None)
+        if isinstance(value, list | tuple) and value and all(type(part) is int for part in value):
+            return type(value)(attributes(value))
+        if isinstance(value, list | tuple) and value and isinstance(value[0], TensorDesc):
+            return [other(part) for part in value]
+        return attributes([value])[0] if type(value) is int else value
+
+    fields = {name: other(value) for name, value in descriptor.fields.items()}
+    return Descriptor(descriptor.dialect, descriptor.operator, fields, descriptor.version, layout=descriptor.layout)
+
+
+def shapes_of(descriptor):
+    values = [v for value in descriptor.fields.values() for v in (value if type(value) is list else [value])]
+    return [tuple(v.sizes) for v in values if isinstance(v, TensorDesc) and v.sizes]
+
+
+def enlarged(descriptor):
+    """Yield the descriptor with one dimension of all tensors larger: by its place, or by its size."""
+    shapes = shapes_of(descriptor)
+    if not shapes:
+        return
+    times = -(-LARGE // max(1, *map(prod, shapes)))
+    rank = max(map(len, shapes))
+
+    def by_place(place, shape):
+        return tuple(n * times if i == place and len(shape) == rank else n for i, n in enumerate(shape))
+
+    def by_size(size, numbers):
+        return tuple(n * times if n == size else n for n in numbers)
+
+    for place in range(rank):
+        yield resized(descriptor, partial(by_place, place))
+    for size in sorted({n for shape in shapes for n in shape if n > 1}):
+        yield resized(descriptor, partial(by_size, size))
+        yield resized(descriptor, partial(by_size, size), partial(by_size, size))
+
+
+def attempts(name, operator):
+    """Yield enlarged examples of an operator with arrays, as far as they are valid."""
+    spec, random = dialect(name).operator(operator), Random(0)
+    for stated in spec.raw.get("examples", {}).values():
+        levels = [level for level in levels_of_example(spec, stated) if spec.has_kernel(level)]
+        if not levels:
+            continue
+        for made in enlarged(read_dict(stated["descriptor"], name)):
+            if max(map(prod, shapes_of(made))) > 4 * LARGE:
+                continue
+            try:
+                if accepts(made, levels[-1], "documented"):
+                    yield made, fill(made, levels[-1], random, tame=True), levels[-1]
+            except Error:
+                continue
+
+
+def peak_and_claim(monkeypatch, descriptor, arrays, level):
+    """Return how many bytes a kernel takes at most, and how many of its budget it is held to have taken."""
+    claims, peaks = [0], [0]
+    hold, find = memory.Budget.hold, kernels.find_kernel
+
+    def noted(budget, needed, what):
+        claims.append(budget.max_bytes - budget.left + needed)
+        hold(budget, needed, what)
+
+    def measuring(name):
+        kernel = find(name)
+
+        def run(**arguments):
+            tracemalloc.start()
+            try:
+                return kernel(**arguments)
+            finally:
+                peaks.append(tracemalloc.get_traced_memory()[1])
+                tracemalloc.stop()
+
+        return run
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.Budget, "hold", noted)
+        execute_at(descriptor, arrays, level, max_bytes=2**33)  # once for what is imported on the way
+        patch.setattr(engine, "find_kernel", measuring)
+        execute_at(descriptor, arrays, level, max_bytes=2**33)
+    return max(peaks), max(claims)
+
+
+@pytest.mark.parametrize(("name", "operator"), OPERATORS)
+def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
+    kernel = dialect(name).operator(operator).raw["execute"]["kernel"]
+    for count, (descriptor, arrays, level) in enumerate(attempts(name, operator)):
+        try:
+            peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
+        except InputError:  # values that the enlarged sizes do not go with
+            continue
+        measured.add(kernel)
+        assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)
+        if count >= 2:
+            break
+
+
+def test_every_kernel_is_measured():
+    """Runs behind the test above, in the same process."""
+    known = {dialect(name).operator(operator).raw["execute"]["kernel"] for name, operator in OPERATORS}
+    if not measured:
+        pytest.skip("no kernel was measured in this process")
+    assert known - measured <= NOT_ENLARGED
+
+
+#: Small inputs of which large outputs follow: descriptor, arrays.
+GROWING: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "broadcast": ({"op_type": "Pow"}, [np.ones((256, 1)), np.ones((1, 256), "i8")]),
+    "broadcast-shift": (
+        {"op_type": "BitShift", "attributes": {"direction": "LEFT"}},
+        [np.ones((256, 1), "u8"), np.ones((1, 256), "u8")],
+    ),
+    "product": ({"op_type": "MatMul"}, [np.ones((256, 1)), np.ones((1, 256))]),
+    "integer-product": ({"op_type": "MatMul"}, [np.ones((256, 1), "i8"), np.ones((1, 256), "i8")]),
+    "sum": ({"op_type": "Gemm"}, [np.ones((256, 1), "f4"), np.ones((1, 256), "f4"), np.ones(1, "f4")]),
+    "select": ({"op_type": "Where"}, [np.ones((256, 1), bool), np.ones((1, 256)), np.ones(1)]),
+    "several": ({"op_type": "Max"}, [np.ones((256, 1)), np.ones((1, 256))]),
+    "mean": ({"op_type": "Mean"}, [np.ones((256, 1)), np.ones((1, 256))]),
+    "compared": ({"op_type": "Less"}, [np.ones((256, 1)), np.ones((1, 256))]),
+    "slope": ({"op_type": "PRelu"}, [np.ones((256, 256)), np.ones((1, 256))]),
+    "remainder": ({"op_type": "Mod"}, [np.ones((256, 1), "i8"), np.ones((1, 256), "i8")]),
+    "tile": ({"op_type": "Tile"}, [np.ones((4, 4), "c16"), np.array([64, 64])]),
+    "expand": ({"op_type": "Expand"}, [np.ones((1, 1)), np.array([256, 256])]),
+    "pad": ({"op_type": "Pad", "attributes": {"mode": "constant"}}, [np.ones((1, 1)), np.array([255, 0, 0, 255])]),
+    "edges": ({"op_type": "Pad", "attributes": {"mode": "edge"}}, [np.ones((1, 1)), np.array([255, 0, 0, 255])]),
+    "hot": ({"op_type": "OneHot"}, [np.arange(256), np.array(256), np.array([0.0, 1.0])]),
+    "picked": ({"op_type": "Gather"}, [np.ones((4, 64)), np.zeros(1024, "i8")]),
+    "blocks": ({"op_type": "DequantizeLinear"}, [np.ones((256, 256), "i1"), np.ones((), "f4")]),
+    "counting": (
+        {"op_type": "AveragePool", "attributes": {"kernel_shape": [2], "pads": [1, 1], "count_include_pad": 1}},
+        [np.ones((1, 1, 65536), "f4")],
+    ),
+    "windows": (
+        {"op_type": "MaxPool", "attributes": {"kernel_shape": [256], "pads": [255, 255]}},
+        [np.ones((1, 1, 512), "f4")],
+    ),
+    "filters": ({"op_type": "Conv"}, [np.ones((1, 4, 3, 3), "f4"), np.ones((4096, 4, 3, 3), "f4")]),
+    "transposed": (
+        {"op_type": "ConvTranspose", "attributes": {"strides": [64, 64]}},
+        [np.ones((1, 1, 4, 4), "f4"), np.ones((1, 4, 3, 3), "f4")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GROWING)
+def test_what_grows_is_held_to_its_output(monkeypatch, case):
+    stated, arrays = GROWING[case]
+    types = {np.dtype(info["numpy"]): name for name, info in dialect("onnx").types.items() if info["numpy"]}
+    inputs = [{"elem_type": types[array.dtype], "shape": list(array.shape)} for array in arrays]
+    descriptor = read_dict({**stated, "inputs": inputs, "outputs": [{"elem_type": None, "shape": None}]}, "onnx")
+    spec = dialect("onnx").operator(stated["op_type"])
+    several = spec.layout("17").inputs[0].type == "tensor[]"
+    infos = spec.layout("17").inputs
+    given = {infos[0].name: arrays} if several else {i.name: a for i, a in zip(infos, arrays, strict=False)}
+    peak, claim = peak_and_claim(monkeypatch, descriptor, given, "17")
+    assert peak > 2 * CONSTANT or case == "windows"
+    assert peak <= claim + CONSTANT, (peak, claim)
+    with pytest.raises(InputError, match=f"more than the limit of {claim - 1}"):
+        execute_at(descriptor, given, "17", max_bytes=claim - 1)
+    assert execute_at(descriptor, given, "17", max_bytes=claim)

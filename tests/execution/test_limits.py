@@ -1,0 +1,373 @@
+"""Limits of bytes and seconds: of whatever onnx.reference computes, of kernels, of values; and what dies with whom."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import specgate
+from specgate.errors import InputError, NoKernel
+from specgate.execution import apart
+
+onnx = pytest.importorskip("onnx", reason="THE LIMITS ARE NOT TESTED: pip install onnx (it is in the test extra)")
+helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
+#: More than a busy machine takes to start a process and end it.
+SOON = 60.0
+
+
+def info(name, kind=TensorProto.FLOAT, shape=None):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+@pytest.fixture
+def save(tmp_path):
+    def made(nodes, inputs=(), outputs=(), *, initializers=(), opset=17, imports=None, **more):
+        outputs = outputs or [info("o")]
+        graph = helper.make_graph(nodes, "g", list(inputs), list(outputs), initializer=list(initializers))
+        imports = imports or [helper.make_opsetid("", opset)]
+        path = tmp_path / "model.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=8, **more), path)
+        return str(path)
+
+    return made
+
+
+def endless(save):
+    """A Loop of 2^62 trips that holds next to nothing."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["b"], ["d"]), helper.make_node("Identity", ["x"], ["y"])],
+        "body",
+        [info("i", TensorProto.INT64, []), info("b", TensorProto.BOOL, []), info("x", shape=[1])],
+        [info("d", TensorProto.BOOL, []), info("y", shape=[1])],
+    )
+    given = [numpy_helper.from_array(np.array(2**62), "n"), numpy_helper.from_array(np.array(True), "c")]
+    nodes = [helper.make_node("Loop", ["n", "c", "x"], ["o"], body=body)]
+    return save(nodes, [info("x", shape=[1])], initializers=given)
+
+
+def test_an_endless_loop_ends(save):
+    path, begun = endless(save), time.monotonic()
+    with pytest.raises(InputError, match=r"model\.onnx: .*takes longer than the limit of 0.5 seconds \(max_seconds\)"):
+        specgate.execute(path, {"x": np.zeros(1, "f4")}, max_seconds=0.5)
+    with pytest.raises(InputError, match="takes longer than the limit of 3 seconds"):
+        specgate.execute(path, {"x": np.zeros(1, "f4")}, max_seconds=3)
+    assert time.monotonic() - begun < SOON
+
+
+def test_gigabytes_from_a_small_file_are_refused(save):
+    shape = numpy_helper.from_array(np.array([4_800_000_000 // 4]), "s")
+    many = save([helper.make_node("ConstantOfShape", ["s"], ["o"])], initializers=[shape])
+    ends = [numpy_helper.from_array(np.array(n), name) for n, name in ((0, "a"), (10**10, "b"), (1, "c"))]
+    assert Path(many).stat().st_size < 200
+    with pytest.raises(InputError, match=r"more than the limit of 2147483648 bytes \(max_bytes\)"):
+        specgate.execute(many, {})
+    nodes = [helper.make_node("Range", ["a", "b", "c"], ["o"])]
+    path = save(nodes, outputs=[info("o", TensorProto.INT64)], initializers=ends)
+    with pytest.raises(InputError, match="more than the limit of 2147483648 bytes"):
+        specgate.execute(path, {})
+
+
+def test_a_lower_limit_holds_there_too_and_only_once(save):
+    nodes = [helper.make_node("ConstantOfShape", ["s"], ["o"])]
+    path = save(nodes, [info("s", TensorProto.INT64, [1])])
+    small, large = np.array([1000]), np.array([2**28])  # the second one: a gigabyte
+    assert specgate.execute(path, {"s": small})["o"].shape == (1000,)
+    with pytest.raises(InputError, match=r"more than the limit of 100000000 bytes"):
+        specgate.execute(path, {"s": large}, max_bytes=10**8)
+    assert specgate.execute(path, {"s": small}, max_bytes=10**8)["o"].shape == (1000,)
+    with pytest.raises(InputError, match="what is given needs 8 bytes, more than the limit of 7"):
+        specgate.execute(path, {"s": small}, max_bytes=7)
+
+
+def node(op_type, *shapes, **attributes):
+    inputs = [{"elem_type": "FLOAT", "shape": list(shape)} for shape in shapes]
+    return {"op_type": op_type, "inputs": inputs, "outputs": [{"elem_type": "FLOAT"}], "attributes": attributes}
+
+
+LONG = {
+    "pool": (node("MaxPool", (64, 16, 2**11), kernel_shape=[2**10], pads=[2**10 - 1] * 2), "X"),
+    "convolution": (node("Conv", (1, 1, 2**16), (1, 1, 2**15)), "X W"),
+    "product": (node("MatMul", (2**12, 2**11), (2**11, 2**12)), "A B"),
+}
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_a_kernel_that_takes_long_ends(case):
+    """Little memory, many operations: the clock is looked at within the kernel."""
+    descriptor, names = LONG[case]
+    shapes = [entry["shape"] for entry in descriptor["inputs"]]
+    arrays = {name: np.ones(shape, "f4") for name, shape in zip(names.split(), shapes, strict=True)}
+    begun = time.monotonic()
+    with pytest.raises(InputError, match=r"takes longer than the limit of 0.05 seconds \(max_seconds\)"):
+        specgate.execute(descriptor, arrays, max_seconds=0.05)
+    assert time.monotonic() - begun < 10
+
+
+def test_a_chain_of_nodes_ends_between_them(save):
+    nodes = [helper.make_node("Neg", [f"x{i}"], [f"x{i + 1}"]) for i in range(2000)]
+    path = save(nodes, [info("x0", shape=[1])], [info("x2000")])
+    with pytest.raises(InputError, match=r"takes longer than the limit of 0\.01 seconds"):
+        specgate.execute(path, {"x0": np.zeros(1, "f4")}, max_seconds=0.01)
+
+
+@pytest.mark.parametrize(
+    ("limits", "complaint"),
+    [
+        ({"max_bytes": -1}, "expected max_bytes as a number of bytes, found -1"),
+        ({"max_bytes": 1.5}, "expected max_bytes as a number of bytes, found 1.5"),
+        ({"max_bytes": True}, "expected max_bytes"),
+        ({"max_seconds": -1}, "expected max_seconds as a number of seconds, found -1"),
+        ({"max_seconds": float("nan")}, "expected max_seconds"),
+        ({"max_seconds": "1"}, "expected max_seconds"),
+    ],
+)
+def test_what_is_no_limit(limits, complaint):
+    with pytest.raises(InputError, match=complaint):
+        specgate.execute(node("Neg", (1,)), {"X": np.zeros(1, "f4")}, **limits)
+
+
+def test_the_process_is_kept_and_started_again(save):
+    path = save([helper.make_node("Erf", ["x"], ["o"])], [info("x", shape=[1])])
+    x = {"x": np.zeros(1, "f4")}
+    assert specgate.execute(path, x)["o"].tolist() == [0]
+    (kept,) = apart._idle
+    first = kept.child._process
+    assert first is not None
+    assert specgate.execute(path, x)["o"].tolist() == [0]
+    assert apart._idle[0].child._process is first
+    first.kill()
+    first.wait()
+    with pytest.raises(InputError, match="ended without an answer"):
+        specgate.execute(path, x)
+    assert specgate.execute(path, x)["o"].tolist() == [0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_fork_does_not_take_the_process_of_its_parent(save):
+    path = save([helper.make_node("Erf", ["x"], ["o"])], [info("x", shape=[1])])
+    script = f"""
+import os, numpy as np, specgate
+x = {{"x": np.zeros(1, "f4")}}
+specgate.execute({path!r}, x)
+child = os.fork()
+done = specgate.execute({path!r}, x)["o"].tolist() == [0.0]
+if not child:
+    os._exit(0 if done else 1)
+assert done and os.waitpid(child, 0)[1] == 0
+assert specgate.execute({path!r}, x)["o"].tolist() == [0.0]
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def children_of(pid):
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def runs(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system has no /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_is_left_behind(save, tmp_path, sent):
+    path = endless(save)
+    np.save(tmp_path / "x.npy", np.zeros(1, "f4"))
+    command = [sys.executable, "-m", "specgate", "run", path, "-i", f"x={tmp_path / 'x.npy'}"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            until = time.monotonic() + SOON
+            while not (found := children_of(process.pid)) and time.monotonic() < until:
+                time.sleep(0.05)
+            assert found
+            time.sleep(3)  # into its loop
+            process.send_signal(sent)
+            process.wait(SOON)
+            while any(map(runs, found)) and time.monotonic() < until:
+                time.sleep(0.05)
+            assert not any(map(runs, found))
+        finally:
+            process.kill()
+
+
+def softsign(opset=17, **more):
+    return [helper.make_node("Softsign", ["x"], ["o"])], [info("x", shape=[1])], [info("o")], {"opset": opset, **more}
+
+
+@pytest.mark.parametrize(
+    ("target", "complaint"),
+    [
+        ("nonsense", "unknown target .*nonsense"),
+        ("onnx:nonsense", "unknown target 'onnx:nonsense'"),
+        ("directml:5.0", r"model\.onnx: a model of onnx cannot be executed for directml:5.0"),
+        ("onnx:16", r"model\.onnx: imports opset 17, above onnx:16, which goes up to 16"),
+        ("onnx:1.11", r"imports opset 17, above onnx:1.11 \(opset 16\), which goes up to 16"),
+    ],
+)
+def test_a_model_is_held_to_its_target(save, target, complaint):
+    nodes, inputs, outputs, more = softsign()
+    with pytest.raises(InputError, match=complaint):
+        specgate.execute(save(nodes, inputs, outputs, **more), {"x": np.ones(1, "f4")}, target)
+
+
+@pytest.mark.parametrize("target", [None, "onnx:17", "onnx:21", "onnx:1.16"])
+def test_a_target_runs_what_it_imports_at_that_opset(save, target):
+    nodes, inputs, outputs, more = softsign()
+    found = specgate.execute(save(nodes, inputs, outputs, **more), {"x": np.ones(1, "f4")}, target)
+    assert found["o"].tolist() == [0.5]
+
+
+def test_other_domains_and_functions_are_held_to_the_target_too(save):
+    nodes, inputs, outputs, _ = softsign()
+    imports = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 5)]
+    path = save(nodes, inputs, outputs, imports=imports)
+    with pytest.raises(InputError, match=r"imports ai\.onnx\.ml 5, above onnx:13"):
+        specgate.execute(path, {"x": np.ones(1, "f4")}, "onnx:13")
+    inside = helper.make_function("own", "F", ["x"], ["o"], nodes, [helper.make_opsetid("", 18)])
+    imports = [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)]
+    path = save([helper.make_node("F", ["x"], ["o"], domain="own")], inputs, imports=imports, functions=[inside])
+    with pytest.raises(InputError, match="imports opset 18, above onnx:13"):
+        specgate.execute(path, {"x": np.ones(1, "f4")}, "onnx:13")
+
+
+def test_what_is_handed_over_is_said(save, tmp_path):
+    nodes = [helper.make_node("Erf", ["x"], ["e"]), helper.make_node("Softsign", ["e"], ["o"])]
+    path = save(nodes, [info("x", shape=[1])])
+    said: list[str] = []
+    specgate.execute(path, {"x": np.ones(1, "f4")}, on_fallback=said.append)
+    assert said == [f"onnx.reference {onnx.__version__} computed Erf (1)"]
+    said.clear()
+    specgate.execute(node("Neg", (1,)), {"X": np.zeros(1, "f4")}, on_fallback=said.append)
+    assert said == []
+    np.save(tmp_path / "x.npy", np.ones(1, "f4"))
+    command = [sys.executable, "-m", "specgate", "run", path, "-i", f"x={tmp_path / 'x.npy'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SOON, check=False)
+    assert f"note: onnx.reference {onnx.__version__} computed Erf (1)" in done.stderr
+    done = subprocess.run([*command, "--max-bytes", "3"], capture_output=True, text=True, timeout=SOON, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "more than the limit of 3 (max_bytes)" in done.stderr
+    done = subprocess.run([*command, "--max-seconds", "0"], capture_output=True, text=True, timeout=SOON, check=False)
+    assert done.returncode == 2
+    assert "limit of 0 seconds (max_seconds)" in done.stderr
+
+
+def test_sequences_beside_a_node_of_ours(save):
+    sequence = helper.make_tensor_sequence_value_info("q", TensorProto.FLOAT, None)
+    nodes = [helper.make_node("ConcatFromSequence", ["q"], ["c"], axis=0), helper.make_node("Neg", ["c"], ["o"])]
+    found = specgate.execute(save(nodes, [sequence]), {"q": [np.ones(2, "f4"), np.zeros(1, "f4")]})
+    assert found["o"].tolist() == [-1, -1, 0]
+
+
+@pytest.mark.parametrize("opset", [7, 8, 9, 13, 14, 15])
+def test_batch_normalization_has_one_meaning_at_every_opset(save, opset):
+    """At 9 onnx.reference mixes the statistics of the input into mean and variance."""
+    x = np.arange(6, dtype="f4").reshape(1, 2, 3)
+    given = {"x": x, **{name: np.full(2, value, "f4") for name, value in zip("sbmv", (2, 1, 3, 4), strict=True)}}
+    inputs = [info("x", shape=[1, 2, 3]), *(info(name, shape=[2]) for name in "sbmv")]
+    nodes = [helper.make_node("BatchNormalization", list("xsbmv"), ["y"]), helper.make_node("Identity", ["y"], ["o"])]
+    found = specgate.execute(save(nodes, inputs, opset=opset), given)["o"]
+    assert np.allclose(found, (x - 3) / np.sqrt(4 + 1e-5) * 2 + 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("opset", [10, 16])
+def test_what_onnx_reference_is_known_to_get_wrong_is_not_handed_over(save, opset):
+    """At 10 regions begin where they say; onnx.reference moves them by half a pixel, as they are from 16 on."""
+    given = {"x": np.ones((1, 1, 4, 4), "f4"), "r": np.array([[0, 0, 2, 2]], "f4"), "b": np.zeros(1, "i8")}
+    kinds = {"x": TensorProto.FLOAT, "r": TensorProto.FLOAT, "b": TensorProto.INT64}
+    inputs = [info(name, kinds[name], array.shape) for name, array in given.items()]
+    path = save([helper.make_node("RoiAlign", list(given), ["o"])], inputs, opset=opset)
+    if opset == 16:
+        assert specgate.execute(path, given)["o"].shape == (1, 1, 1, 1)
+        return
+    with pytest.raises(NoKernel, match=r"RoiAlign has no kernel yet; .*onnx\.reference is wrong here: regions are mov"):
+        specgate.execute(path, given)
+
+
+def recurrent(save, op_type, gates, **attributes):
+    names = {"x": (2, 1, 3), "w": (1, gates * 2, 3), "r": (1, gates * 2, 2)}
+    nodes = [helper.make_node(op_type, list(names), ["o"], hidden_size=2, **attributes)]
+    path = save(nodes, [info(name, shape=shape) for name, shape in names.items()])
+    return path, {name: np.ones(shape, "f4") for name, shape in names.items()}
+
+
+@pytest.mark.parametrize(("op_type", "gates"), [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+def test_recurrent_networks_are_handed_over_as_far_as_they_are_right(save, op_type, gates):
+    path, given = recurrent(save, op_type, gates)
+    assert specgate.execute(path, given)["o"].shape == (2, 1, 1, 2)
+    usual = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}[op_type]
+    path, given = recurrent(save, op_type, gates, activations=usual)
+    assert specgate.execute(path, given)["o"].shape == (2, 1, 1, 2)
+    path, given = recurrent(save, op_type, gates, clip=0.5)
+    with pytest.raises(NoKernel, match=rf"{op_type} has no kernel for this, and onnx\.reference is wrong here: clip"):
+        specgate.execute(path, given)
+    if op_type != "RNN":
+        path, given = recurrent(save, op_type, gates, activations=["Relu", *usual[1:]])
+        with pytest.raises(NoKernel, match=r"onnx\.reference is wrong here"):
+            specgate.execute(path, given)
+
+
+def test_what_others_compute_otherwise_is_said(save):
+    inputs = [info("x", TensorProto.UINT8, [1, 1, 1, 2])]
+    scales = numpy_helper.from_array(np.array([1, 1, 1, 3], "f4"), "s")
+    nodes = [helper.make_node("Resize", ["x", "", "s"], ["o"], mode="linear")]
+    path = save(nodes, inputs, [info("o", TensorProto.UINT8)], initializers=[scales])
+    said: list[str] = []
+    specgate.execute(path, {"x": np.array([[[[0, 9]]]], "u1")}, on_fallback=said.append)
+    what = "integers are rounded, where ONNX Runtime cuts the fraction off"
+    assert said == [f"onnx.reference {onnx.__version__} computed Resize (1; {what})"]
+
+
+@pytest.mark.parametrize(
+    ("op_type", "attributes", "wrong"),
+    [
+        ("Normalizer", {"norm": "MAX"}, True),
+        ("Normalizer", {"norm": "L2"}, False),
+        ("SVMClassifier", {"classlabels_ints": [0, 1], "vectors_per_class": [1, 1], "rho": [0.1]}, True),
+    ],
+)
+def test_other_domains_are_doubted_too(save, op_type, attributes, wrong):
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    outputs = ["o"] if op_type == "Normalizer" else ["l", "o"]
+    if op_type == "SVMClassifier":
+        more = {"coefficients": [1.0, -1.0], "support_vectors": [0.0, 1.0], "kernel_type": "RBF"}
+        attributes = {**attributes, **more, "kernel_params": [0.5, 0.0, 3.0]}
+    nodes = [helper.make_node(op_type, ["x"], outputs, domain="ai.onnx.ml", **attributes)]
+    path, x = save(nodes, [info("x", shape=[1, 1])], imports=imports), {"x": np.ones((1, 1), "f4")}
+    if wrong:
+        with pytest.raises(NoKernel, match=rf"{op_type} has no kernel for this, and onnx\.reference is wrong here"):
+            specgate.execute(path, x)
+    else:
+        assert specgate.execute(path, x)["o"].tolist() == [[1]]
+
+
+def test_kernels_of_ones_own_are_used_there_too(save, tmp_path):
+    nodes = [helper.make_node("Erf", ["x"], ["e"]), helper.make_node("Softsign", ["e"], ["o"])]
+    path = save(nodes, [info("x", shape=[1])])
+    np.save(tmp_path / "x.npy", np.ones(1, "f4"))
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from specgate.execution.kernels import register_kernel\n"
+        "register_kernel('softsign', lambda x, **more: x * 0 + 7)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "specgate", "--kernels", str(own), "run", path, "-i", f"x={tmp_path / 'x.npy'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SOON, check=False)
+    assert done.stdout == "o: float32 [1]\n[7.]\n"

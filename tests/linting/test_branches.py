@@ -1,0 +1,100 @@
+"""Nodes that hold graphs have as many outputs as these give, of the same types; so says every implementation."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+
+onnx = pytest.importorskip("onnx")
+helper, FLOAT, INT64, BOOL = onnx.helper, onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+
+
+def info(name, kind=FLOAT, sizes=(2,)):
+    return helper.make_tensor_value_info(name, kind, sizes)
+
+
+def branch(count, kind=FLOAT):
+    held = helper.make_tensor("v", kind, [2], [1, 2])
+    nodes = [helper.make_node("Constant", [], [f"k{i}"], value=held) for i in range(count)]
+    return helper.make_graph(nodes, "branch", [], [info(f"k{i}", kind) for i in range(count)])
+
+
+def body(inputs, outputs):
+    nodes = [helper.make_node("Identity", [inputs[at].name], [value.name]) for value, at in outputs]
+    return helper.make_graph(nodes, "body", inputs, [value for value, _ in outputs])
+
+
+def judged(node, inputs, outputs, opset=16):
+    """What lint says, and whether strict shape inference takes the model."""
+    graph = helper.make_graph([node], "g", inputs, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    try:
+        onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+        taken = True
+    except onnx.shape_inference.InferenceError:
+        taken = False
+    found = specgate.lint(model, targets=["onnx:17"]).findings
+    return {f.id for f in found if f.severity == "error" and not f.id.startswith("onnx/model/")}, taken
+
+
+@pytest.mark.parametrize(("inside", "outside"), [(1, 1), (2, 2), (2, 1), (1, 2)])
+def test_if_gives_what_its_branches_give(inside, outside):
+    names = [f"y{i}" for i in range(outside)]
+    node = helper.make_node("If", ["c"], names, then_branch=branch(inside), else_branch=branch(inside))
+    found, taken = judged(node, [info("c", BOOL, ())], [info(name) for name in names])
+    assert taken is (inside == outside)
+    assert found == (set() if taken else {"onnx/If/output-count"})
+
+
+def test_if_gives_the_types_of_its_branches():
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch(1, INT64), else_branch=branch(1, INT64))
+    assert judged(node, [info("c", BOOL, ())], [info("y", INT64)]) == (set(), True)
+    assert judged(node, [info("c", BOOL, ())], [info("y", FLOAT)]) == ({"onnx/If/output-types"}, False)
+
+
+@pytest.mark.parametrize("outside", [1, 2, 3])
+def test_loop_and_scan_give_what_their_body_gives(outside):
+    names = [f"y{i}" for i in range(outside)]
+    turns = [info("i", INT64, ()), info("c", BOOL, ()), info("s")]
+    loop = helper.make_node(
+        "Loop",
+        ["m", "c0", "s0"],
+        names,
+        body=body(turns, [(info("c2", BOOL, ()), 1), (info("s2"), 2), (info("o"), 2)]),
+    )
+    scan = helper.make_node(
+        "Scan",
+        ["s0", "e0"],
+        names,
+        num_scan_inputs=1,
+        body=body([info("s"), info("e")], [(info("s2"), 0), (info("o"), 1)]),
+    )
+    outputs = [info(name, FLOAT, (2,) if name == "y0" else (None, 2)) for name in names]
+    for node, inputs in (
+        (loop, [info("m", INT64, ()), info("c0", BOOL, ()), info("s0")]),
+        (scan, [info("s0"), info("e0", FLOAT, (5, 2))]),
+    ):
+        found, taken = judged(node, inputs, outputs)
+        assert taken is (outside == 2)
+        assert (f"onnx/{node.op_type}/output-count" in found) is not taken
+
+
+def test_the_minimum_of_a_scan_is_not_a_version_that_reads_its_inputs_otherwise():
+    """Scan 8 takes lengths first: what stands first in a node of version 11 is no state there."""
+    node = helper.make_node(
+        "Scan",
+        ["s0", "e0"],
+        ["y", "z"],
+        num_scan_inputs=1,
+        body=body([info("s"), info("e")], [(info("s2"), 0), (info("o"), 1)]),
+    )
+    graph = helper.make_graph(
+        [node], "g", [info("s0"), info("e0", FLOAT, (5, 2))], [info("y"), info("z", FLOAT, (5, 2))]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
+    from specgate.linting.model_minimum import model_minimum
+
+    (domain,) = model_minimum(model).domains
+    assert domain.version == "9"
+    assert "onnx/Scan/body-inputs" in {f.id for f in domain.blocked["8"][0].findings}

@@ -1,0 +1,29 @@
+"""A Constant's value is of a type that its version has, also where no output is stated."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+
+onnx = pytest.importorskip("onnx")
+helper, FLOAT, INT64 = onnx.helper, onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+
+
+@pytest.mark.parametrize("opset", [5, 8, 9])
+def test_integers_come_with_9(opset):
+    nodes = [
+        helper.make_node("Constant", [], ["s"], value=helper.make_tensor("v", INT64, [1], [4])),
+        helper.make_node("Reshape", ["x", "s"], ["y"]),
+    ]
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [info("x", FLOAT, [2, 2])], [info("y", FLOAT, [4])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    try:
+        onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+        taken = True
+    except onnx.shape_inference.InferenceError:
+        taken = False
+    assert taken is (opset >= 9)
+    found = [f.id for f in specgate.lint(model, targets=["onnx:17"]).findings if f.severity == "error"]
+    assert found == ([] if taken else ["onnx/Constant/value-type"])

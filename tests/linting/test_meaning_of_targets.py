@@ -1,0 +1,364 @@
+"""What a target means for whole models: what is judged at the import, what a target lacks, and what was not judged."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from datetime import date
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
+from specgate.linting.config import Ignore
+from specgate.linting.ignores import apply_ignores
+from specgate.targets import parse_target
+from tests.linting.models import BOOL, INT64, branch, call, function, graph, helper, info, model, onnx, relu
+
+
+def told(report, *, target=None):
+    """Return (id, severity) of every finding, of one target if given."""
+    return [(f.id, f.severity) for f in report.findings if target is None or f.target == target]
+
+
+def place(finding):
+    """Return where a finding is: the path in the file and the line."""
+    assert finding.location is not None
+    return finding.location.node, finding.location.line
+
+
+# Untyped outputs count.
+
+
+def split(parts, *, opset, typed=("c",), sizes=(2, 2)):
+    number = {"num_outputs": parts} if opset >= 18 else {}
+    node = helper.make_node("Split", ["x"], ["a", "b", "c"], axis=1, **number)
+    return model(graph([node], [info("x", (2, 6))], [info(name, sizes) for name in typed]), opsets=[("", opset)])
+
+
+@pytest.mark.parametrize("opset", [13, 18])
+@pytest.mark.parametrize("infer", [True, False])
+@pytest.mark.parametrize("typed", [("a",), ("c",), ("a", "c")])
+def test_outputs_without_a_type_count(opset, infer, typed):
+    onnx.checker.check_model(split(3, opset=opset, typed=typed))
+    report = specgate.lint(split(3, opset=opset, typed=typed), [f"onnx:{opset}"], infer=infer)
+    assert (report.findings, report.undecided, report.nodes) == ([], [], 1)
+
+
+def test_the_number_of_outputs_is_judged_without_their_types():
+    (finding,) = specgate.lint(split(4, opset=18, sizes=(2, 4)), ["onnx:18"], infer=False).findings
+    assert finding.id == "onnx/Split/count-of-outputs"
+    (finding,) = specgate.lint(split(3, opset=13, sizes=(2, 4)), ["onnx:13"], infer=False).findings
+    assert finding.id == "onnx/Split/output-equal-parts"
+    node = helper.make_node("Split", ["x"], ["a", "b", "c", "d"], axis=1)
+    known = {"x": info("x", (2, 6))}
+    assert specgate.check((split(3, opset=13).graph.node[0], known), "onnx:13").accepted
+    assert specgate.check((node, known), "onnx:13").accepted is False
+
+
+def batch_normalization(*outputs):
+    node = helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], outputs, training_mode=1)
+    inputs = [info("x", (2, 3, 4)), *(info(name, (3,)) for name in "sbmv")]
+    return model(graph([node], inputs, [info(outputs[0], (2, 3, 4)), info(outputs[-1], (3,))]), opsets=[("", 15)])
+
+
+def test_an_output_without_a_type_is_not_one_that_is_left_out():
+    assert specgate.lint(batch_normalization("y", "rm", "rv"), ["onnx:15"], infer=False).findings == []
+    found = specgate.lint(batch_normalization("y", "", "rv"), ["onnx:15"], infer=False).findings
+    assert "onnx/BatchNormalization/outputs-together" in [f.id for f in found]
+
+
+# A node is judged at the opset that its model imports.
+
+
+def upsample(opset=7):
+    node = helper.make_node("Upsample", ["x"], ["y"], scales=[1.0, 1.0, 2.0, 2.0])
+    return model(graph([node], [info("x", (1, 1, 2, 2))], [info("y", (1, 1, 4, 4))]), opsets=[("", opset)])
+
+
+def trees(*versions):
+    nodes = ("treeids", "nodeids", "featureids", "truenodeids", "falsenodeids")
+    whole = {f"nodes_{name}": [0] for name in nodes} | {f"target_{name}": [0] for name in ("ids", *nodes[:2])}
+    more = {"nodes_modes": ["LEAF"], "nodes_values": [0.0], "target_weights": [1.0], "n_targets": 1}
+    node = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", **whole, **more)
+    opsets = [("", 17), *(("ai.onnx.ml", version) for version in versions)]
+    return model(graph([node], [info("x", (1, 1))], [info("y", (1, 1))]), opsets=opsets)
+
+
+@pytest.mark.parametrize(
+    ("made", "target", "operator"),
+    [
+        (upsample(), "onnx:17", "Upsample"),
+        (trees(1), "onnx:21", "ai.onnx.ml.TreeEnsembleRegressor"),
+        (trees(1), "onnx:28", "ai.onnx.ml.TreeEnsembleRegressor"),
+    ],
+)
+def test_what_a_later_version_withdraws_is_a_note(made, target, operator):
+    report = specgate.lint(made, [target])
+    assert told(report) == [(f"onnx/{operator}/changed", "note")]
+    assert "withdrawn" in report.findings[0].message
+    assert report.clean
+    assert report.nodes == 1
+
+
+def test_what_the_import_itself_lacks_is_an_error():
+    assert ("onnx/Upsample/level", "error") in told(specgate.lint(upsample(10), ["onnx:17"]))
+
+
+def test_a_domain_that_is_imported_twice_in_one_version_is_a_note():
+    report = specgate.lint(trees(3, 3), ["onnx:17"])
+    assert told(report) == [("onnx/model/opset-duplicate", "note")]
+    assert ("onnx/model/opset-duplicate", "error") in told(specgate.lint(trees(3, 1), ["onnx:17"]))
+
+
+def test_a_descriptor_that_names_its_opset_is_judged_at_it():
+    node = {"op_type": "Upsample", "inputs": [{"elem_type": "FLOAT", "shape": [2]}], "attributes": {"scales": [2.0]}}
+    assert specgate.check({**node, "opset": 7}, "onnx:17").accepted
+    assert specgate.check(node, "onnx:17").accepted is False
+
+
+# What a target below the import lacks.
+
+
+def newer(body=(), **more):
+    norm = helper.make_node("LayerNormalization", ["x", "s"], ["a"], name="norm")
+    pad = helper.make_node("Pad", ["a", "pads", "", "axes"], ["b"], name="pad")
+    nodes = [norm, pad, relu("b", "c", name="relu"), *body]
+    inputs = [info("x", (2, 3)), info("s", (3,)), *([info("c0", (), BOOL)] if body else [])]
+    constants = [helper.make_tensor("pads", INT64, [2], [1, 1]), helper.make_tensor("axes", INT64, [1], [1])]
+    return model(graph(nodes, inputs, [info("c", (2, 5))], constants), **{"opsets": [("", 18)], **more})
+
+
+def test_a_model_above_the_target_names_what_it_cannot_have_there():
+    report = specgate.lint(newer(), ["onnx:13"])
+    whole, norm, pad = [f for f in report.findings if f.severity == "error"]
+    assert whole.id == "onnx/model/opset-import"
+    assert whole.message.endswith("opsets up to 13; 1 of 3 nodes is the same there")
+    assert (norm.id, place(norm)[0], norm.first_level) == ("onnx/LayerNormalization/level", "graph/norm", "17")
+    assert (pad.id, place(pad)[0], pad.first_level) == ("onnx/Pad/axes.exists", "graph/pad", "18")
+    assert pad.message == "axes is an input of Pad from opset 18 on"
+    assert {f.target for f in (whole, norm, pad)} == {"onnx:13"}
+    at_17 = [f.id for f in specgate.lint(newer(), ["onnx:17"]).findings if f.severity == "error"]
+    assert at_17 == ["onnx/model/opset-import", "onnx/Pad/axes.exists"]
+    assert not [f for f in specgate.lint(newer(), ["onnx:18"]).findings if f.severity == "error"]
+
+
+def test_what_a_target_lacks_is_named_in_subgraphs_and_functions():
+    inside = [
+        graph([helper.make_node("Mish", ["x"], [f"m{at}"], name="mish")], (), (f"m{at}",), name=f"b{at}")
+        for at in (0, 1)
+    ]
+    own = function([helper.make_node("Mish", ["a"], ["b"], name="own")], opsets=[("", 18)])
+    made = newer(
+        [branch(inside[0], inside[1], source="c0", target="z"), call(["x"], ["w"])],
+        functions=[own],
+        opsets=[("", 18), ("d", 1)],
+    )
+    found = specgate.lint(made, ["onnx:17"], infer=False).findings
+    places = [place(f)[0] for f in found if f.id == "onnx/Mish/level"]
+    assert sorted(places) == ["function d.F/own", "graph/if/else_branch/mish", "graph/if/then_branch/mish"]
+
+
+def test_a_type_that_only_a_later_version_takes_is_named():
+    node = helper.make_node("Relu", ["x"], ["y"], name="one")
+    made = model(graph([node], [info("x", (2,), INT64)], [info("y", (2,), INT64)]), opsets=[("", 14)])
+    found = specgate.lint(made, ["onnx:13"]).findings
+    assert [f.id for f in found] == ["onnx/model/opset-import", "onnx/Relu/X.type", "onnx/Relu/Y.type"]
+
+
+def test_an_attribute_that_says_what_holds_anyway_is_not_named():
+    shape = helper.make_tensor("s", INT64, [1], [4])
+
+    def reshape(allowzero):
+        node = helper.make_node("Reshape", ["x", "s"], ["y"], allowzero=allowzero)
+        return model(graph([node], [info("x", (2, 2))], [info("y", (4,))], [shape]), opsets=[("", 14)])
+
+    assert [f.id for f in specgate.lint(reshape(0), ["onnx:13"]).findings] == ["onnx/model/opset-import"]
+    lacking = [f.id for f in specgate.lint(reshape(1), ["onnx:13"]).findings]
+    assert lacking == ["onnx/model/opset-import", "onnx/Reshape/allowzero.exists"]
+
+
+# What a newer version changes of what a node uses.
+
+
+def old(*nodes, outputs=("y",)):
+    return model(
+        graph(nodes, [info("x", (1, 3))], [helper.make_empty_tensor_value_info(o) for o in outputs]), opsets=[("", 11)]
+    )
+
+
+def test_a_change_is_noted_once_for_each_version_and_only_where_it_is_used():
+    nodes = [helper.make_node("Softmax", ["x"], [f"s{at}"]) for at in range(5)]
+    nodes += [helper.make_node("Softmax", ["x"], ["t"], axis=1), helper.make_node("Squeeze", ["x"], ["q"], axes=[0])]
+    nodes += [relu("q", "r"), helper.make_node("Add", ["r", "r"], ["y"])]
+    report = specgate.lint(old(*nodes), ["onnx:17"])
+    softmax, squeeze = [f for f in report.findings if f.id.endswith("/changed")]
+    assert (softmax.id, softmax.values["fields"]) == ("onnx/Softmax/changed", ["axis"])
+    assert (squeeze.id, squeeze.values["nodes"]) == ("onnx/Squeeze/changed", 1)
+    assert place(squeeze) == place(softmax) == ("model", None)
+    assert not [f for f in specgate.lint(old(relu("x", "y")), ["onnx:28"]).findings if "changed" in f.id]
+
+
+# What nothing was judged of.
+
+
+def test_a_target_that_judges_nothing_is_reported():
+    report = specgate.lint(old(relu("x", "y")), ["onnx:17", "openvino:2024.0"])
+    assert told(report) == [("specgate/target-idle", "warning")]
+    assert report.findings[0].target == "openvino:2024.0"
+    assert not report.clean
+    alone = specgate.lint(old(relu("x", "y")), ["openvino:2024.0"])
+    assert told(alone) == [("specgate/no-target", "warning")]
+
+
+def test_a_file_of_which_nothing_is_judged_is_reported():
+    odd = helper.make_node("Odd", ["x"], ["y"], domain="com.acme")
+    made = model(graph([odd]), opsets=[("", 17), ("com.acme", 1)])
+    report = specgate.lint(made, ["onnx:17"], custom_domains=["com.acme"])
+    assert told(report) == [("specgate/nothing-judged", "warning")]
+    assert "com.acme.Odd" in report.findings[0].message
+    mixed = model(graph([odd, relu("x", "z")]), opsets=[("", 17), ("com.acme", 1)])
+    assert specgate.lint(mixed, ["onnx:17"], custom_domains=["com.acme"]).clean
+
+
+IR = """\
+<net name="n" version="11"><layers>
+<layer id="0" name="depth" type="{kind}" {version}><output><port id="0" precision="I64"/></output></layer>
+</layers><edges/></net>
+"""
+
+
+def ir(kind="Parameter", version='version="opset1"'):
+    return IR.format(kind=kind, version=version)
+
+
+def linted(tmp_path, capsys, *arguments):
+    code = main(["lint", str(tmp_path), "--no-infer", "--format", "json", *arguments])
+    return code, json.loads(capsys.readouterr().out)["findings"]
+
+
+def test_idle_targets_of_a_run_are_said_once(tmp_path, capsys):
+    for name in ("a", "b", "c"):
+        onnx.save(old(relu("x", "y")), str(tmp_path / f"{name}.onnx"))
+    code, found = linted(tmp_path, capsys, "-t", "onnx:17", "-t", "openvino:2024.0", "-t", "directml:5.0")
+    assert (code, [(f["id"], f["target"]) for f in found]) == (
+        1,
+        [("specgate/target-idle", "directml:5.0"), ("specgate/target-idle", "openvino:2024.0")],
+    )
+    (tmp_path / "specgate.toml").write_text('targets = ["onnx:17", "openvino:2024.0"]')
+    code, found = linted(tmp_path, capsys, "--config", str(tmp_path / "specgate.toml"))
+    assert (code, [(f["id"], f["severity"]) for f in found]) == (0, [("specgate/target-idle", "note")])
+    (tmp_path / "m.xml").write_text(ir())
+    code, found = linted(tmp_path, capsys, "-t", "onnx:17", "-t", "openvino:2024.0")
+    assert [f["id"] for f in found] == ["specgate/nothing-judged"]  # of the IR, whose only operator has no table
+
+
+# OpenVINO: the version of a layer needs no table.
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "wanted"),
+    [
+        ('version="opset13"', "openvino:opset1", ["written for opset13, but the target takes those up to opset1"]),
+        ('version="opset13"', "openvino:2024.0", []),
+        ('version="opset99"', "openvino:opset13", ["states the version 'opset99'; expected opset1 to opset"]),
+        ('version="opset0"', "openvino:opset13", ["states the version 'opset0'; expected opset1 to opset"]),
+        ('version=""', "openvino:opset13", ["states no version; expected opset1 to opset"]),
+        ("", "openvino:opset13", ["states no version; expected opset1 to opset"]),
+        ('version="extension"', "openvino:opset13", []),
+        ('version="experimental"', "openvino:opset13", []),
+    ],
+)
+@pytest.mark.parametrize("kind", ["OneHot", "Convert"])
+def test_the_version_of_a_layer_is_judged_without_a_table(tmp_path, kind, version, target, wanted):
+    file = tmp_path / "m.xml"
+    file.write_text(ir(kind, version))
+    found = [f for f in specgate.lint(str(file), [target]).findings if f.id == f"openvino/{kind}/version"]
+    assert [f.severity for f in found] == ["error"] * len(wanted)
+    assert [f.message.startswith(text) for f, text in zip(found, wanted, strict=True)] == [True] * len(wanted)
+    assert all(place(f)[1] == 2 for f in found)
+
+
+# A runtime's own domains, and the name that a user gave a target.
+
+
+def contrib(domain="com.microsoft"):
+    node = helper.make_node("Gelu", ["x"], ["z"], domain=domain)
+    return model(graph([node, relu("x", "y")], outputs=("y", "z")), opsets=[("", 17), (domain, 1)])
+
+
+def test_a_runtime_has_domains_of_its_own():
+    assert parse_target("onnx:onnxruntime-1.16").domains
+    assert not parse_target("onnx:19").domains
+    report = specgate.lint(contrib(), ["onnx:onnxruntime-1.16"])
+    assert told(report) == [("onnx/model/custom-domain", "note")]
+    assert len(report.no_table) == 1
+    both = specgate.lint(contrib(), ["onnx:onnxruntime-1.16", "onnx:17"])
+    assert [(f.severity, f.target) for f in both.findings] == [("warning", "onnx:17")]
+    assert told(specgate.lint(contrib("com.acme"), ["onnx:onnxruntime-1.16"])) == [
+        ("onnx/model/custom-domain", "warning")
+    ]
+
+
+ALIASED = ("onnx:onnxruntime-1.10", "onnx:15")
+
+
+def test_a_target_is_named_as_the_user_named_it():
+    node = {"op_type": "Relu", "inputs": [{"elem_type": "STRING", "shape": [1]}]}
+    for target in (*ALIASED, "onnx:1.10"):
+        verdict = specgate.check(node, target)
+        assert {verdict.target, *(f.target for f in verdict.findings)} == {target}
+        accepted = specgate.check({**node, "inputs": [{"elem_type": "FLOAT", "shape": [1]}]}, target)
+        assert (accepted.accepted, accepted.target) == (True, target)
+        report = specgate.lint(newer(), [target])
+        assert report.targets == [target]
+        assert {f.target for f in report.findings if f.severity == "error"} == {target}
+        assert {f.target for f in report.undecided} <= {target}
+    tree = {"op_type": "Scaler", "domain": "ai.onnx.ml", "inputs": [{"elem_type": "STRING", "shape": [1]}]}
+    assert {f.target for f in specgate.check(tree, "onnx:onnxruntime-1.10").findings} == {"onnx:onnxruntime-1.10"}
+
+
+@pytest.mark.parametrize("chosen", ["text", "json", "sarif", "junit", "github", "html"])
+def test_every_report_names_the_release_that_was_given(tmp_path, capsys, chosen):
+    onnx.save(newer(), str(tmp_path / "m.onnx"))
+    assert main(["lint", str(tmp_path), "-t", "onnx:onnxruntime-1.10", "--no-infer", "--format", chosen]) == 1
+    text = capsys.readouterr().out
+    assert "onnx:onnxruntime-1.10" in text
+    assert "onnx:15" not in text
+
+
+@pytest.mark.parametrize(("written", "run"), [ALIASED, ALIASED[::-1]])
+def test_baselines_and_ignores_match_either_spelling(tmp_path, written, run):
+    onnx.save(newer(), str(tmp_path / "m.onnx"))
+    path = tmp_path / "baseline.json"
+    write_baseline(specgate.lint(str(tmp_path / "m.onnx"), [written], infer=False), path, tmp_path)
+    report = specgate.lint(str(tmp_path / "m.onnx"), [run], infer=False)
+    apply_baseline(report, load_baseline(path), tmp_path)
+    assert report.findings == []
+    text = path.read_text().replace('"onnx:15"', f'"{written}"')  # as other versions of specgate have written it
+    path.write_text(text)
+    report = specgate.lint(str(tmp_path / "m.onnx"), [run], infer=False)
+    apply_baseline(report, load_baseline(path), tmp_path)
+    assert report.findings == []
+    report = specgate.lint(str(tmp_path / "m.onnx"), [run], infer=False)
+    ignore = Ignore(rule="onnx/*/*", reason="known", target=written)
+    apply_ignores(report, [ignore], today=date(2026, 1, 1), root=tmp_path)
+    assert report.findings == []
+    assert report.ignored
+
+
+def test_targets_in_a_configuration_may_be_spelt_either_way(tmp_path, capsys, monkeypatch):
+    onnx.save(newer(), str(tmp_path / "m.onnx"))
+    (tmp_path / "specgate.toml").write_text(
+        textwrap.dedent("""\
+        targets = ["onnx:onnxruntime-1.10"]
+        [[ignore]]
+        rule = "onnx/*/*"
+        target = "onnx:15"
+        reason = "known"
+        """)
+    )
+    monkeypatch.chdir(tmp_path)
+    code, found = linted(tmp_path, capsys)
+    assert (code, found) == (0, [])

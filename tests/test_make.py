@@ -1,0 +1,62 @@
+"""The constructors' stubs: written from the tables, with the words of enums as types."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+
+from specgate import make
+from specgate.make.factory import annotation
+from specgate.make.stubs import stub_text
+from specgate.spec.tables import dialect
+from tests.paths import ROOT
+
+
+@pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
+def test_the_stubs_are_those_of_the_tables(name: str) -> None:
+    """After a table has changed: ``python -m specgate.make.stubs``."""
+    assert (ROOT / "specgate" / "make" / f"{name}.pyi").read_text(encoding="utf-8") == stub_text(name)
+
+
+@pytest.mark.parametrize("name", ["directml", "onnx"])
+def test_words_are_types(name: str) -> None:
+    """Every field with words has exactly these in the stub, under whatever name they have there."""
+    module = ast.parse(stub_text(name))
+    aliases = {
+        node.target.id: ast.literal_eval(node.value.slice)
+        for node in module.body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.value, ast.Subscript)
+    }
+    stated = {
+        (node.name, argument.arg): ast.unparse(argument.annotation or ast.Constant(None))
+        for node in module.body
+        if isinstance(node, ast.FunctionDef)
+        for argument in node.args.kwonlyargs
+    }
+    fields = 0
+    for (operator, field), kind in stated.items():
+        info = dialect(name).operator(operator).fields[field]
+        if not info.words:
+            assert "Literal" not in kind
+            assert not kind.startswith("_")
+            continue
+        fields += 1
+        words = aliases[kind.removesuffix(" | None").removeprefix("list[").removesuffix("]")]
+        assert ((words,) if isinstance(words, str) else words) == info.words
+    assert fields > 20
+
+
+def test_completion_sees_the_words_too() -> None:
+    info = dialect("directml").operator("CONVOLUTION").fields["Mode"]
+    assert annotation(info) == 'Literal["CONVOLUTION", "CROSS_CORRELATION"]'
+    assert inspect.signature(make.directml.CONVOLUTION).parameters["Mode"].annotation == annotation(info)
+
+
+def test_an_operator_in_an_operator_is_a_descriptor() -> None:
+    info = dialect("directml").operator("CONVOLUTION").fields["FusedActivation"]
+    assert annotation(info) == "Descriptor"
+    assert annotation(dialect("directml").operator("ELEMENT_WISE_ABS").fields["ScaleBias"]) == "ScaleBias"
