@@ -64,7 +64,7 @@ def execute_at(
 
 
 def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
-    """Return the operator, the level whose behaviour applies, and the descriptor there; raise what no arrays would change."""
+    """Return the operator, the level that applies and the descriptor there; raise what no arrays would change."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = spec.raw.get("execute")
     if recipe is None:

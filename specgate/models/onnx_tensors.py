@@ -41,11 +41,12 @@ def skip(reader: Reader, message: str, field: str, items: list[Any]) -> int:
         if not isinstance(item, tuple):
             count += 1
             continue
+        begin, end = item
         kind = KINDS[message][field].removeprefix("repeated ")
         if kind in PROTO:
-            reader.pending.append((*item, kind))
-        elif kind != "bytes" and item[1] > item[0]:
-            count += reader.count_packed(*item, kind)
+            reader.pending.append((begin, end, kind))
+        elif kind != "bytes" and end > begin:
+            count += reader.count_packed(begin, end, kind)
     return count
 
 

@@ -76,7 +76,7 @@ def _onnx_input(rng: random.Random) -> bytes:
 
 def _onnx_holds(data: bytes, _folder: Path) -> str:
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     read: list[Any] = []
     ours = refusal(lambda: read.append(read_model_bytes(data, "m.onnx")))
@@ -155,7 +155,8 @@ def _descriptor_seeds() -> list[Any]:
         operators = [dialect(name).operator(operator) for operator in dialect(name).operators]
         found = [e["descriptor"] for spec in operators for e in spec.raw.get("examples", {}).values()]
         made += found[:: max(1, len(found) // 40)]
-    return json.loads(json.dumps([*made, {"descriptors": {"a": made[0], "b": made[-1]}}, made[:3]], default=str))
+    seeds = [*made, {"descriptors": {"a": made[0], "b": made[-1]}}, made[:3]]
+    return list(json.loads(json.dumps(seeds, default=str)))
 
 
 def _descriptors_hold(data: bytes, folder: Path) -> str:

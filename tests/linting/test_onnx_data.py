@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 pytest.importorskip("onnx")
@@ -32,7 +34,7 @@ def model(**changes):
     return made
 
 
-WRONG = {
+WRONG: dict[str, Any] = {
     "ir-zero": ({"ir_version": 0}, "ir-version", "has IR version 0, expected one from 1 to"),
     "ir-negative": ({"ir_version": -1}, "ir-version", "has IR version -1"),
     "ir-unknown": ({"ir_version": 999}, "ir-version", "has IR version 999"),

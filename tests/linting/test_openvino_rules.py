@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ NET = f"""<net name="m" version="11"><layers>
 </edges></net>"""
 CONST = 'element_type="f32" shape="2" offset="0" size="8"'
 FIRST = '<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>'
-WRONG = {  # what is changed, the .bin file, and the rules and messages of what is found
+WRONG: dict[str, Any] = {  # what is changed, the .bin file, and the rules and messages of what is found
     "bin-short": ((), bytes(4), {"weights-range": "ends at byte 8 of 'm.bin', which has 4 bytes"}),
     "bin-missing": ((), None, {"weights-missing": "the bytes of 1 Const layer lie in 'm.bin', which does not exist"}),
     "offset": (('offset="0"', 'offset="100"'), bytes(8), {"weights-range": "ends at byte 108 of 'm.bin'"}),
