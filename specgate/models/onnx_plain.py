@@ -93,10 +93,10 @@ def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tup
             elif key == _METADATA:
                 bare = False
                 if not plain_entry(data, at, i):
-                    source.pending.append((begin + at, begin + i, "StringStringEntryProto"))
+                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
             elif key == _DEVICES:
                 bare = False
-                source.pending.append((begin + at, begin + i, "NodeDeviceConfigurationProto"))
+                source.pending.append((begin + at, begin + i, "NodeDeviceConfigurationProto", 0))
             elif key == _DOC:
                 bare = False
             else:
@@ -156,7 +156,7 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
                 kind, place = data[at:i], begin + at
             elif key == _INFO_METADATA:
                 if not plain_entry(data, at, i):
-                    source.pending.append((begin + at, begin + i, "StringStringEntryProto"))
+                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
             elif key != _INFO_DOC:
                 return None
     except (IndexError, UnicodeDecodeError):

@@ -31,10 +31,10 @@ def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
     return found
 
 
-def skip(reader: Reader, message: str, field: str, items: list[Any]) -> int:
+def skip(reader: Reader, message: str, field: str, items: list[Any], level: int = 0) -> int:
     """Look whether the values and spans of a field that nobody reads are such; return how many of them are numbers.
 
-    Messages among them are looked into at the end, see `Reader.walk`.
+    Messages among them, `level` deep, are looked into at the end, see `Reader.walk`.
     """
     count = 0
     for item in items:
@@ -44,7 +44,7 @@ def skip(reader: Reader, message: str, field: str, items: list[Any]) -> int:
         begin, end = item
         kind = KINDS[message][field].removeprefix("repeated ")
         if kind in PROTO:
-            reader.pending.append((begin, end, kind))
+            reader.pending.append((begin, end, kind, level))
         elif kind != "bytes" and end > begin:
             count += reader.count_packed(begin, end, kind)
     return count

@@ -143,10 +143,10 @@ class Reader:
     """Reads the fields of messages from a seekable binary file of `size` bytes, of which it holds one block.
 
     `oddities` has by byte what was read as protobuf reads it and is hardly what was meant, the first MAX_ODDITIES.
-    `pending` has the messages that were skipped, and how many messages each of them is inside of: see `walk`.
+    `pending` has the messages that are still to be walked through: begin, end, type and how deep they lie.
     """
 
-    __slots__ = ("_base", "_buffer", "_file", "_left", "_safe", "oddities", "pending", "size")
+    __slots__ = ("_base", "_buffer", "_file", "_left", "_level", "_safe", "oddities", "pending", "size")
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.size = size
@@ -155,7 +155,8 @@ class Reader:
         self._base = self._safe = 0
         self._left = MAX_MEMORY_BYTES
         self.oddities: dict[int, str] = {}
-        self.pending: list[tuple[int, int, str]] = []
+        self.pending: list[tuple[int, int, str, int]] = []
+        self._level = 0  # of the message that is walked through
 
     def fields(self, spans: Sequence[Span], message: Message) -> Iterable[Field]:
         """(name, value, 0) per number or string, (name, begin, end) per sub-message, bytes or packed numbers.
@@ -205,8 +206,8 @@ class Reader:
                     after = i + value
                     value = base + i
                     end = base + after
-                    if key in message.walked and value < end <= stop:
-                        self.pending.append((value, end, message.walked[key]))
+                    if key in message.walked and end <= stop:
+                        self.pending.append((value, end, message.walked[key], self._level + 1))
                 elif key & 7 == VARINT:
                     after = i + 1
                     if value > 127:
@@ -306,13 +307,15 @@ class Reader:
         return count
 
     def walk(self, messages: Mapping[str, Message]) -> None:
-        """Look whether the messages that were skipped are such; WireError at the first that is none."""
+        """Look whether the messages in `pending` are such, and not too deep; WireError at the first that is not."""
         left = self._left
         pending, self.pending = self.pending, []
         while pending:
             pending.sort(reverse=True)  # in the order of the file
             while pending:
-                begin, end, kind = pending.pop()
+                begin, end, kind, self._level = pending.pop()
+                if self._level > MAX_NESTING:
+                    raise WireError(f"messages are nested more than {MAX_NESTING} deep", begin)
                 self._walk((begin, end), messages, messages[kind])
                 self._left = left  # nothing of them is kept
             pending, self.pending = self.pending, []
@@ -320,11 +323,11 @@ class Reader:
     def _walk(self, span: Span, messages: Mapping[str, Message], message: Message) -> None:
         kinds = {name: kind.removeprefix("repeated ") for name, kind in message.bare.fields.values()}
         for name, value, end in self.fields([span], message.bare):
-            if not end or (kind := kinds[name]) == "bytes" or end <= value:
+            if not end or (kind := kinds[name]) == "bytes":
                 continue
             if kind in messages:
-                self.pending.append((value, end, kind))
-            else:
+                self.pending.append((value, end, kind, self._level + 1))
+            elif end > value:
                 self.count_packed(value, end, kind)
 
     def _unlisted(self, message: Message, key: int, at: int) -> _Codec:
@@ -371,7 +374,7 @@ class Reader:
                 raise WireError("expected a field number from 1 to 536870911, found 0", at)
             if wire == GROUP:
                 begun.append(key >> 3)
-                if len(begun) > MAX_NESTING:
+                if len(begun) + self._level > MAX_NESTING:
                     raise WireError(f"groups are nested more than {MAX_NESTING} deep", at)
             elif wire == END_GROUP and key >> 3 == begun[-1]:
                 begun.pop()

@@ -952,23 +952,61 @@ def nested_types(depth: int) -> bytes:
 
 
 def test_nesting_is_bounded() -> None:
-    graph = read_model_bytes(nested_graphs(64)).graph
-    for _ in range(63):
+    graph = read_model_bytes(nested_graphs(34)).graph
+    for _ in range(33):
         graph = graph.nodes[0].attributes[""].value
     assert graph == OnnxGraph()
-    error = refused(nested_graphs(65))
-    assert error.message == "graphs are nested more than 64 deep"
-    assert len(error.place or "") < 250
-    kind = read_model_bytes(nested_types(64)).graph.inputs[0].type
+    kind = read_model_bytes(nested_types(49)).graph.inputs[0].type
     depth = 0
     while kind:
         kind, depth = kind.inner, depth + 1
-    assert depth == 64
-    assert refused(nested_types(65)).message == "types are nested more than 64 deep"
-    assert "nested more than 64" in refused(nested_graphs(2000)).message
-    assert "nested more than 64" in refused(nested_types(2000)).message
-    for nested in (nested_graphs(33), nested_types(40)):  # as deep as onnx takes
-        check(nested)
+    assert depth == 49
+    for nested in (nested_graphs, nested_types):
+        for depth in (35, 50, 51, 64, 2000):
+            if nested is nested_graphs or depth > 49:
+                error = refused(nested(depth))
+                assert error.message == "messages are nested more than 100 deep"
+                assert len(error.place or "") < 250
+    for data in (nested_graphs(33), nested_types(40)):
+        check(data)
+
+
+def deep(depth: int, *fields: bytes) -> bytes:
+    """A node with these fields in a graph of so many around it."""
+    data = sized(1, *fields)
+    for _ in range(depth - 1):
+        data = sized(1, sized(5, sized(6, data)))
+    return in_graph(data)
+
+
+DEEP = {
+    "a name": sized(3, b"x"),
+    "metadata": sized(9, sized(1, b"x")),
+    "a device": sized(10, sized(2, sized(4, sized(2, b"")))),
+    "an attribute": sized(5, b""),
+    "a tensor": sized(5, sized(5, b"")),
+    "external data": sized(5, sized(5, sized(13, b""))),
+    "a sparse tensor": sized(5, sized(22, sized(1, sized(13, b"")))),
+    "a type": sized(5, sized(14, sized(1, sized(2, sized(1, b""))))),
+    "an unread tensor": sized(5, sized(5, sized(13, b"")), b"\xa0\x01\x02"),
+    "an unread graph": sized(5, sized(6, sized(1, sized(5, sized(6, b"")))), b"\xa0\x01\x02"),
+}
+
+
+@pytest.mark.parametrize("what", DEEP)
+def test_messages_are_as_deep_as_protobuf_takes_them(what: str) -> None:
+    taken = set()
+    for depth in range(28, 37):
+        data = deep(depth, DEEP[what])
+        try:
+            onnx.load_model_from_string(data)
+        except DecodeError:
+            taken.add(False)
+            assert "100 deep" in refused(data).message, depth
+        else:
+            taken.add(True)
+            read_model_bytes(data)
+    assert taken == {True, False}
 
 
 def test_nesting_needs_little_of_the_stack() -> None:
@@ -978,8 +1016,8 @@ def test_nesting_needs_little_of_the_stack() -> None:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(used + 330)
     try:
-        read_model_bytes(nested_graphs(64))
-        read_model_bytes(nested_types(64))
+        read_model_bytes(nested_graphs(34))
+        read_model_bytes(nested_types(49))
     finally:
         sys.setrecursionlimit(limit)
 
