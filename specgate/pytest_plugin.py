@@ -63,7 +63,7 @@ def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> R
         report.nodes += 1
         report.findings.extend(found.at(place) for found in verdict.findings)
         if verdict.accepted is None:
-            reason = "; ".join(found.message for found in verdict.undecided)
+            reason = "; ".join(found.message.removesuffix(".") for found in verdict.undecided)
             report.undecided.append(NodeRef(place, verdict.target, reason))
     return report
 

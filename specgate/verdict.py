@@ -41,12 +41,13 @@ class Finding:
 
     id: permanent name such as ``directml/ONE_HOT/axis-range``; ``specgate rule ID`` prints its reference.
     where: the field it is about, in the descriptor's own words (``IndicesTensor.DataType``), "" for the whole.
-    values: every value that the message mentions, by the expression that produced it.
+    message: what must be, then the values that are otherwise. values: what decides it, by expression.
     levels: those that accept the whole descriptor as written for each of them, in order (where it is written for
     a later level than the target's, those that accept it as it is); versions of a domain that has its own.
     first_level: the lowest of them, None where there is none. fix: what to change, in one phrase, if something can be
     proposed; a level that it names is one of `levels`.
     basis: whether the page ("documented") or the builds ("observed") refuse it.
+    rule: the expression of the rule that does not hold, None for what is no expression.
     ignored: why it is silenced (the reason of an ignore, or which baseline knows it), None if it is not.
     """
 
@@ -61,6 +62,7 @@ class Finding:
     basis: Basis = "documented"
     target: str | None = None
     location: Location | None = None
+    rule: str | None = None
     ignored: str | None = field(default=None, compare=False)
 
     def at(self, location: Location) -> Finding:

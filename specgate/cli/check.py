@@ -108,9 +108,8 @@ def _print(
         if not report.findings and not report.undecided and not report.no_table:
             emit(body, arguments.output)
             return
-        arguments.verbose = True
         body += "\n"
-    emit(body + render(report, chosen, options=options(arguments)), arguments.output)
+    emit(body + render(report, chosen, options=options(arguments, open_nodes=True)), arguments.output)
 
 
 def _verdict_lines(answers: list[tuple[str, Unit, Target, Verdict | None]], assumed: set[str]) -> str:

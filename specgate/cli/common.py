@@ -29,8 +29,11 @@ def has_config(start: str) -> bool:
         folder = parent
 
 
-def options(arguments: argparse.Namespace, *, root: str = ".") -> RenderOptions:
-    """Return how to render a report: colour on a terminal unless told otherwise, the terminal's width."""
+def options(arguments: argparse.Namespace, *, root: str = ".", open_nodes: bool = False) -> RenderOptions:
+    """Return how to render a report: colour on a terminal unless told otherwise, the terminal's width.
+
+    open_nodes: text lists the undecided nodes also where --verbose is not given.
+    """
     from specgate.report.options import RenderOptions
 
     to_terminal = sys.stdout.isatty() and not arguments.output
@@ -43,7 +46,8 @@ def options(arguments: argparse.Namespace, *, root: str = ".") -> RenderOptions:
     return RenderOptions(
         color=color,
         width=width(arguments.output),
-        verbose=getattr(arguments, "verbose", False),
+        verbose=open_nodes or getattr(arguments, "verbose", False),
+        rules=getattr(arguments, "verbose", False),
         max_per_rule=getattr(arguments, "max_per_rule", 20),
         root=root,
         checkout=os.environ.get("GITHUB_WORKSPACE") or None,

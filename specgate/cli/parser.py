@@ -100,6 +100,7 @@ def _judging(commands: Any) -> None:
     )
     check.add_argument("descriptor", nargs="+", help="descriptor or DxDispatch model file (JSON, YAML), or a JSON text")
     _judged(check)
+    check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
 
     lint = _command(
         commands,
@@ -122,7 +123,10 @@ def _judging(commands: Any) -> None:
         "specgate and the same files",
     )
     lint.add_argument(
-        "-v", "--verbose", action="store_true", help="also list the undecided nodes, with the sizes to pin"
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also list the undecided nodes, with the sizes to pin, and print the expression of each failed rule",
     )
     lint.add_argument(
         "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"

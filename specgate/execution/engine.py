@@ -13,6 +13,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
 from specgate.execution.counts import hold_counts
+from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
 from specgate.execution.recipe import array_fields, output_fields
 from specgate.execution.types import as_array, numpy_type
@@ -51,6 +52,7 @@ def execute_at(
     spec, level, descriptor = hold_executable(descriptor, level)
     kernel = find_kernel(spec.raw["execute"]["kernel"])
     inputs = _inputs(descriptor, arrays, spec)
+    hold_guards(descriptor, inputs, spec, level)
     arguments: dict[str, Any] = {
         name: inputs[field] for name, field in array_fields(spec, level).items() if field in inputs
     }
@@ -76,13 +78,16 @@ def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, s
         )
     _hold_complete(descriptor, spec, level)
     hold_counts(descriptor, spec, level)
+    hold_rows(descriptor, spec)
     return spec, level, descriptor
 
 
 def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
-    """Call a kernel within a budget; memory that there is not is no fault of the kernel."""
+    """Call a kernel within a budget: infinities and nan are values like others, a lack of memory is no fault of it."""
+    import numpy as np
+
     try:
-        with memory.limit(budget):
+        with memory.limit(budget), np.errstate(all="ignore"):
             return kernel(**arguments)
     except MemoryError as error:
         raise InputError(f"needs more memory than there is: {error}") from None
@@ -143,19 +148,18 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, De
     descriptor = relaid(descriptor, spec, own)
     for oddity in descriptor.oddities:
         raise InputError(oddity.message, place=oddity.where)
-    for name, info in spec.fields.items():
-        if descriptor.fields.get(name) is not None and not spec.dialect.holds(own, info.since, info.until):
+    for name in spec.fields:
+        if descriptor.fields.get(name) is not None and spec.field_at(name, own) is None:
             raise InputError(f"is not a field of {spec.name} at {spec.dialect.spoken(own)}", place=name)
     return own, descriptor
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
     """Refuse a descriptor that leaves out what it must say, be it of no use to the kernel."""
-    for name, info in spec.fields.items():
-        needed = not info.optional and info.default is None and spec.dialect.holds(level, info.since, info.until)
+    for name, info in spec.fields_at(level).items():
         if info.kind == "output" and spec.dialect.unstated_outputs:
             continue
-        if needed and descriptor.fields.get(name) is None:
+        if not info.optional and info.default is None and descriptor.fields.get(name) is None:
             raise InputError(f"{name} is needed, but the descriptor does not have it")
 
 

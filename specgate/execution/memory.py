@@ -8,6 +8,7 @@ attributes go through `in_time`, and matrix products through `specgate.execution
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -39,7 +40,8 @@ __all__ = [
 MAX_BYTES: Final = 2**31
 #: How long one execution may take unless told otherwise.
 MAX_SECONDS: Final = 300.0
-MAX_DIMENSIONS: Final = 64
+#: Of every array: numpy 1 has no more, and numpy 2 broadcasts no more.
+MAX_DIMENSIONS: Final = 32
 #: What Python takes for a text beside its characters.
 _TEXT: Final = 56
 T = TypeVar("T")
@@ -118,10 +120,12 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     It counts what the kernel works with for each element of an output, too.
     """
     if len(shape) > MAX_DIMENSIONS:
-        raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that numpy has")
+        raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that are computed")
     budget = _budget.get()
     needed = prod(shape) * max(dtype.itemsize, budget.for_output)
     budget.hold(int(needed), f"the output of shape {list(shape)}")
+    if prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
+        raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
     return np.empty(shape, dtype)
 
 

@@ -68,7 +68,9 @@ class Judging:
         for found in (*verdict.findings, *known.needs):
             report.findings.append(replace(found, location=unit.location, target=self.word))
         if verdict.accepted is None:
-            reason = "; ".join([*(found.message for found in verdict.undecided), *_pins(descriptor, verdict)])
+            reason = "; ".join(
+                [*(found.message.removesuffix(".") for found in verdict.undecided), *_pins(descriptor, verdict)]
+            )
             report.undecided.append(NodeRef(unit.location, self.word, reason))
         if known.above:
             self.versions.count(descriptor, alike=not known.needs)

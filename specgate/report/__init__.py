@@ -125,5 +125,5 @@ def details(finding: Finding) -> list[str]:
 
 def sentence(finding: Finding) -> str:
     """Return the finding in one line for formats that have a single field for it; never empty, not yet cleaned."""
-    text = "; ".join([finding.message or finding.id, *details(finding)])
+    text = "; ".join([(finding.message or finding.id).removesuffix("."), *details(finding)])
     return f"{finding.target}: {text}" if finding.target else text

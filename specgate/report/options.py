@@ -13,8 +13,9 @@ class RenderOptions:
     """What the caller decides about the output; a format ignores what does not concern it.
 
     color: ANSI colours in text. width: terminal columns for text, at least 30 are used.
-    verbose: text also lists the undecided nodes. max_per_rule: text shows three examples and a count of
-    equal findings (same id, severity, target and shape of message) once there are more than this.
+    verbose: text also lists the undecided nodes. rules: text also prints the expressions of rules that do not hold.
+    max_per_rule: text shows three examples and a count of equal findings (same id, severity, target and shape of
+    message) once there are more than this.
     root: directory that fingerprints start from, and the paths in SARIF and GitHub annotations unless a file is below
     checkout, the directory into which a CI server has put the repository.
     """
@@ -22,6 +23,7 @@ class RenderOptions:
     color: bool = False
     width: int = 80
     verbose: bool = False
+    rules: bool = False
     max_per_rule: int = 20
     root: str | os.PathLike[str] = "."
     checkout: str | os.PathLike[str] | None = None

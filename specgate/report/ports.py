@@ -24,7 +24,7 @@ def inputs_line(ports: Sequence[Port]) -> str:
     shown = [port_words(port) for port in ports[:_MOST]]
     if len(ports) > _MOST:
         shown.append(f"{len(ports) - _MOST} more")
-    return "; ".join(shown)
+    return ", ".join(shown)
 
 
 def port_words(port: Port) -> str:
@@ -36,5 +36,5 @@ def shape_words(port: Port) -> str:
     """Return type and sizes: ``?`` for what is unknown, ``[...]`` for an unknown rank."""
     if port.type is None and port.sizes is None:
         return "unknown"
-    sizes = "..." if port.sizes is None else ", ".join("?" if size is None else str(size) for size in port.sizes)
+    sizes = "..." if port.sizes is None else ",".join("?" if size is None else str(size) for size in port.sizes)
     return f"{port.type or '?'} [{sizes}]"

@@ -110,6 +110,8 @@ def _result(report: Report, finding: Finding, index: dict[str, int], options: Re
         "levels": [well_formed(level) for level in finding.levels],
         "basis": finding.basis,
     }
+    if finding.rule:
+        properties["rule"] = clean(finding.rule, _MESSAGE_LIMIT)
     if context is not None and context.inputs:
         properties["inputs"] = clean(inputs_line(context.inputs), _MESSAGE_LIMIT)
     return {

@@ -40,6 +40,7 @@ class _Writer:
         self.lines: list[str] = []
         self.color = options.color
         self.width = max(options.width, _NARROWEST)
+        self.rules = options.rules
         self.max_per_rule = max(options.max_per_rule, 0)
         self.target_column = 0
 
@@ -61,23 +62,24 @@ class _Writer:
             if file:
                 self.put(file, style="file")
             for place, in_node in groupby(in_file, lambda pair: pair[0].location):
-                self.node(place)
-                if (context := context_at(report, place)) is not None and context.inputs:
-                    self.put(inputs_line(context.inputs), first="      ", hang="        ")
+                self.node(place, report)
                 for finding, alike in in_node:
                     self.finding(finding)
                     if alike:
                         self.put(_more(alike), first="    ", hang="      ")
             self.lines.append("")
 
-    def node(self, place: Location | None) -> None:
+    def node(self, place: Location | None, report: Report) -> None:
+        """Add a node's path, its operator and, behind both, the tensors that it reads."""
         if place is None:
             return
         facts = [clean(place.operator or ""), f"line {place.line}" if place.line is not None else ""]
         about = ", ".join(fact for fact in facts if fact)
         text = " ".join(part for part in (clean(place.node or ""), f"({about})" if about else "") if part)
-        if text:
-            self.put(text, first="  ", hang="    ")
+        context = context_at(report, place)
+        tensors = clean(inputs_line(context.inputs), _LINE_LIMIT) if context is not None else ""
+        if text or tensors:
+            self.put("   ".join(filter(None, [text, tensors])), first="  ", hang="      ")
 
     def finding(self, finding: Finding) -> None:
         at = len(self.lines)
@@ -95,7 +97,8 @@ class _Writer:
         self.lines[at] = line[:4] + self.paint(finding.severity, finding.severity) + line[4 + len(finding.severity) :]
         if finding.message:
             self.put(finding.message, first=body, hang=body)
-        for detail in details(finding):
+        formula = [f"rule: {finding.rule}"] if self.rules and finding.rule else []
+        for detail in [*details(finding), *formula]:
             self.put(detail, first=body, hang=body + "  ")
 
     def undecided(self, report: Report) -> None:

@@ -170,7 +170,7 @@ class Evaluator:
         if name in primitives.TEXT_FUNCTIONS:
             return self._of_texts(node, variables)
         if isinstance(argument, ast.GeneratorExp):
-            value: Any = self._collect(argument, variables)
+            value: Any = self.collect(argument, variables)
         else:
             value = self.value(argument, variables)
         return UNKNOWN if value is UNKNOWN else self._apply(name, value, node)
@@ -249,7 +249,8 @@ class Evaluator:
             return UNKNOWN
         return found if found is (not decisive) else UNKNOWN
 
-    def _collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any:
+    def collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any:
+        """Return the items that a loop gives, UNKNOWN where it is not known which."""
         turns = self.loop(node, variables)
         if turns is None:
             return UNKNOWN

@@ -1,59 +1,66 @@
-"""Say in words why a rule does not hold: the values that decide it, from the rule's own syntax tree."""
+"""Why a rule has the value it has: the parts of its syntax tree that decide it, and their values."""
 
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Broken, Evaluator
+from specgate.rules.language import known
 from specgate.rules.parse import TRUTH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
 
-__all__ = ["explain"]
+__all__ = ["Leaf", "decisive", "explain"]
 
-MAX_ITEMS: Final = 16
-MAX_WORD: Final = 60
-
-
-def explain(rule: Rule, context: Context) -> tuple[str, dict[str, Any]]:
-    """Return the rule with what decides it ("A < B, but A is 4 and B is 4"), and those values by expression."""
-    explainer = _Explainer(context)
-    try:
-        prefix = explainer.blame(rule.tree, {})
-    except Broken:
-        prefix = ""
-    facts = " and ".join(f"{text} is {_told(value)}" for text, value in explainer.values.items())
-    message = rule.text + (f", but {prefix}{facts}" if facts else "")
-    return message, explainer.values
+#: Functions that count from 0 up: a loop over one runs over numbers, not over parts of the descriptor.
+_COUNTING = frozenset({"dims", "range"})
 
 
-def _told(value: Any) -> str:
-    if isinstance(value, tuple | list | range):
-        more = ", …" if len(value) > MAX_ITEMS else ""
-        return "[" + ", ".join(_told(v) for v in value[:MAX_ITEMS]) + more + "]"
-    if value is None or value is UNKNOWN:
-        return "unknown"
-    if isinstance(value, str):  # a word, or a symbolic size: as it stands, unless it would break the line
-        return str(value) if value.isprintable() and 0 < len(value) <= MAX_WORD else shown(value)
-    return shown(value)
+class Leaf(NamedTuple):
+    """A comparison, or another part without parts of its own, that decides a rule.
+
+    node: the part, where every loop's variable is written out for the turn that counts: ``X.sizes[1]`` instead of
+    ``X.sizes[d]``. wanted: the value that it would have to have; it has the other one, or none that is known.
+    """
+
+    node: ast.expr
+    wanted: bool
+
+
+def explain(rule: Rule, context: Context) -> dict[str, Any]:
+    """Return the values that give `rule` its value, by expression; of a loop, those of the first turn that does."""
+    return _explained(rule, context, closing=False).values
+
+
+def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
+    """Return the leaves that give `rule` its value; of a loop, those of the first turn that does."""
+    return tuple(_explained(rule, context, closing=True).leaves)
+
+
+def _explained(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
+    explainer = _Explainer(context, closing=closing)
+    with suppress(Broken):  # what was found until then stays
+        explainer.blame(rule.tree, rule.tree, {}, wanted=True)
+    return explainer
 
 
 class _Placed(ast.NodeTransformer):
-    """Writes FIELD[index] for a loop's variable that stands for one tensor of the array FIELD."""
+    """Writes an expression for a loop's variable."""
 
-    def __init__(self, variable: str, field: ast.expr, index: int) -> None:
+    def __init__(self, variable: str, written: ast.expr) -> None:
         self.variable = variable
-        self.element = ast.Subscript(field, ast.Constant(index), ast.Load())
+        self.written = written
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.element if node.id == self.variable and isinstance(node.ctx, ast.Load) else node
+        return self.written if node.id == self.variable and isinstance(node.ctx, ast.Load) else node
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         loop = node.generators[0]
@@ -64,11 +71,25 @@ class _Placed(ast.NodeTransformer):
         return node
 
 
-class _Explainer:
-    """Collects into `values` what decides a rule, by expression."""
+class _Turn(NamedTuple):
+    """One turn of a loop: its variables, whether it counts, and the place of its item in what the loop runs over."""
 
-    def __init__(self, context: Context) -> None:
+    inner: Mapping[str, Any]
+    keep: Any
+    place: int
+
+
+class _Explainer:
+    """Collects what decides a rule.
+
+    Each part is walked in two spellings side by side: as it is, for `values`, where only tensors of arrays are written
+    out, and closed, for `leaves`, where all loops' variables are. Closing costs more than all the rest.
+    """
+
+    def __init__(self, context: Context, *, closing: bool) -> None:
         self.context = context
+        self.closing = closing
+        self.leaves: list[Leaf] = []
         self.values: dict[str, Any] = {}
 
     def value(self, node: ast.expr, variables: Mapping[str, Any]) -> Any:
@@ -78,24 +99,35 @@ class _Explainer:
         except Broken:
             return None
 
-    def blame(self, node: ast.expr, variables: Mapping[str, Any]) -> str:
-        """Note what gives `node` the value it has; return a prefix that names the turn of a loop."""
+    def blame(self, node: ast.expr, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
+        """Note what gives `node` the value it has, where `wanted` is the one that it would have to have."""
         if isinstance(node, ast.BoolOp):
-            return self._blame_parts(node, variables)
-        if isinstance(node, ast.UnaryOp):
-            return self.blame(node.operand, variables)
-        if isinstance(node, ast.Call) and isinstance(node.args[0], ast.GeneratorExp):
-            return self._blame_loop(node, node.args[0], variables)
-        if isinstance(node, ast.IfExp):
+            whole = self.value(node, variables)
+            for part, same in zip(node.values, closed.values, strict=True):  # those of its value are what gave it
+                if self.value(part, variables) is whole:
+                    self.blame(part, same, variables, wanted=wanted)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.blame(node.operand, closed.operand, variables, wanted=not wanted)
+        elif isinstance(node, ast.Call) and isinstance(node.args[0], ast.GeneratorExp):
+            self._blame_loop(node, closed, variables, wanted=wanted)
+        elif isinstance(node, ast.IfExp):
             test = self.value(node.test, variables)
-            return self.blame(node.test if test is UNKNOWN else node.body if test else node.orelse, variables)
-        if isinstance(node, ast.Name) and self._condition(node.id, variables):
-            return self.blame(self.context.defines[node.id].tree, {})
+            way = "test" if test is UNKNOWN else "body" if test else "orelse"
+            self.blame(getattr(node, way), getattr(closed, way), variables, wanted=wanted)
+        elif isinstance(node, ast.Name) and self._condition(node.id, variables):
+            tree = self.context.defines[node.id].tree
+            self.blame(tree, tree, {}, wanted=wanted)
+        else:
+            self._leaf(node, closed, variables, wanted=wanted)
+
+    def _leaf(self, node: ast.expr, closed: ast.expr, variables: Mapping[str, Any], *, wanted: bool) -> None:
+        if self.closing:
+            self.leaves.append(Leaf(closed, wanted))
+            return
         for part in (node.left, *node.comparators) if isinstance(node, ast.Compare) else (node,):
             value = self.value(part, variables) if self._says_more(part, variables) else None
             if value is not None:
                 self.values[ast.unparse(part)] = value
-        return ""
 
     def _condition(self, name: str, variables: Mapping[str, Any]) -> bool:
         defines = self.context.defines
@@ -106,48 +138,74 @@ class _Explainer:
         if isinstance(node, ast.Tuple | ast.List):
             return False
         names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-        known = (variables, self.context.fields, self.context.numbers, self.context.defines)
-        return any(name in group for name in names for group in known)
+        known_names = (variables, self.context.fields, self.context.numbers, self.context.defines)
+        return any(name in group for name in names for group in known_names)
 
-    def _blame_parts(self, node: ast.BoolOp, variables: Mapping[str, Any]) -> str:
-        """The parts that have the value of the whole are those that gave it."""
+    def _blame_loop(self, node: ast.Call, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
+        loop: ast.GeneratorExp = node.args[0]  # type: ignore[assignment]  # the caller has seen it
+        same: ast.GeneratorExp = closed.args[0]
+        decisive = node.func.id == "any"  # type: ignore[attr-defined]  # only all() and any() are truths
+        sequence = self.value(loop.generators[0].iter, variables)
+        if sequence is UNKNOWN or sequence is None:
+            self.blame(loop.generators[0].iter, same.generators[0].iter, variables, wanted=wanted)
+            return
+        evaluator = Evaluator(self.context)
         whole = self.value(node, variables)
-        prefix = ""
-        for part in node.values:
-            if self.value(part, variables) is whole:
-                prefix = self.blame(part, variables) or prefix
-        return prefix
+        for turn in self._turns(evaluator, loop, sequence, variables):
+            if evaluator.turn(loop, turn.inner, turn.keep, decisive=decisive) is whole:
+                self._blame_turn(loop, same, turn, wanted=wanted)
+                return
 
-    def _placed(
-        self, loop: ast.GeneratorExp, inner: Mapping[str, Any], variables: Mapping[str, Any]
-    ) -> tuple[ast.expr, list[ast.expr]]:
-        """Return a loop's body and tests for one turn, where a tensor goes by its place in its array."""
+    @staticmethod
+    def _turns(
+        evaluator: Evaluator, loop: ast.GeneratorExp, sequence: Sequence[Any], variables: Mapping[str, Any]
+    ) -> Iterator[_Turn]:
+        """Yield the turns of a loop that may count."""
+        name = loop.generators[0].target.id  # type: ignore[attr-defined]  # parse() has checked it
+        index = -1
+        for inner, keep in evaluator.loop(loop, variables) or ():
+            # Equal items count or do not count alike, so that the next equal one is it.
+            item = inner[name]
+            index = next(at for at in range(index + 1, len(sequence)) if _same(known(sequence[at]), item))
+            yield _Turn(inner, keep, index)
+
+    def _blame_turn(
+        self,
+        loop: ast.GeneratorExp,
+        same: ast.GeneratorExp,
+        turn: _Turn,
+        *,
+        wanted: bool,
+    ) -> None:
         generator = loop.generators[0]
         name = generator.target.id  # type: ignore[attr-defined]  # parse() has checked it
-        if not isinstance(inner[name], TensorDesc):
-            return loop.elt, generator.ifs
-        tensors = self.value(generator.iter, variables)
-        index = next(i for i, tensor in enumerate(tensors) if tensor is inner[name])
-        placed = _Placed(name, generator.iter, index)
-        return placed.visit(deepcopy(loop.elt)), [placed.visit(deepcopy(test)) for test in generator.ifs]
+        body, tests = loop.elt, generator.ifs
+        if isinstance(turn.inner[name], TensorDesc) and not self.closing:
+            element = ast.Subscript(generator.iter, ast.Constant(turn.place), ast.Load())
+            body, *tests = _written([body, *tests], name, element)
+        closed = [same.elt, *same.generators[0].ifs]
+        if self.closing:
+            closed = _written(closed, name, _item(same.generators[0].iter, turn))
+        closed_body, *closed_tests = closed
+        self.blame(body, closed_body, turn.inner, wanted=wanted)
+        if turn.keep is UNKNOWN:
+            for test, written in zip(tests, closed_tests, strict=True):
+                self.blame(test, written, turn.inner, wanted=not wanted)
 
-    def _blame_loop(self, node: ast.Call, loop: ast.GeneratorExp, variables: Mapping[str, Any]) -> str:
-        evaluator = Evaluator(self.context)
-        turns = evaluator.loop(loop, variables)
-        if turns is None:
-            self.blame(loop.generators[0].iter, variables)
-            return ""
-        whole = self.value(node, variables)
-        decisive = node.func.id == "any"  # type: ignore[attr-defined]  # parse() has checked it
-        name = loop.generators[0].target.id  # type: ignore[attr-defined]
-        for inner, keep in turns:
-            if evaluator.turn(loop, inner, keep, decisive=decisive) is whole:
-                told, tests = self._placed(loop, inner, variables)
-                prefix = self.blame(told, inner)
-                if keep is UNKNOWN:
-                    for test in tests:
-                        self.blame(test, inner)
-                quiet = name in self.values or isinstance(inner[name], TensorDesc)
-                turn = "" if quiet else f"for {name} = {_told(inner[name])}: "
-                return turn + prefix
-        return ""
+
+def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:
+    placed = _Placed(variable, written)
+    return [placed.visit(deepcopy(node)) for node in nodes]
+
+
+def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
+    """Return what a loop's variable is in one turn: a number where the loop counts, else a part of its field."""
+    if isinstance(iterated, ast.Tuple | ast.List):
+        return iterated.elts[turn.place]
+    if isinstance(iterated, ast.Call) and iterated.func.id in _COUNTING:  # type: ignore[attr-defined]
+        return ast.Constant(turn.place)
+    return ast.Subscript(iterated, ast.Constant(turn.place), ast.Load())
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and bool(one == other))

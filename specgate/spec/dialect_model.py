@@ -61,6 +61,11 @@ class DialectFile(_File):
     complete: bool = Field(
         default=False, description="every operator has a table: a cell may name no others as fused ones"
     )
+    loose: list[Literal["type", "rank", "value"]] = Field(
+        default=[],
+        description="cells of a row that a kernel may go beyond where another row of the operator takes the same; rules"
+        " say `structural: false`",
+    )
     short_names: list[str] = Field(
         default=list(SHORT_NAMES),
         description="what a cell may leave out before the name of a fused operator; the first that makes a name counts",

@@ -193,6 +193,7 @@ class RuleForm:
     """One rule over one stretch of levels, parsed.
 
     scope: "operator", or "tensor" for rules that every tensor obeys. variable: the type variable that it follows from.
+    structural: what breaks it is not computed. guard: because the executor holds it too, not because no kernel could.
     """
 
     name: str
@@ -205,6 +206,7 @@ class RuleForm:
     after: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()
     structural: bool = True
+    guard: bool = False
     scope: str = "operator"
     on: str | None = None
     variable: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from specgate.spec.tables import in_use
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from specgate.spec.forms import RuleForm
     from specgate.spec.tables import Dialect, OperatorSpec
 
 __all__ = ["LINTERS", "lint_tables"]
@@ -24,14 +26,16 @@ _ORDER: Final = (
 #: What no package states.
 _BY_HAND: Final = frozenset({"define", "rules", "execute", "counterexamples", "observed"})
 MOST_COMBINATIONS: Final = 10_000
+MAX_SENTENCE: Final = 200
+_FORMULA: Final = re.compile(r"[=!<>]=|//|\b(?:rank|type|elements|values?|len|dims|present|all|any)\(|\bsizes\[")
 
 
 def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[str]:
     """Run every data linter over every operator of `dialect`; return lines ``file: linter: what``.
 
-    only: the operators to look at, where a folder adds some to a dialect; families are then left out.
+    only: the operators to look at, where a folder adds some to a dialect; families and tensor rules are then left out.
     """
-    problems = list(_family_problems(dialect)) if only is None else []
+    problems = [*_family_problems(dialect), *_tensor_rule_problems(dialect)] if only is None else []
     with in_use(dialect):
         for name in dialect.operators if only is None else only:
             spec = dialect.operator(name)
@@ -133,6 +137,35 @@ def _unplaced_constraint(spec: OperatorSpec) -> Iterator[str]:
             yield f"{field.name} has no cell in {', '.join(missing)}"
 
 
+def _rules_in_words(spec: OperatorSpec) -> Iterator[str]:
+    """Every rule has a sentence that is understood without its expression; findings begin with it."""
+    for form in spec.rule_forms:
+        yield from (f"rules.{form.name}: {problem}" for problem in _sentence_problems(form))
+    for index, overlay in enumerate(spec.overlays):
+        for form in overlay.rules:
+            yield from (f"observed.{index}.rules.{form.name}: {problem}" for problem in _sentence_problems(form))
+
+
+def _tensor_rule_problems(dialect: Dialect) -> Iterator[str]:
+    forms = [*dialect.tensor_rules, *(form for overlay in dialect.tensor_overlays for form in overlay.rules)]
+    for form in forms:
+        yield from (f"{dialect.name}/tensor.yaml: {form.name}: {problem}" for problem in _sentence_problems(form))
+
+
+def _sentence_problems(form: RuleForm) -> Iterator[str]:
+    text = form.because
+    if not text:
+        yield "expected because: what must be, in a sentence"
+        return
+    found = _FORMULA.search(text)
+    if found is not None:
+        yield f"expected because without {found[0]!r}, which is for the expression"
+    if len(text) > MAX_SENTENCE:
+        yield f"expected because of at most {MAX_SENTENCE} characters, found {len(text)}"
+    if text.endswith("."):
+        yield "expected because without a period at its end, where values follow"
+
+
 def _overlapping_cases(spec: OperatorSpec) -> Iterator[str]:
     """No descriptor belongs to two cases; looked at where enums alone decide, with every value that they have."""
     read = sorted({name for when in spec.whens for name in when.fields})
@@ -155,6 +188,7 @@ LINTERS: Final[Mapping[str, Callable[[OperatorSpec], Iterator[str]]]] = {
     "no-example": _no_example,
     "no-source": _no_source,
     "forgotten-cell": _unplaced_constraint,
+    "rules-in-words": _rules_in_words,
     "overlapping-cases": _overlapping_cases,
     "examples-hold": _examples_hold,
 }

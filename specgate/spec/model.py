@@ -162,6 +162,15 @@ class LongRule(_File):
         default=[], description="cell checks that this rule's failure replaces"
     )
     structural: bool = Field(default=True, description="false: the kernel could compute a descriptor that breaks it")
+    guard: bool = Field(
+        default=False, description="the executor holds it before the kernel runs, which relies on it or never reads it"
+    )
+
+    @model_validator(mode="after")
+    def _refused(self) -> LongRule:
+        if self.guard and not self.structural:
+            raise ValueError("a rule that the executor holds is structural")
+        return self
 
 
 RuleEntry = Expression | LongRule | list[LongRule]
@@ -259,6 +268,9 @@ class Execute(BaseModel):
     )
     since: Level | None = Field(
         default=None, description="first level that the kernel is for; before it the operator means something else"
+    )
+    lacks: dict[Name, list[str]] = Field(
+        default={}, description="tensor field -> types that a row or a build takes and the kernel does not compute"
     )
 
     @model_validator(mode="after")

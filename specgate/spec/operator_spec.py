@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.spec.tables import Dialect
+    from specgate.spec.taken import Taken
     from specgate.verdict import Basis
 
 __all__ = ["OperatorSpec"]
@@ -41,6 +42,7 @@ class OperatorSpec:
         )
         #: Every field, of whatever level; see `field_at` for one that changes.
         self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
+        self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
         self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
         self._sides: dict[tuple[str, Basis, str | None], dict[Side, Resolved]] = {}
@@ -85,10 +87,13 @@ class OperatorSpec:
         outputs = self.layout(level).outputs
         return bool(outputs) and outputs[-1].type == "tensor[]"
 
-    def fields_at(self, level: str) -> dict[str, FieldInfo]:
+    def fields_at(self, level: str) -> Mapping[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
-        found = ((name, self.field_at(name, level)) for name in self.fields)
-        return {name: info for name, info in found if info is not None}
+        known = self._fields_at.get(level)
+        if known is None:
+            found = ((name, self.field_at(name, level)) for name in self.fields)
+            known = self._fields_at[level] = {name: info for name, info in found if info is not None}
+        return known
 
     @cached_property
     def counted_outputs(self) -> frozenset[str]:
@@ -201,6 +206,13 @@ class OperatorSpec:
         entries = self.raw.get("observed", [])
         return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
 
+    @cached_property
+    def taken(self) -> Taken:
+        """What the rows of all levels take together."""
+        from specgate.spec.taken import Taken
+
+        return Taken(self)
+
     def resolve(self, level: str, side: Side = "documented", by: str | None = None) -> Resolved | None:
         """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level.
 
@@ -250,7 +262,7 @@ class OperatorSpec:
             side=side,
             row=row,
             fields=self.fields_at(level),
-            cells={} if self.whens else self._cells(self.raw["support"][row], None, overlays),
+            cells={} if self.whens else self.cells_of(self.raw["support"][row], None, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
@@ -262,9 +274,9 @@ class OperatorSpec:
         for rule, (when, rows) in zip(self.whens, self.support, strict=True):
             row = self.row_at(whole.level, rows)
             if row is not None:
-                yield Case(rule, replace(whole, row=row, cells=self._cells(rows[row], when, overlays)))
+                yield Case(rule, replace(whole, row=row, cells=self.cells_of(rows[row], when, overlays)))
 
-    def _cells(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
+    def cells_of(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
         """Return a row's cells, with what builds do instead in all cases or in the one of `when`."""
         types = self.dialect.types
         cells = {name: Cell.make(raw, types) for name, raw in row.items()}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_operators", "check_references"]
 
-_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs", "since"})
+_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs", "since", "lacks"})
 _SPEAKS_OF: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
 
 
@@ -127,7 +127,7 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
     names = set(raw.get("rules", {}))
     yield from _rule_problems(("rules",), raw.get("rules", {}), scope, names, dialect)
     yield from _observed_problems(raw, scope, names, dialect)
-    yield from _execute_problems(raw, scope)
+    yield from _execute_problems(raw, scope, dialect)
     for name, entry in raw.get("counterexamples", {}).items():
         if entry["of"] not in raw.get("examples", {}):
             yield ("counterexamples", name, "of"), f"unknown example {entry['of']!r:.80}"
@@ -296,7 +296,7 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
             yield from _expression_problems(at, entry.get("elements"), scope.of_elements(), TRUTH)
 
 
-def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
+def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> Iterator[Problem]:
     recipe = raw.get("execute", {})
     missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
     yield from ((("execute", key), "expected this key") for key in missing)
@@ -308,6 +308,10 @@ def _execute_problems(raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
         names = [name for entry in entries for name in (entry if isinstance(entry, list) else [entry])]
         known = fields | numbers if part == "output_type" else fields
         yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in known)
+    for name, types in recipe.get("lacks", {}).items():
+        if name not in fields:
+            yield ("execute", "lacks"), f"{name!r} is no tensor field"
+        yield from ((("execute", "lacks", name), f"unknown type {t!r:.40}") for t in types if t not in dialect.types)
     whole = {at[1] for at, f in _forms(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
         if text not in whole:

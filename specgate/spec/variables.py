@@ -45,13 +45,13 @@ def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec
     variable, one, other = pair
     fields = [spec.fields[name] for name in (one, other)]
     text = _expression(*fields)
-    shared = f"{one} and {other} share" if one != other else f"the tensors of {one} share"
+    whose = f"{one} and {other}" if one != other else f"the tensors of {one}"
     return RuleForm(
         name=f"{variable}.{SAME_TYPE}",
         require=parse(text, spec.scope.between(since, until)),
         since=None if since == spec.rows[0] else since,
         until=until,
-        because=f"{shared} the type variable {variable}",
+        because=f"{whose} must have the same type ({variable})",
         structural=any(info.kind == "output" for info in fields),
         variable=variable,
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.forms import Bounds, Resolved, RuleForm
     from specgate.spec.tables import OperatorSpec
-    from specgate.validate.explain import Failure
+    from specgate.validate.failures import Failure
 
 __all__ = ["Broken", "BrokenDescriptors", "broken_descriptors"]
 

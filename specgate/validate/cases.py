@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN
-from specgate.rules.explain import explain
+from specgate.rules.explain import decisive, explain
 from specgate.rules.parse import parse
+from specgate.rules.words import words
 from specgate.spec.forms import RuleForm
-from specgate.validate.explain import Failure, _plain, explain_at
+from specgate.validate.explain import explain_at
+from specgate.validate.failures import Failure, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.evaluate import Context
+    from specgate.rules.explain import Leaf
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Case, Resolved
     from specgate.validate.facts import Facts
@@ -90,18 +93,22 @@ def _in_all(descriptor: Descriptor, cases: list[Case], facts: Facts) -> list[Fai
 def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:
     whens = resolved.spec.whens
     values: dict[str, Any] = {}
-    facts: list[str] = []
+    leaves: list[Leaf] = []
     for case in resolved.cases:
         if not any(context.absent(path) for path in case.when.needs):
-            message, found = explain(case.when, context)
-            facts.append(message.removeprefix(case.when.text).removeprefix(", but "))
-            values.update(found)
+            leaves += decisive(case.when, context)
+            values.update(explain(case.when, context))
     read = {name for when in whens for name in when.fields}
     where = next((name for name in resolved.spec.fields if name in read), "")
-    listed = " or ".join(case.when.text for case in resolved.cases)
     state = (
-        "which row of the support table applies is not decided" if unknown else "no row of the support table applies"
+        "Which row of the support table applies is not decided" if unknown else "No row of the support table applies"
     )
-    known = " and ".join(dict.fromkeys(filter(None, facts)))
-    message = f"{state}: expected {listed}" + (f", but {known}" if known else "")
-    return Failure(NO_CASE, where, message, {text: _plain(v) for text, v in values.items()}, unknown=unknown)
+    facts = words(leaves, context)
+    return Failure(
+        NO_CASE,
+        where,
+        f"{state}: {facts}" if facts else state,
+        {text: plain(v) for text, v in values.items()},
+        unknown=unknown,
+        formula=" or ".join(case.when.text for case in resolved.cases),
+    )

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, Descriptor, ScaleBias, Size2D, TensorDesc, shown
 from specgate.rules.evaluate import UNKNOWN, Broken
-from specgate.rules.explain import explain
-from specgate.validate.facts import Facts, applies
+from specgate.validate.facts import Facts
+from specgate.validate.failures import Failure, found, plain
+from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
-    from specgate.rules.evaluate import Context
-    from specgate.rules.parse import Rule
     from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
+    from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Failure", "cell_failures", "explain_at", "structure_failures"]
-
-#: Integers from here on are told by their length: they cannot all be printed, nor written as JSON.
-PRINTABLE: Final = 10**40
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One cell or rule that does not hold (or, with `unknown`, cannot be decided) at one level.
-
-    rule: the id's last part (``axis-range``, ``IndicesTensor.type``). aspect: type, rank, value, … or rule.
-    """
-
-    rule: str
-    where: str
-    message: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    fix: str | None = None
-    unknown: bool = False
-    aspect: str = "rule"
-    scope: str = "operator"
-    structural: bool = False
-    allowed: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What makes two failures at different levels the same finding."""
-        return (self.scope, self.rule, self.where)
+__all__ = ["cell_failures", "explain_at", "structure_failures"]
 
 
 def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None = None) -> list[Failure]:
@@ -58,34 +31,30 @@ def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None =
 
         return explain_cases(descriptor, resolved, facts)
     context = facts.context(descriptor, resolved)
-    found = list(structure_failures(descriptor, resolved))
+    failures = list(structure_failures(descriptor, resolved))
     odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
     # Rules that read these would only say again what is wrong with them.
-    lost = frozenset([*(f.where for f in found), *(name for name, _ in odd)])
+    lost = frozenset([*(f.where for f in failures), *(name for name, _ in odd)])
     broken: list[tuple[RuleForm, str, Broken]] = []
+    judged = Judged(descriptor, resolved, facts, explain_at)
     tensor_failures: list[Failure] = []
     hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
     for name, place, inner in facts.tensors(context) if resolved.tensor_rules else ():
         info = resolved.fields[name]
         forms = (form for form in resolved.tensor_rules if form.applies_to(info))
-        for failure, form in _rules(forms, inner, place, broken, frozenset(), facts):
+        for failure, form in rule_failures(forms, inner, place, broken, frozenset(), judged):
             tensor_failures.append(failure)
             if not failure.unknown:
                 hidden.update((name, aspect) for aspect in form.hides)
     for name in resolved.fields:
-        failures = cell_failures(name, resolved, context.fields[name])
-        found += [f for f in failures if (name, f.aspect + "s") not in hidden]
-    found += tensor_failures
-    found += [failure for failure, _ in _rules(resolved.rules, context, "", broken, lost, facts)]
-    if broken and not any(not f.unknown for f in found):
+        of_cell = cell_failures(name, resolved, context.fields[name])
+        failures += [f for f in of_cell if (name, f.aspect + "s") not in hidden]
+    failures += tensor_failures
+    failures += [failure for failure, _ in rule_failures(resolved.rules, context, "", broken, lost, judged)]
+    if broken and not any(not f.unknown for f in failures):
         # Nothing else explains why these rules have no value, so they are the cause themselves.
-        found += [_broken(form, where, error) for form, where, error in broken]
-    return found
-
-
-def _broken(form: RuleForm, where: str, error: Broken) -> Failure:
-    message = f"{form.require.text}, but it has no value here: {error}"
-    return Failure(form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural)
+        failures += [broken_failure(form, where, error) for form, where, error in broken]
+    return failures
 
 
 def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
@@ -99,7 +68,7 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
         if oddity.code == "unknown-attribute":  # the level says which there are
             words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
             said += f" (it has: {', '.join(words) or 'none'})"
-        yield Failure(name, where, said, {where: _found(oddity.value)}, aspect="structure", structural=True)
+        yield Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
         omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
@@ -118,7 +87,7 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
                 f"{name}.exists",
                 name,
                 message,
-                {name: _plain(descriptor.fields[name])},
+                {name: plain(descriptor.fields[name])},
                 aspect="structure",
                 structural=True,
             )
@@ -130,21 +99,23 @@ def cell_failures(name: str, resolved: Resolved, value: Any) -> Iterator[Failure
     if info.fuses:
         yield from _fused(name, cell, value, resolved)
     elif cell is not None or info.words:
-        yield from _cell(name, info, cell, value)
+        yield from _cell(info, cell, value, resolved.spec)
 
 
-def _cell(name: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
-    if value is None:
-        return
-    for where, item in _items(name, value):
+def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
+    """What the row refuses; where another row of the table takes it, a kernel may compute it nevertheless."""
+    name = info.name
+    for where, item in _items(name, value) if value is not None else ():
         if isinstance(item, TensorDesc):
-            if cell is not None and item is not UNSTATED:
-                yield from _tensor_cell(name, where, cell, item)
+            for failure in _tensor_cell(name, where, cell, item) if cell is not None and item is not UNSTATED else ():
+                yield replace(
+                    failure, structural=not failure.unknown and not spec.taken.loose(name, failure.aspect, item)
+                )
         elif isinstance(item, Size2D | ScaleBias):
             for member, number in item._asdict().items():
-                yield from _value_cell(name, f"{where}.{member}", info, cell, number)
+                yield from _value_cell(f"{where}.{member}", info, cell, number, spec)
         else:
-            yield from _value_cell(name, where, info, cell, item)
+            yield from _value_cell(where, info, cell, item, spec)
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -173,7 +144,7 @@ def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iter
                 {where: shown(item, 200)},
                 fix=f"{flaw.change} {place}" if flaw.change else None,
                 aspect="value",
-                structural=flaw.structural,
+                structural=flaw.structural or (flaw.listed and not resolved.spec.taken.loose(name, "value", item)),
                 allowed=(allowed or ()) if flaw.listed else (),
             )
 
@@ -193,20 +164,23 @@ def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Itera
         yield Failure(f"{name}.rank", where, message, ranks, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),))
 
 
-def _value_cell(name: str, where: str, info: FieldInfo, cell: Cell | None, value: Any) -> Iterator[Failure]:
+def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
     values = cell.values if cell is not None and cell.values is not None else info.words
     if value is UNKNOWN:
-        yield from _unknown_value(name, where, cell, values)
+        yield from _unknown_value(info.name, where, cell, values)
         return
-    if values is not None and value not in values:
-        allowed = tuple(str(v) for v in values)
-        yield Failure(
-            f"{name}.value", where, f"{where} is {value!r:.80}", {where: value}, aspect="value", allowed=allowed
-        )
+    refused = [tuple(str(v) for v in values)] if values is not None and value not in values else []
     if cell is not None and cell.range is not None and value not in cell.range:
-        allowed = (str(cell.range),)
+        refused.append((str(cell.range),))
+    for allowed in refused:
         yield Failure(
-            f"{name}.value", where, f"{where} is {value!r:.80}", {where: value}, aspect="value", allowed=allowed
+            f"{info.name}.value",
+            where,
+            f"{where} is {value!r:.80}",
+            {where: value},
+            aspect="value",
+            structural=not spec.taken.loose(info.name, "value", value),
+            allowed=allowed,
         )
 
 
@@ -216,88 +190,3 @@ def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[Any, 
     if allowed:
         message = f"{where} has an unknown value"
         yield Failure(f"{name}.value", where, message, {where: None}, unknown=True, aspect="value", allowed=allowed)
-
-
-def _rules(
-    forms: Iterable[RuleForm],
-    context: Context,
-    where: str,
-    broken: list[tuple[RuleForm, str, Broken]],
-    lost: frozenset[str],
-    facts: Facts,
-) -> Iterator[tuple[Failure, RuleForm]]:
-    """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
-    failed: set[str] = set()
-    for form in forms:
-        if failed.intersection(form.after) or lost & form.fields:
-            continue
-        answer = facts.judge(form, context)
-        if answer is True:
-            continue
-        if isinstance(answer, Broken):
-            failed.add(form.name)
-            broken.append((form, where, answer))
-            continue
-        if answer is False:
-            failed.add(form.name)
-        elif form.variable is not None:
-            continue  # the cell of the type that is not known says so already
-        key = (id(form), id(context), where)
-        if key not in facts.told:
-            facts.told[key] = _failure(form, context, where, unknown=answer is UNKNOWN)
-        yield facts.told[key], form
-
-
-def _failure(form: RuleForm, context: Context, where: str, *, unknown: bool) -> Failure:
-    message, values = explain(form.require, context)
-    if form.variable is not None:
-        message = message.replace(form.require.text, str(form.because), 1)
-    if form.when is not None and applies(form, context) is UNKNOWN:
-        condition, open_values = explain(form.when, context)
-        message, values = f"{form.require.text} where {condition}", open_values
-    if where:
-        message = _spoken(message, where)
-        values = {_spoken(text, where): value for text, value in values.items()}
-    return Failure(
-        rule=form.name,
-        where=where or _place(form.require, values),
-        message=message,
-        values={text: _plain(value) for text, value in values.items()},
-        fix=form.fix,
-        unknown=unknown,
-        scope=form.scope,
-        structural=form.structural,
-    )
-
-
-def _spoken(text: str, where: str) -> str:
-    """Name the field that a tensor rule was judged on."""
-    return text.replace("(tensor)", f"({where})").replace("tensor.", f"{where}.")
-
-
-def _place(rule: Rule, values: Mapping[str, Any]) -> str:
-    """The field to point at: an attribute that is compared itself, else the first field that the explanation names."""
-    named = [name for name in rule.fields if name in values]
-    named = named or [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
-    return min(named, key=lambda name: (rule.text.find(name), name), default="")
-
-
-def _found(value: Any) -> Any:
-    """What a descriptor holds where something else belongs: as it is where that is short, else told."""
-    if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < PRINTABLE):
-        return value
-    return value if isinstance(value, str) and len(value) <= 200 else shown(value, 200)
-
-
-def _plain(value: Any) -> Any:
-    if value is UNKNOWN:
-        return None
-    if isinstance(value, str):
-        return str(value) if len(value) <= 200 else shown(value)
-    if isinstance(value, int) and abs(value) >= PRINTABLE:
-        return shown(value)
-    if isinstance(value, Size2D | ScaleBias):
-        return {name: _plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, Descriptor):
-        return shown(value, 200)
-    return [_plain(v) for v in value] if isinstance(value, tuple | list | range) else value

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Resolved, RuleForm
-    from specgate.validate.explain import Failure
+    from specgate.validate.failures import Failure
 
 __all__ = ["Facts", "applies"]
 

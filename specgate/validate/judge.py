@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.explain import Failure, explain_at
+from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
 from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
 from specgate.validate.reach import Reach
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Side
     from specgate.spec.tables import OperatorSpec
     from specgate.targets import Target
+    from specgate.validate.failures import Failure
     from specgate.verdict import Basis
 
 __all__ = ["answer", "domainless", "explained"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specgate.levels import LevelSet
 from specgate.spec.tables import dialect as load_dialect
+from specgate.validate.fixes import own_fix
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Side
     from specgate.spec.tables import Dialect, OperatorSpec
     from specgate.targets import Target
-    from specgate.validate.explain import Failure
+    from specgate.validate.failures import Failure
 
 __all__ = ["finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
 
@@ -52,6 +53,8 @@ def finding(
             else "documented, but builds refuse it"
         )
         message += f" ({kind}{_asked(level, side, dialect)})"
+    if failure.aspect == "rule":
+        message += "."
     return Finding(
         id=rule_id(dialect.name, spec.name, failure.rule, failure.scope),
         severity="note" if failure.unknown else "error",
@@ -60,9 +63,10 @@ def finding(
         values=failure.values,
         first_level=None if failure.unknown else taken.first,
         levels=() if failure.unknown else tuple(taken),
-        fix=_fix(failure, dialect, level, taken),
+        fix=_fix(failure, spec, level, taken),
         basis=side,
         target=target,
+        rule=failure.formula,
     )
 
 
@@ -88,17 +92,13 @@ def _list(words: tuple[str, ...]) -> str:
     return ", ".join(shown)
 
 
-def _fix(failure: Failure, dialect: Dialect, level: str, taken: LevelSet) -> str | None:
+def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> str | None:
     """Propose a change: the rule's own words, a type to cast to, or a level that takes the whole descriptor."""
     if failure.unknown:
         return None
-    proposals = [failure.fix] if failure.fix else []
-    if failure.aspect == "type" and failure.values:
-        found = next(iter(failure.values.values()))
-        near = _nearest(str(found), failure.allowed, dialect)
-        if near:
-            proposals.append(f"cast {failure.where} to {near}")
-    later = _later(level, taken, dialect)
+    own = own_fix(failure, spec, level)
+    proposals = [own] if own else []
+    later = _later(level, taken, spec.dialect)
     if later:
         proposals.append(later)
     return " or ".join(proposals) or None
@@ -108,28 +108,6 @@ def _later(level: str, taken: LevelSet, dialect: Dialect) -> str | None:
     """Propose the first later level that takes the whole descriptor."""
     later = next((at for at in taken if dialect.position[at] > dialect.position[level]), None)
     return None if later is None else f"use {dialect.spoken(later)}"
-
-
-def _nearest(found: str, allowed: tuple[str, ...], dialect: Dialect) -> str | None:
-    """Return the allowed type closest to `found`: of its kind and width first, then the same kind, then any integer."""
-    if found not in dialect.types or not allowed:
-        return None
-
-    def distance(name: str) -> tuple[int, int, int]:
-        ours, theirs = dialect.types[found], dialect.types.get(name, {})
-        mine, other = _family(found, dialect), _family(name, dialect)
-        width = (theirs.get("bits") or 0) - (ours.get("bits") or 0)
-        kind = 0 if mine == other else 1 if {mine, other} == {"i", "u"} else 2
-        return (kind, 0 if width >= 0 else 1, abs(width))
-
-    best = min(allowed, key=distance)
-    return best if distance(best)[0] < 2 else None
-
-
-def _family(name: str, dialect: Dialect) -> str:
-    """i, u, f, c or another first letter of what numpy calls the type."""
-    numpy = str(dialect.types.get(name, {}).get("numpy") or name.lower())
-    return "f" if numpy.startswith("bf") else numpy[:1]
 
 
 def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet) -> Finding:

@@ -157,3 +157,13 @@ def test_the_output_says_how_much_of_a_transposed_convolution_there_is(behind, m
         output_padding=[0], groups=1, sizes=(1, 1, size),
     )  # fmt: skip
     assert found.ravel().tolist() == expected
+
+
+@pytest.mark.parametrize("behind", [2, 3])
+def test_a_backward_output_that_lies_behind_all_results_is_zeros(behind):
+    """As many output paddings as the output has places, or more, leave no place for a result."""
+    inputs, filters = np.ones((1, 2, 3), np.float32), np.ones((2, 1, 2), np.float32)
+    changes = {"transposed": True, "output_padding": [behind], "sizes": [1, 1, 2]}
+    found = run(inputs, filters, np.ones((1, 1, 1), np.float32), **changes)
+    assert found.tolist() == [[[0, 0]]]
+    assert run(inputs, filters, **changes, activation=lambda x: x + 5).tolist() == [[[5, 5]]]

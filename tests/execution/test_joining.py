@@ -38,7 +38,7 @@ def test_parts_that_do_not_fit(parts):
         join(parts, axis=0)
 
 
-@pytest.mark.parametrize("shapes", [[], [[1, 2]], [[1, 3], [1, 0]], [[2, 1], [1, 2]], [[3], [0]]])
+@pytest.mark.parametrize("shapes", [[], [[1, 2]], [[1, 3], [1, 0]], [[2, 1], [1, 2]], [[3], [0]], [[1], [1]]])
 def test_sizes_that_do_not_make_up_the_whole(shapes):
     with pytest.raises(InputError, match="split"):
         split(np.zeros((1, 3)), shapes=shapes, axis=1)

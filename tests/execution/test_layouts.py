@@ -65,7 +65,7 @@ def expected_bytes(desc, buffers):
     return bytes(result)
 
 
-def model_of(desc, buffers, bindings=None):
+def model_of(desc, buffers, bindings=None, operator="ONE_HOT"):
     """A model whose resources are given byte by byte."""
     resources = {
         name: {"initialValuesDataType": "UINT8", "initialValues": list(data)}
@@ -74,7 +74,7 @@ def model_of(desc, buffers, bindings=None):
     return read_dx_model(
         {
             "resources": resources,
-            "dispatchables": {"it": {"type": "ONE_HOT", "desc": desc}},
+            "dispatchables": {"it": {"type": operator, "desc": desc}},
             "commands": [
                 {"type": "dispatch", "dispatchable": "it", "bindings": bindings or {name: name for name in NAMES}}
             ],
@@ -152,9 +152,35 @@ def nibbles(data):
     return [half for byte in data for half in (byte & 15, byte >> 4)]
 
 
+#: No operator with a kernel takes elements of 4 bits, nor indices that are no integers; this one takes any.
+ANY_HOT = """\
+operator: ANY_HOT
+summary: ONE_HOT of any types.
+source: [{page: none}]
+fields:
+  IndicesTensor: {kind: input}
+  ValuesTensor: {kind: input}
+  OutputTensor: {kind: output}
+  Axis: {kind: attribute, type: uint}
+support: {"1.0": {IndicesTensor: {types: any}, ValuesTensor: {types: any}, OutputTensor: {types: any}}}
+execute:
+  kernel: one_hot
+  arrays: {indices: IndicesTensor, values: ValuesTensor}
+  arguments: {axis: Axis, depth: "OutputTensor.sizes[Axis]"}
+  outputs: [OutputTensor]
+  "1.0": {index_axis: kept, negative_indices: from_end}
+"""
+
+
+@pytest.fixture
+def any_hot(scratch):
+    scratch("directml", any_hot=ANY_HOT)
+    return "ANY_HOT"
+
+
 @pytest.mark.parametrize(("kind", "shown"), [("UINT4", [9, 15]), ("INT4", [9, 15])])
-def test_four_bit_elements_are_packed_low_half_first(kind, shown):
-    """No support row has them, but the executor does not ask: one byte 0xF9 holds 9 (or -7), then 15 (or -1)."""
+def test_four_bit_elements_are_packed_low_half_first(kind, shown, any_hot):
+    """One byte 0xF9 holds 9 (or -7), then 15 (or -1)."""
     desc = {
         "IndicesTensor": {"DataType": "UINT32", "Sizes": [3, 1]},
         "ValuesTensor": {"DataType": kind, "Sizes": [1, 2]},
@@ -162,14 +188,14 @@ def test_four_bit_elements_are_packed_low_half_first(kind, shown):
         "Axis": 1,
     }
     buffers = [struct.pack("<3I", 1, 0, 2), b"\xf9\0\0\0", b"\x70" * 8]
-    result = run_dx_model(model_of(desc, buffers), "6.4", out=SILENT)["OutputTensor"].tobytes()
+    result = run_dx_model(model_of(desc, buffers, operator=any_hot), "6.4", out=SILENT)["OutputTensor"].tobytes()
     off, on = shown
     assert nibbles(result)[:9] == [off, on, off, on, off, off, off, off, on]
     assert nibbles(result)[9] == 7, "the half byte after the last element"
     assert result[5:] == b"\x70" * 3
 
 
-def test_four_bit_elements_with_strides():
+def test_four_bit_elements_with_strides(any_hot):
     desc = {
         "IndicesTensor": {"DataType": "UINT32", "Sizes": [2, 1]},
         "ValuesTensor": {"DataType": "UINT4", "Sizes": [1, 2], "Strides": [0, 3]},
@@ -177,7 +203,7 @@ def test_four_bit_elements_with_strides():
         "Axis": 1,
     }
     buffers = [struct.pack("<2I", 1, 0), b"\x21\x43\0\0", b"\xbb" * 4]
-    result = run_dx_model(model_of(desc, buffers), "6.4", out=SILENT)["OutputTensor"].tobytes()
+    result = run_dx_model(model_of(desc, buffers, operator=any_hot), "6.4", out=SILENT)["OutputTensor"].tobytes()
     assert nibbles(result)[:6] == [1, 4, 0xB, 0xB, 4, 1]
 
 
@@ -243,11 +269,11 @@ def test_offsets_count_elements_of_the_resource_and_are_aligned():
         run_dx_model(model_of(BASE, buffers, by_size), "6.4", out=SILENT)
 
 
-def test_undefined_elements_keep_their_bytes_and_are_reported():
+def test_undefined_elements_keep_their_bytes_and_are_reported(any_hot):
     desc = {**BASE, "IndicesTensor": {"DataType": "FLOAT32", "Sizes": [2, 1]}}
     buffers = [struct.pack("<2f", float("nan"), 1), ROOMY[1], bytes(range(24))]
     said: list[str] = []
-    result = run_dx_model(model_of(desc, buffers), "6.4", out=said.append)["OutputTensor"]
+    result = run_dx_model(model_of(desc, buffers, operator=any_hot), "6.4", out=said.append)["OutputTensor"]
     assert result[:12].tobytes() == bytes(range(12))
     assert result[12:].view(np.int32).tolist() == [0, 1, 0]
     assert said == ["Resource 'OutputTensor': 3 elements of OutputTensor are undefined and keep their bytes"]

@@ -9,6 +9,7 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
 from specgate.execution.kernels import find_kernel
+from specgate.validate.check import check_at
 
 ROW = np.arange(3, dtype=np.float32)
 MATRIX = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -232,3 +233,38 @@ def test_a_tuple_of_no_numbers_leads_to_all():
     nowhere, updates = np.zeros((2, 0), np.int64), np.stack([ROW + 1, ROW + 2])
     assert find_kernel("scatter_tuples")(ROW, nowhere[:1], updates[:1]).tolist() == [1, 2, 3]
     assert find_kernel("scatter_tuples")(ROW, nowhere, updates, reduction="add").tolist() == [3, 6, 9]
+
+
+def test_axes_may_be_a_scalar() -> None:
+    assert find_kernel("insert_dimensions")(ROW, np.array(-1)).shape == (3, 1)
+    assert find_kernel("remove_dimensions")(ROW.reshape(3, 1), np.array(1)).shape == (3,)
+
+
+def test_a_norm_of_order_0_is_a_power_of_infinity() -> None:
+    pool = {
+        "op_type": "GlobalLpPool", "inputs": [{"elem_type": "FLOAT", "shape": [1, 3, 1]}], "outputs": [],
+        "attributes": {"p": 0},
+    }  # fmt: skip
+    inputs = np.array([[[0.5], [0], [-2]]], np.float32)
+    assert execute_at(read_dict(pool, "onnx"), {"X": inputs}, "22")["Y"].ravel().tolist() == [1, 1, 1]
+    pool["inputs"] = [{"elem_type": "FLOAT", "shape": [1, 1, 3]}]
+    assert execute_at(read_dict(pool, "onnx"), {"X": inputs.reshape(1, 1, 3)}, "22")["Y"].item() == np.inf
+
+
+@pytest.mark.parametrize("counts", [[2, 3], [1, 5], [0, 2], [7, 1]])
+def test_tiles_are_what_numpy_makes(counts: list[int]) -> None:
+    assert np.array_equal(find_kernel("tile_by")(MATRIX, np.array(counts)), np.tile(MATRIX, counts))
+
+
+@pytest.mark.parametrize(("kind", "scale"), [("QuantizeLinear", [2]), ("QuantizeLinear", [2, 3])])
+def test_scales_of_blocks_that_are_none_are_refused_by_rule_and_kernel(kind: str, scale: list[int]) -> None:
+    whole = [*scale[:-1], 5] if len(scale) > 1 else [2]
+    node = {
+        "op_type": kind, "inputs": [{"elem_type": "FLOAT", "shape": s} for s in (whole, scale)], "outputs": [],
+        "attributes": {"axis": -1, "block_size": 2 if len(scale) == 1 else 0},
+    }  # fmt: skip
+    assert check_at(read_dict(node, "onnx"), "25").accepted is False
+    with pytest.raises(InputError):
+        execute_at(
+            read_dict(node, "onnx"), {"x": np.ones(whole, np.float32), "y_scale": np.ones(scale, np.float32)}, "25"
+        )

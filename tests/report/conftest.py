@@ -44,6 +44,7 @@ def sample() -> Report:
                 where="axis",
                 values={"axis": 4, "rank(indices)": 3},
                 fix="set axis to a value from -4 to 3",
+                rule="axis < rank(indices) + 1",
                 target="onnx:17",
                 location=one_hot,
             ),

@@ -14,7 +14,7 @@ from tests.paths import ROOT
 
 def test_a_rule_of_a_table_says_what_it_asks_for_and_at_which_levels() -> None:
     known = about("directml/ONE_HOT/axis-range")
-    assert known.says == "Axis is less than the DimensionCount of IndicesTensor"
+    assert known.says == "Axis must be less than the DimensionCount of IndicesTensor"
     assert known.lines[0] == "2.0..6.4: Axis < rank(IndicesTensor)"
     assert (
         known.lines[-1] == "specgate rule directml/ONE_HOT/axis-range prints an example that passes and one that fails"

@@ -34,6 +34,7 @@ def test_the_whole_document(sample: Report) -> None:
     place = {"file": "models/a.onnx", "line": None, "node": "graph/node[3] 'OneHot_3'", "operator": "OneHot"}
     nothing: dict[str, Any] = {
         "where": "",
+        "rule": None,
         "values": {},
         "first_level": None,
         "levels": [],
@@ -72,6 +73,7 @@ def test_the_whole_document(sample: Report) -> None:
                 "severity": "error",
                 "message": "axis < rank(indices) + 1, but axis is 4 and rank(indices) is 3",
                 "where": "axis",
+                "rule": "axis < rank(indices) + 1",
                 "values": {"axis": 4, "rank(indices)": 3},
                 "fix": "set axis to a value from -4 to 3",
                 "target": "onnx:17",
@@ -83,6 +85,7 @@ def test_the_whole_document(sample: Report) -> None:
                 "severity": "warning",
                 "message": "OutputTensor takes ranks 4, but rank(OutputTensor) is 5",
                 "where": "OutputTensor",
+                "rule": None,
                 "values": {"rank(OutputTensor)": 5},
                 "first_level": "3.0",
                 "levels": ["3.0", "3.1"],

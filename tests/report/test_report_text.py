@@ -18,8 +18,8 @@ def test_at_eighty_columns(sample: Report) -> None:
         models/a.onnx
             note     onnx:17       onnx/ir-version
                      the IR version is 11
-          graph/node[3] 'OneHot_3' (OneHot)
-              indices INT64 [batch, 3, ?]; depth INT64 []; values unknown
+          graph/node[3] 'OneHot_3' (OneHot)   indices INT64 [batch,3,?], depth INT64 [],
+              values unknown
             error    onnx:17       onnx/OneHot/axis-range axis
                      axis < rank(indices) + 1, but axis is 4 and rank(indices) is 3
                      fix: set axis to a value from -4 to 3
@@ -43,10 +43,9 @@ def test_at_thirty_columns_and_below(sample: Report) -> None:
     expected = dedent("""\
         models/a.onnx
           graph/node[3] 'OneHot_3'
-            (OneHot)
-              indices INT64 [batch, 3,
-                ?]; depth INT64 [];
-                values unknown
+              (OneHot)   indices INT64
+              [batch,3,?], depth INT64
+              [], values unknown
             error onnx:17
               onnx/OneHot/axis-range
               axis
@@ -74,6 +73,13 @@ def test_at_thirty_columns_and_below(sample: Report) -> None:
         """)
     assert text(sample, width=30, verbose=True) == expected
     assert text(sample, width=0, verbose=True) == expected
+
+
+def test_the_expression_of_a_rule_is_shown_on_request_only(sample: Report) -> None:
+    line = "             rule: axis < rank(indices) + 1\n"
+    assert line not in text(sample, verbose=True)
+    assert text(sample, rules=True).replace(line, "") == text(sample)
+    assert line in text(sample, rules=True)
 
 
 def test_undecided_nodes_are_listed_only_when_verbose(sample: Report) -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, tensor
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
-from specgate.rules.explain import explain
+from specgate.rules.explain import decisive, explain
+from specgate.rules.words import words
 from specgate.spec import tables
 from specgate.validate.explain import explain_at
 
@@ -265,9 +266,10 @@ def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
         return Broken
     assert answer in {True, False, UNKNOWN}
     if answer is not True:
-        message, found = explain(form.require, context)
-        assert message.startswith(form.require.text)
-        assert all(isinstance(text, str) for text in found)
+        assert all(isinstance(text, str) for text in explain(form.require, context))
+        said = words(decisive(form.require, context), context)
+        assert said.isprintable()
+        assert len(said) < 1000
     return answer
 
 

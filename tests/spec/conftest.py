@@ -120,7 +120,7 @@ support:
       InputTensor: {ranks: 4, types: [FLOAT32]}
       OutputTensor: {ranks: 4, types: [FLOAT32]}
 rules:
-  same-rank: rank(InputTensor) == rank(OutputTensor)
+  same-rank: {require: rank(InputTensor) == rank(OutputTensor), because: both must have the same rank}
 examples:
   one:
     source: own

@@ -112,6 +112,16 @@ MISTAKES = {
         "21: rules.same-rank.after: unknown rule 'axis-rnge'",
     ),
     "array of the kernel": ("indices: Input", "indices: Axis", "25: execute.arrays: 'Axis' is no tensor field"),
+    "field that the kernel lacks": (
+        "outputs: [Output]",
+        "outputs: [Output]\n  lacks: {Axis: [INT8]}",
+        "28: execute.lacks: 'Axis' is no tensor field",
+    ),
+    "type that the kernel lacks": (
+        "outputs: [Output]",
+        "outputs: [Output]\n  lacks: {Input: [INT9]}",
+        "28: execute.lacks.Input: unknown type 'INT9'",
+    ),
     "output of the kernel": ("outputs: [Output]", "outputs: [Out]", "27: execute.outputs: 'Out' is no tensor field"),
     "argument of the kernel": (
         "axis: Axis}",
@@ -124,6 +134,11 @@ MISTAKES = {
         f"28: execute.2.0.index_axis: unknown name 'mode'; {KNOWN}, at column 1 of: mode",
     ),
 }  # fmt: skip
+
+
+def test_a_guard_is_structural(operator_problems) -> None:
+    first, *_ = operator_problems("because: both have as many dimensions", "guard: true\n    structural: false")
+    assert first.startswith("operators/copy.yaml:20: rules.same-rank: a rule that the executor holds is structural")
 
 
 @pytest.mark.parametrize(("old", "new", "line"), MISTAKES.values(), ids=MISTAKES.keys())

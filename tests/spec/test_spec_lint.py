@@ -24,7 +24,9 @@ support:
     InputTensor: {ranks: 1..8, types: [FLOAT32]}
     OutputTensor: {ranks: 1..8, types: [FLOAT32]}
 rules:
-  same-rank: rank(InputTensor) == rank(OutputTensor)
+  same-rank:
+    require: rank(InputTensor) == rank(OutputTensor)
+    because: both must have the same rank
 examples:
   one:
     source: own
@@ -61,6 +63,25 @@ FAILING = {
     "no-source": [("page: own", "note: from memory", "expected a source with a page, a path or a package")],
     "forgotten-cell": [
         ('  "3.0":\n    InputTensor: {ranks: 1..8, types: [FLOAT32]}\n', '  "3.0":\n', "InputTensor has no cell in 3.0")
+    ],
+    "rules-in-words": [
+        (
+            "    because: both must have the same rank\n",
+            "",
+            "rules.same-rank: expected because: what must be, in a sentence",
+        ),
+        (
+            "because: both must have the same rank",
+            "because: rank(InputTensor) must be that of OutputTensor",
+            "rules.same-rank: expected because without 'rank(', which is for the expression",
+        ),
+        (
+            "same rank",
+            "same rank, a == b",
+            "rules.same-rank: expected because without '==', which is for the expression",
+        ),
+        ("same rank", "same rank.", "rules.same-rank: expected because without a period at its end"),
+        ("same rank", "same rank" + " again" * 40, "rules.same-rank: expected because of at most 200 characters"),
     ],
     "overlapping-cases": [],
     "examples-hold": [

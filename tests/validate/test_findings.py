@@ -43,10 +43,12 @@ def test_a_rule(one_hot) -> None:
         specgate.Finding(
             id="directml/ONE_HOT/axis-range",
             severity="error",
-            message="Axis < rank(IndicesTensor), but Axis is 4 and rank(IndicesTensor) is 4",
+            message="Axis must be less than the DimensionCount of IndicesTensor: Axis is 4 and IndicesTensor has rank 4.",
             where="Axis",
             values={"Axis": 4, "rank(IndicesTensor)": 4},
+            fix="set Axis to 3 or less",
             target="directml:4.1",
+            rule="Axis < rank(IndicesTensor)",
         ),
     )
 
@@ -75,7 +77,7 @@ def test_a_type_that_never_comes(one_hot) -> None:
         found.message
         == "IndicesTensor is FLOAT32, which is not taken at feature level 2.1 (UINT32); no feature level takes it"
     )
-    assert (found.first_level, found.levels, found.fix) == (None, (), None)
+    assert (found.first_level, found.levels, found.fix) == (None, (), "give IndicesTensor the type UINT32")
 
 
 def test_ranks_that_come_later(one_hot) -> None:
@@ -88,7 +90,7 @@ def test_ranks_that_come_later(one_hot) -> None:
     assert {f.message for f in verdict.findings} == {
         f"{name} has rank 3, which is not taken at feature level 2.1 (4); accepted by 3.0..6.4" for name in tensors
     }
-    assert {f.fix for f in verdict.findings} == {"use feature level 3.0"}
+    assert {f.fix for f in verdict.findings} == {f"give {name} rank 4 or use feature level 3.0" for name in tensors}
 
 
 def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
@@ -100,7 +102,7 @@ def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
     assert [(f.where, f.first_level, f.fix) for f in verdict.findings] == [
         ("IndicesTensor", "4.1", "cast IndicesTensor to UINT32 or use feature level 4.1"),
         ("ValuesTensor", "4.1", "cast ValuesTensor to FLOAT32 or use feature level 4.1"),
-        ("OutputTensor", "4.1", "cast OutputTensor to FLOAT32 or use feature level 4.1"),
+        ("OutputTensor", "4.1", "give OutputTensor the type FLOAT32 or use feature level 4.1"),
     ]
 
 
@@ -108,7 +110,7 @@ def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
     data = changed(one_hot, IndicesTensor__DataType="INT64", Axis=7)
     assert [(f.where, f.fix) for f in specgate.check(data, "directml:2.1").findings] == [
         ("IndicesTensor", "cast IndicesTensor to UINT32"),
-        ("Axis", None),
+        ("Axis", "set Axis to 3 or less"),
     ]
 
 
@@ -133,17 +135,16 @@ def test_rules_of_every_tensor(one_hot) -> None:
     ]
     assert [f.message for f in verdict.findings] == [
         (
-            "ValuesTensor.TotalTensorSizeInBytes >= minimum_size(ValuesTensor), "
-            "but ValuesTensor.TotalTensorSizeInBytes is 7 and minimum_size(ValuesTensor) is 8"
+            "The buffer must hold the last element that sizes and strides reach, rounded up to 4 bytes: "
+            "TotalTensorSizeInBytes of ValuesTensor is 7 and the least size in bytes of ValuesTensor is 8."
         ),
         (
-            "OutputTensor.GuaranteedBaseOffsetAlignment == 0 or power_of_two(OutputTensor.GuaranteedBaseOffsetAlignment) and "
-            "OutputTensor.GuaranteedBaseOffsetAlignment * 8 >= bits(OutputTensor), "
-            "but OutputTensor.GuaranteedBaseOffsetAlignment is 3 and power_of_two(OutputTensor.GuaranteedBaseOffsetAlignment) "
-            "is False and OutputTensor.GuaranteedBaseOffsetAlignment * 8 is 24 and bits(OutputTensor) is 32"
+            "An alignment must be 0 or a power of two that is at least one element: GuaranteedBaseOffsetAlignment of "
+            "OutputTensor is 3 and the number of bits of an element of OutputTensor is 32."
         ),
-        "OutputTensor.Flags in (0, 1), but OutputTensor.Flags is 2",
+        "Flags must be DML_TENSOR_FLAG_NONE or DML_TENSOR_FLAG_OWNED_BY_DML: Flags of OutputTensor is 2.",
     ]
+    assert verdict.findings[2].rule == "OutputTensor.Flags in (0, 1)"
     assert verdict.findings[2].values == {"OutputTensor.Flags": 2}
     assert verdict.findings[0].fix == "leave TotalTensorSizeInBytes out or raise it to the minimum"
 
@@ -203,7 +204,7 @@ def test_causes_without_echoes(one_hot, changes: dict[str, Any], ids: list[str])
 def test_required(one_hot) -> None:
     (found,) = specgate.check(changed(one_hot, Axis=None), "directml:4.1").findings
     assert found.message == "Axis is required, but the descriptor does not give it"
-    assert (found.id, found.where, found.fix) == ("directml/ONE_HOT/Axis.required", "Axis", None)
+    assert (found.id, found.where, found.fix) == ("directml/ONE_HOT/Axis.required", "Axis", "give Axis")
 
 
 def test_the_operator_itself(one_hot) -> None:
@@ -314,10 +315,10 @@ def test_a_value_is_not_taken_where_its_field_does_not_exist(scratch) -> None:
 def test_forms_of_a_rule(scratch) -> None:
     scratch(many=MANY)
     (early,) = specgate.check(many(Fused=True), "directml:3.0").findings
-    assert early.message == "Count == 1, but Count is 2; accepted by 4.0..4.1"  # Fused is a field of 3.0..4.1
-    assert (early.id, early.fix) == ("directml/SCRATCH/fused-pair", "use feature level 4.0")
+    assert early.message == "Count == 1: Count is 2; accepted by 4.0..4.1."  # Fused is a field of 3.0..4.1
+    assert (early.id, early.fix) == ("directml/SCRATCH/fused-pair", "set Count to 1 or use feature level 4.0")
     (late,) = specgate.check(many(Count=100), "directml:4.0").findings
-    assert late.message == "Count < 100, but Count is 100"  # before 4.0 it was 4 at most
+    assert late.message == "Count < 100: Count is 100."  # before 4.0 it was 4 at most
     assert (late.id, late.fix) == ("directml/SCRATCH/fused-pair", "use fewer")
 
 
@@ -434,8 +435,8 @@ def test_a_level_without_a_build_takes_the_word_of_those_next_to_it():
         level: specgate.check({"type": "ELEMENT_WISE_ABS", "desc": desc}, f"directml:{level}").findings[0].message
         for level in ("6.0", "6.1")
     }
-    assert messages["6.0"].endswith("(documented, but builds refuse it: 6.0 has none to ask, those of 5.2 and 6.1 do)")
-    assert messages["6.1"].endswith("(documented, but builds refuse it)")
+    assert messages["6.0"].endswith("(documented, but builds refuse it: 6.0 has none to ask, those of 5.2 and 6.1 do).")
+    assert messages["6.1"].endswith("(documented, but builds refuse it).")
 
 
 def test_the_levels_without_a_build_are_those_that_no_oracle_lists():

@@ -25,7 +25,7 @@ def test_branches_have_equal_outputs():
     assert checked("If", [BOOL], then_branch={"outputs": [FLOAT]}, else_branch={"outputs": [FLOAT]}).accepted is True
     less = checked("If", [BOOL], then_branch={"outputs": [FLOAT, FLOAT]}, else_branch={"outputs": [FLOAT]})
     assert [f.id for f in less.findings] == ["onnx/If/same-count"]
-    assert "len(then_branch.outputs) is 2 and len(else_branch.outputs) is 1" in less.findings[0].message
+    assert "then_branch.outputs has 2 tensors and else_branch.outputs has 1 tensor" in less.findings[0].message
     other = checked("If", [BOOL], then_branch={"outputs": [FLOAT]}, else_branch={"outputs": [INT64]})
     assert [f.id for f in other.findings] == ["onnx/If/same-types"]
 

@@ -14,13 +14,14 @@ from specgate.rules.compile import compile_resolved
 from specgate.rules.fused import Fusible
 from specgate.spec import tables
 from specgate.spec.forms import Cell, FieldInfo
-from specgate.validate.explain import Failure, explain_at
+from specgate.validate.explain import explain_at
 from specgate.validate.message import finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from specgate.spec.tables import OperatorSpec
+    from specgate.validate.failures import Failure
 
 INPUT = {"kind": "input"}
 RELU: dict[str, Any] = {"operator": "RELU", "fields": {"X": INPUT, "Y": {"kind": "output"}}, "support": {"1.0": {}}}
@@ -118,8 +119,8 @@ def test_what_a_field_takes(fusing, value: Descriptor | None, listed: list[str] 
 
 
 BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
-    "not listed": (operator("LATE"), ("", "F is LATE"), False),
-    "no table": (operator("EARLY"), ("", "F is EARLY"), False),
+    "not listed": (operator("LATE"), ("", "F is LATE"), True),
+    "no table": (operator("EARLY"), ("", "F is EARLY"), True),
     "tensor": (
         operator("RELU", X=tensor("INT8", [1])),
         (".X", "F states X, but a fused operator has no tensors of its own"),
@@ -217,7 +218,7 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
             "scratch/SCRATCH/F.operator",
             "F",
             "F is LINEAR, which is not taken at feature level 1.0 (RELU); no feature level takes it",
-            None,
+            "set F to RELU",
         ),
         (
             "scratch/SCRATCH/F.operator",
@@ -254,7 +255,7 @@ LINE = {"S": {"kind": "attribute", "type": "scale-bias", "optional": True}}
         (LINE, {"flat": "S.Scale == 0"}, {}, ScaleBias(0.0, 1.0), []),
         (LINE, {"flat": "S.Scale == 0"}, {}, ScaleBias(0.5, 1.0), [("flat", "S.Scale is 0.5")]),
         (LINE, {"flat": "S.Scale == 0"}, {}, None, []),
-        (LINE, {"packed": "not present(S)"}, {}, ScaleBias(0.5, 1.0), [("packed", "present(S) is True")]),
+        (LINE, {"packed": "not present(S)"}, {}, ScaleBias(0.5, 1.0), [("packed", "S is given")]),
         (SIZE, {"wide": "S.Width > 2"}, {}, 3, [("wide", "S is 3")]),
         (SIZE, {"wide": "S.Width > 2"}, {}, [3, 2], [("wide", "S is [3, 2]")]),
         (SIZE, {"wide": "S.Width > 2"}, {}, ScaleBias(3.0, 2.0), [("wide", "'Scale': 3.0")]),

@@ -106,8 +106,8 @@ def test_a_rule_that_builds_waive(gate) -> None:
     (found,) = specgate.check(data, "directml:3.0").findings
     assert found.id == "directml/GATE/same-rank"
     assert found.message == (
-        "rank(InputTensor) == rank(OutputTensor), but rank(InputTensor) is 2 and rank(OutputTensor) is 3 "
-        "(undocumented, but builds at this level accept it)"
+        "rank(InputTensor) == rank(OutputTensor): InputTensor has rank 2 and OutputTensor has rank 3 "
+        "(undocumented, but builds at this level accept it)."
     )
 
 
@@ -118,12 +118,12 @@ def test_a_rule_that_only_builds_hold(gate) -> None:
     assert found.id == "directml/GATE/no-overlap"
     assert found.basis == "observed"
     assert found.message == (
-        "not overlapping(OutputTensor), but overlapping(OutputTensor) is True; accepted by 1.0..2.1 "
-        "(documented, but builds refuse it)"
+        "not overlapping(OutputTensor): the strides of OutputTensor let elements overlap; accepted by 1.0..2.1 "
+        "(documented, but builds refuse it)."
     )
     assert (found.first_level, found.levels, found.fix) == ("1.0", ("1.0", "2.0", "2.1"), "leave Strides out")
     (alone,) = specgate.check(data, "directml:3.0", "observed").findings
-    assert alone.message.endswith("accepted by 1.0..2.1")
+    assert alone.message.endswith("accepted by 1.0..2.1.")
 
 
 def test_what_both_refuse_is_said_once_and_without_words(gate) -> None:
@@ -193,7 +193,7 @@ def test_the_default_accepts_only_what_both_take(openvino_one_hot) -> None:
         for basis in ("documented", "observed", "both")
     }
     assert [verdict.accepted for verdict in found.values()] == [False, True, False]
-    assert found["both"].findings[0].message.endswith("(undocumented, but builds at this level accept it)")
+    assert found["both"].findings[0].message.endswith("(undocumented, but builds at this level accept it).")
 
 
 SYSTEMS = """\

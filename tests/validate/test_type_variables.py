@@ -23,7 +23,7 @@ def check(operator: str, inputs: list[Any], outputs: list[Any] = (), target: str
 def test_two_inputs():
     (finding,) = check("Add", [FLOAT, INT64]).findings
     assert finding.id == "onnx/Add/T.same-type"
-    assert finding.message == "A and B share the type variable T, but type(A) is FLOAT and type(B) is INT64"
+    assert finding.message == "A and B must have the same type (T): A is FLOAT and B is INT64."
     assert finding.values == {"type(A)": "FLOAT", "type(B)": "INT64"}
     assert check("Add", [FLOAT, FLOAT]).accepted
 
@@ -31,7 +31,7 @@ def test_two_inputs():
 def test_an_output_that_is_stated_and_one_that_is_not():
     assert check("Add", [FLOAT, FLOAT], [FLOAT]).accepted
     (finding,) = check("Add", [FLOAT, FLOAT], [INT64]).findings
-    assert finding.message.startswith("A and C share the type variable T")
+    assert finding.message.startswith("A and C must have the same type (T)")
 
 
 def same_type(verdict):
@@ -42,14 +42,14 @@ def test_elements_of_an_array_and_what_shares_their_variable():
     assert check("Concat", [FLOAT, FLOAT, FLOAT], axis=0).accepted
     (finding,) = same_type(check("Concat", [FLOAT, FLOAT, INT64], axis=0))
     assert finding.id == "onnx/Concat/T.same-type"
-    assert "the tensors of inputs share the type variable T" in finding.message
-    assert "type(inputs[2]) is INT64" in finding.message
+    assert "The tensors of inputs must have the same type (T)" in finding.message
+    assert "inputs[2] is INT64" in finding.message
     (finding,) = same_type(check("Concat", [FLOAT, FLOAT], [INT64], axis=0))
-    assert finding.message.startswith("inputs and concat_result share the type variable T")
+    assert finding.message.startswith("inputs and concat_result must have the same type (T)")
 
 
 def test_elements_that_may_differ():
-    graph: dict[str, list[Any]] = {"inputs": [], "outputs": []}
+    graph: dict[str, list[Any]] = {"inputs": [], "outputs": [FLOAT, INT64]}
     condition = {"elem_type": "BOOL", "shape": []}
     assert check("If", [condition], [FLOAT, INT64], then_branch=graph, else_branch=graph).accepted
 
@@ -59,7 +59,7 @@ def test_an_input_left_out_hides_no_other():
     wrong = {"elem_type": "DOUBLE", "shape": []}
     assert check("Clip", [FLOAT, None, scalar]).accepted
     (finding,) = check("Clip", [FLOAT, None, wrong]).findings
-    assert finding.message.startswith("input and max share the type variable T")
+    assert finding.message.startswith("input and max must have the same type (T)")
 
 
 def test_an_unknown_type_leaves_it_open_and_hides_no_mistake():
@@ -83,7 +83,7 @@ def test_a_variable_that_is_another_one_in_later_versions():
 
 def test_its_reference():
     reference = rule_reference("onnx/BatchNormalization/T2.same-type")
-    assert reference["says"] == "input_mean and input_var share the type variable T2"
+    assert reference["says"] == "input_mean and input_var must have the same type (T2)"
     assert {held["levels"] for held in reference["holds"]} == {"15..28"}
 
 

@@ -18,7 +18,7 @@ def test_a_symbolic_size_is_named(one_hot) -> None:
     verdict = specgate.check(one_hot, "directml:4.1")
     assert (verdict.accepted, verdict.word, verdict.findings) == (None, "undecided", ())
     (found,) = [f for f in verdict.undecided if f.id == "directml/ONE_HOT/same-sizes"]
-    assert found.message.endswith("but for d = 2: IndicesTensor.sizes[d] is N and OutputTensor.sizes[d] is 3")
+    assert found.message.endswith(": dimension 2 is N in IndicesTensor and 3 in OutputTensor.")
     assert found.values == {"IndicesTensor.sizes[d]": "N", "OutputTensor.sizes[d]": 3}
     assert (found.severity, found.first_level, found.levels, found.fix) == ("note", None, (), None)
 
@@ -35,13 +35,13 @@ def test_two_symbols_may_be_equal(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"][2] = "N"
     one_hot["desc"]["OutputTensor"]["Sizes"][2] = "M"
     (found,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("same-sizes")]
-    assert found.message.endswith("IndicesTensor.sizes[d] is N and OutputTensor.sizes[d] is M")
+    assert found.message.endswith(": dimension 2 is N in IndicesTensor and M in OutputTensor.")
 
 
 def test_an_unknown_size(one_hot) -> None:
     one_hot["desc"]["IndicesTensor"]["Sizes"] = [1, 1, 3, None]
     (found,) = [f for f in specgate.check(one_hot, "directml:4.1").undecided if f.id.endswith("axis-size-one")]
-    assert found.message == "IndicesTensor.sizes[Axis] == 1, but IndicesTensor.sizes[Axis] is unknown"
+    assert found.message == "The size of IndicesTensor along Axis must be 1: dimension 3 of IndicesTensor is unknown."
     assert found.values == {"IndicesTensor.sizes[Axis]": None}
 
 
@@ -66,7 +66,7 @@ def test_an_unknown_rank(onnx_one_hot) -> None:
     verdict = specgate.check(onnx_one_hot, "onnx:17")
     open_rules = [(f.id, f.where) for f in verdict.undecided]
     assert open_rules == [("onnx/OneHot/axis-range", "axis"), ("onnx/OneHot/indices-rank", "indices")]
-    assert "rank(indices) is unknown" in verdict.undecided[0].message
+    assert "the rank of indices is unknown" in verdict.undecided[0].message
 
 
 def test_an_unknown_type(onnx_one_hot) -> None:
@@ -96,8 +96,12 @@ rules:
     verdict = specgate.check({"type": "WHEN", "desc": desc}, "directml:4.1")
     assert verdict.accepted is None
     found = {f.id: f.message for f in verdict.undecided}
-    assert found["directml/WHEN/pair"] == ("Count == 2 where InputTensor.sizes[0] == 1, but InputTensor.sizes[0] is N")
-    assert found["directml/WHEN/index"].startswith("InputTensor.sizes[Count] == 1 where InputTensor.sizes[0] == 1")
+    assert found["directml/WHEN/pair"] == (
+        "Count == 2 (whether this applies is not decided): dimension 0 of InputTensor is N."
+    )
+    assert found["directml/WHEN/index"].startswith(
+        "InputTensor.sizes[Count] == 1 (whether this applies is not decided): "
+    )
 
 
 def test_lowest_levels_that_are_open(one_hot) -> None:

@@ -118,7 +118,7 @@ def needs_of(name: str, item_size: int) -> tuple[float, float]:
 
     item_size: of its largest input's elements, in bytes.
     """
-    return (1.0, 1.25 * item_size) if name in _MOVING else _NEEDS.get(name, _USUAL)
+    return (1.0, 1.5 * item_size) if name in _MOVING else _NEEDS.get(name, _USUAL)
 
 
 def find_kernel(name: str) -> Callable[..., Any]:

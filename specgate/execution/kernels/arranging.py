@@ -65,7 +65,7 @@ def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] |
 
 def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     """Return `inputs` with dimensions of size 1, which stand at `axes` of the result."""
-    given = integers("unsqueeze", "axes", axes)
+    given = integers("unsqueeze", "axes", np.ravel(axes))
     rank = inputs.ndim + len(given)
     along = _places("unsqueeze", given, rank)
     if len(along) != len(given) or rank > memory.MAX_DIMENSIONS:
@@ -75,7 +75,7 @@ def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) 
 
 
 def _places(name: str, axes: NDArray[Any] | Sequence[int], rank: int) -> set[int]:
-    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", axes)}
+    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", np.ravel(axes))}
     for axis in along:
         check_axis(axis, rank, name)
     return along

@@ -75,15 +75,22 @@ def convolution(
     ]
     if transposed and sizes is not None:
         same_length("convolution", inputs.ndim, sizes=sizes)
-        places = [size - behind for size, behind in zip(sizes[2:], output_padding, strict=True)]
-    shape = shape_of("convolution", (inputs.shape[0], channels, *places))
+        places = [max(size - behind, 0) for size, behind in zip(sizes[2:], output_padding, strict=True)]
+        output_padding = [size - place for size, place in zip(sizes[2:], places, strict=True)]
+    if transposed and sizes is not None and 0 in places:
+        shape = shape_of("convolution", (inputs.shape[0], channels, *sizes[2:]))[:2] + tuple(places)
+    else:
+        shape = shape_of("convolution", (inputs.shape[0], channels, *places))
     if bias is not None:
         fit("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),
             (1, channels, *(1,) * rank))  # fmt: skip
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
     with np.errstate(all="ignore"):
-        result = _summed(wide(inputs), wide(kernel), shape, steps, groups, transposed=transposed)
-        if zeros_meet and not np.isfinite(wide(kernel)).all():
+        if 0 in shape:  # all of the output is behind the results
+            result = np.zeros(shape)
+        else:
+            result = _summed(wide(inputs), wide(kernel), shape, steps, groups, transposed=transposed)
+        if result.size and zeros_meet and not np.isfinite(wide(kernel)).all():
             result[_meet_zeros(inputs.shape, kernel, shape, steps, groups, transposed=transposed)] = np.nan
         if bias is not None:
             result += wide(bias)

@@ -38,7 +38,8 @@ def split(inputs: NDArray[Any], *, shapes: Sequence[Sequence[int]], axis: int) -
     """Return the parts of `inputs` that have these shapes, one behind the other along `axis`, in a list."""
     check_axis(axis, inputs.ndim, "split")
     others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
-    if not shapes or any((*shape[:axis], *shape[axis + 1 :]) != others for shape in map(tuple, shapes)):
+    fitting = all(len(s) == inputs.ndim and (*s[:axis], *s[axis + 1 :]) == others for s in map(tuple, shapes))
+    if not shapes or not fitting:
         raise InputError(f"split: expected parts of {list(inputs.shape)} along axis {axis}")
     sizes = [shape[axis] for shape in shapes]
     if any(size < 1 for size in sizes) or sum(sizes) != inputs.shape[axis]:

@@ -62,9 +62,14 @@ def tile_by(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
     if any(count < 0 for count in counts):
         raise InputError(f"tile: expected no repeats below 0, found {counts}")
     result = memory.empty(tuple(a * b for a, b in zip(inputs.shape, counts, strict=True)), inputs.dtype)
-    if result.size:
-        pairs = [n for pair in zip(counts, inputs.shape, strict=True) for n in pair]
-        result.reshape(pairs)[...] = inputs.reshape([n for size in inputs.shape for n in (1, size)])
+    if not result.size:
+        return result
+    result[tuple(slice(0, size) for size in inputs.shape)] = inputs
+    for axis, size in enumerate(inputs.shape):
+        along, done = np.moveaxis(result, axis, 0), size
+        while done < len(along):  # what is there already is copied behind itself
+            along[done : 2 * done] = along[: len(along) - done][:done]
+            done *= 2
     return result
 
 

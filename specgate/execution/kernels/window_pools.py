@@ -145,5 +145,5 @@ def pool_whole(inputs: NDArray[Any], *, function: str, p: int = 2) -> NDArray[An
     if function == "NORM":
         with np.errstate(all="ignore"):
             total = np.sum(np.abs(inputs.astype(np.float64)) ** p, axis=tuple(axes), keepdims=True)
-            return narrow(total ** (1.0 / p), inputs.dtype)
+            return narrow(total ** (1.0 / p if p else np.inf), inputs.dtype)
     return reduce_dimensions(inputs, list(axes), function=function, keep=True, none_of_none=True)

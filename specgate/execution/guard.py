@@ -1,0 +1,135 @@
+"""What is refused before a kernel runs, by the table alone: types, ranks and values that no row has, and its guards.
+
+A guard is a rule of the table that kernels rely on, or that none of them reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from specgate.descriptors.core import TensorDesc
+from specgate.errors import InputError, NoKernel
+from specgate.execution.memory import MAX_DIMENSIONS
+from specgate.rules.evaluate import Broken, Context, evaluate
+from specgate.rules.explain import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.forms import FieldInfo, RuleForm
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["hold_guards", "hold_rows"]
+
+#: Tensors that passed, remembered for each operator and level.
+_REMEMBERED: Final = 1024
+
+
+class _Guards(NamedTuple):
+    """The guards of one operator at one level, those of its tensors, and the tensors of each kind that passed."""
+
+    own: tuple[RuleForm, ...]
+    shared: tuple[RuleForm, ...]
+    read: frozenset[str]
+    passed: set[tuple[str, TensorDesc]]
+
+
+_guards: WeakKeyDictionary[OperatorSpec, dict[str, _Guards]] = WeakKeyDictionary()
+
+
+def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
+    """Raise InputError for a type, a rank or a value that no row of the table has, at whatever level.
+
+    Raises NoKernel for a type that a row has and the kernel lacks.
+    """
+    spec.taken.hold(descriptor)
+    for name, lacking in spec.raw["execute"].get("lacks", {}).items():
+        for where, tensor in _tensors(name, descriptor.fields.get(name)):
+            if tensor.type in lacking:
+                raise NoKernel(f"{spec.name} has no kernel for {where} of {tensor.type}")
+
+
+def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> None:
+    """Raise InputError where a guard does not hold at `level`; sizes that are unknown are those of `arrays`.
+
+    So too for arrays of more dimensions than are computed.
+    """
+    for name, array in arrays.items():
+        ranks = [each.ndim for each in array] if isinstance(array, list) else [array.ndim]
+        if max(ranks, default=0) > MAX_DIMENSIONS:
+            message = f"has {max(ranks)} dimensions, more than the {MAX_DIMENSIONS} that are computed"
+            raise InputError(message, place=name)
+    guards = _guards_of(spec, level)
+    if not guards.own and not guards.shared:
+        return
+    infos = spec.fields_at(level)
+    fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
+    for name, array in arrays.items():
+        fields[name] = _known(fields.get(name), array, valued=f"{name}.value" in guards.read)
+    if guards.shared:
+        for name, value in fields.items():
+            for where, tensor in _tensors(name, value):
+                _hold_tensor(tensor, where, infos[name], guards, spec, level)
+    if guards.own:
+        _hold(guards.own, Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines), None)
+
+
+def _hold_tensor(
+    tensor: TensorDesc, where: str, info: FieldInfo, guards: _Guards, spec: OperatorSpec, level: str
+) -> None:
+    key = (info.kind, tensor if tensor.value is None else tensor._replace(value=None))
+    if key in guards.passed:
+        return
+    context = Context({"tensor": tensor}, spec.dialect.limits(level), spec.dialect.bits)
+    _hold([form for form in guards.shared if form.applies_to(info)], context, where)
+    if len(guards.passed) < _REMEMBERED:
+        guards.passed.add(key)
+
+
+def _guards_of(spec: OperatorSpec, level: str) -> _Guards:
+    known = _guards.setdefault(spec, {})
+    if level not in known:
+        dialect = spec.dialect
+        own = dialect.rules_at(level, [form for form in spec.rule_forms if form.guard], ())
+        shared = tuple(form for form in dialect.tensor_rules_at(level, "documented") if form.guard)
+        known[level] = _Guards(own, shared, frozenset(path for form in own for path in form.require.needs), set())
+    return known[level]
+
+
+def _known(declared: Any, array: Any, *, valued: bool) -> Any:
+    """Return a tensor with the sizes of its array where its own are unknown, and its elements where rules read them."""
+    if isinstance(declared, TensorDesc):
+        sized = declared if declared.concrete else declared._replace(sizes=array.shape)
+        return sized._replace(value=tuple(array.ravel().tolist())) if valued else sized
+    if isinstance(declared, list | tuple) and isinstance(array, list):
+        return [_known(tensor, each, valued=False) for tensor, each in zip(declared, array, strict=True)]
+    return declared
+
+
+def _tensors(name: str, value: Any) -> Iterator[tuple[str, TensorDesc]]:
+    if isinstance(value, TensorDesc):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
+
+
+def _hold(forms: Iterable[RuleForm], context: Context, where: str | None) -> None:
+    for form in forms:
+        if _fails(form, context):
+            message, _ = explain(form.require, context)
+            raise InputError(f"{form.because}: {message}" if form.because else message, place=where)
+
+
+def _fails(form: RuleForm, context: Context) -> bool:
+    """Return whether a guard is known not to hold; one without a value is left to the kernel."""
+    try:
+        for rule in (form.when, form.require):
+            if rule is not None and any(context.absent(path) for path in rule.needs):
+                return False
+        if form.when is not None and evaluate(form.when, context) is not True:
+            return False
+        return evaluate(form.require, context) is False
+    except Broken:
+        return False

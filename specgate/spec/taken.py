@@ -1,0 +1,219 @@
+"""What an operator's rows take at any level: beyond it nothing is computed, whatever a kernel could do with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
+from specgate.errors import InputError
+from specgate.rules.language import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.spec.forms import Bounds, Cell, FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["Taken"]
+
+#: Signatures to remember; a use of an operator has few.
+_REMEMBERED: Final = 4096
+
+
+class _Row(NamedTuple):
+    """One row of one case, as the page has it or as builds do: its cells, and the fields that there are."""
+
+    fields: Mapping[str, FieldInfo]
+    cells: Mapping[str, Cell]
+
+    def values(self, name: str) -> tuple[Any, ...] | None:
+        """Return the values or fused operators that an attribute may have here; None where they are not listed."""
+        cell, info = self.cells.get(name), self.fields[name]
+        if info.fuses:
+            return cell.operators if cell is not None else None
+        return cell.values if cell is not None and cell.values is not None else info.words
+
+
+class Taken:
+    """The rows of one operator over all levels, those of its cases and what builds do instead among them."""
+
+    def __init__(self, spec: OperatorSpec) -> None:
+        self.spec = spec
+        self.rows: tuple[_Row, ...] = tuple(_rows(spec))
+        self._variables = bool(spec.dialect.raw["dialect"].get("type_variables"))
+        self._attributes = [info.name for info in spec.attributes if self._limited(info.name)]
+        self._fitting: set[Any] = set()
+
+    def hold(self, descriptor: Descriptor) -> None:
+        """Raise InputError where a type, a rank or a value is in no row, or the types of the inputs in none together.
+
+        Unknown ones are passed over.
+        """
+        signature = _signature(descriptor)
+        if signature not in self._fitting:
+            self._hold_cells(descriptor)
+            types = {name: _types(value) for name, value in descriptor.fields.items() if self._is_input(name)}
+            self._hold_together({name: found for name, found in types.items() if found})
+            if len(self._fitting) < _REMEMBERED:
+                self._fitting.add(signature)
+        for name in self._attributes:
+            for where, item in _items(name, descriptor.fields.get(name)):
+                if not self.takes_value(name, item):
+                    word = item.operator if isinstance(item, Descriptor) else repr(item)
+                    message = f"is {word:.60}, which no row of {self.spec.name} takes{self._listed(name)}"
+                    raise InputError(message, place=where)
+
+    def loose(self, name: str, aspect: str, item: Any) -> bool:
+        """Return whether a kernel may compute what the row of a level refuses: the dialect says so, and a row takes it.
+
+        aspect: ``type``, ``rank`` or ``value``; item: the tensor, or the value.
+        """
+        if aspect not in self.spec.dialect.raw["dialect"].get("loose", ()):
+            return False
+        if aspect == "type":
+            return self.takes_type(name, item.type)
+        if aspect == "rank":
+            return self.takes_rank(name, len(item.sizes))
+        return self.takes_value(name, item)
+
+    def takes_type(self, name: str, element_type: str) -> bool:
+        """Return whether some row takes tensors of a type in a field."""
+        types = self.types(name)
+        return types is None or element_type in types
+
+    def takes_rank(self, name: str, rank: int) -> bool:
+        """Return whether some row takes tensors of so many dimensions in a field."""
+        ranks = self._ranks(name)
+        return ranks is None or any(rank in each for each in ranks)
+
+    def takes_value(self, name: str, value: Any) -> bool:
+        """Return whether some row takes a value of an attribute, or one element of an array of them."""
+        if value is None or value is UNKNOWN:
+            return True
+        return any(_holds(row, name, value) for row in self._rows_with(name))
+
+    def types(self, name: str) -> tuple[str, ...] | None:
+        """Return the types that rows have for a field, in their order; None where a row does not limit them."""
+        cells = [row.cells.get(name) for row in self._rows_with(name)]
+        lists = [cell.types for cell in cells if cell is not None and cell.types is not None]
+        return tuple(dict.fromkeys(t for types in lists for t in types)) if len(lists) == len(cells) else None
+
+    def _ranks(self, name: str) -> tuple[Bounds, ...] | None:
+        cells = [row.cells.get(name) for row in self._rows_with(name)]
+        ranks = [cell.ranks for cell in cells if cell is not None and cell.ranks is not None]
+        return tuple(dict.fromkeys(ranks)) if len(ranks) == len(cells) else None
+
+    def _rows_with(self, name: str) -> Iterator[_Row]:
+        return (row for row in self.rows if name in row.fields)
+
+    def _limited(self, name: str) -> bool:
+        """Whether every row limits an attribute."""
+        return all(
+            row.values(name) is not None or (name in row.cells and row.cells[name].range is not None)
+            for row in self._rows_with(name)
+        )
+
+    def _listed(self, name: str) -> str:
+        values = dict.fromkeys(str(value) for row in self._rows_with(name) for value in row.values(name) or ())
+        return f" ({', '.join(values)})" if values else ""
+
+    def _hold_cells(self, descriptor: Descriptor) -> None:
+        for name, value in descriptor.fields.items():
+            for where, tensor in _items(name, value):
+                if not isinstance(tensor, TensorDesc):
+                    continue
+                if tensor.type is not None and not self.takes_type(name, tensor.type):
+                    listed = ", ".join(self.types(name) or ())
+                    message = f"is {tensor.type}, which no row of {self.spec.name} takes (it has {listed})"
+                    raise InputError(message, place=where)
+                if tensor.sizes is not None and not self.takes_rank(name, len(tensor.sizes)):
+                    listed = ", ".join(str(bounds) for bounds in self._ranks(name) or ())
+                    message = f"has {len(tensor.sizes)} dimensions, which no row of {self.spec.name} takes ({listed})"
+                    raise InputError(message, place=where)
+
+    def _is_input(self, name: str) -> bool:
+        """Whether a kernel gets its types; what it derives for outputs is held against their declaration."""
+        info = self.spec.fields.get(name)
+        return info is not None and info.kind == "input"
+
+    def _hold_together(self, types: Mapping[str, frozenset[str]]) -> None:
+        if not any(self._fits(row, types) for row in self.rows):
+            told = ", ".join(f"{name} is {' and '.join(sorted(found))}" for name, found in types.items())
+            raise InputError(f"{told}, which no row of {self.spec.name} takes together")
+
+    def _fits(self, row: _Row, types: Mapping[str, frozenset[str]]) -> bool:
+        shared: dict[str, set[str]] = {}
+        for name, found in types.items():
+            cell, info = row.cells.get(name), row.fields.get(name)
+            if info is None:
+                return False
+            if cell is None or cell.types is None:
+                continue
+            if not found.issubset(cell.types):
+                return False
+            if self._variables and cell.variable is not None and not info.heterogeneous:
+                shared.setdefault(cell.variable, set()).update(found)
+        return all(len(found) == 1 for found in shared.values())
+
+
+def _rows(spec: OperatorSpec) -> Iterator[_Row]:
+    """Yield every row of the page, then what builds do instead wherever that differs."""
+    for when, rows in spec.support:
+        for level, raw in rows.items():
+            yield _Row(spec.fields_at(level), spec.cells_of(raw, when, ()))
+    if not any(entry.get("support") for entry in spec.raw.get("observed", ())):
+        return
+    seen = set()
+    for level in spec.levels:
+        overlays = tuple(o for o in spec.overlays if o.cells and level in o.builds)
+        for when, rows in spec.support:
+            row = spec.row_at(level, rows)
+            key = (row, when, tuple(map(id, overlays)))
+            if row is not None and overlays and key not in seen:
+                seen.add(key)
+                yield _Row(spec.fields_at(level), spec.cells_of(rows[row], when, overlays))
+
+
+def _holds(row: _Row, name: str, value: Any) -> bool:
+    if isinstance(value, Size2D | ScaleBias):
+        return all(_holds(row, name, part) for part in value)
+    values, cell = row.values(name), row.cells.get(name)
+    if isinstance(value, Descriptor):
+        return values is None or value.operator in values
+    if values is not None and value not in values:
+        return False
+    if cell is None or cell.range is None:
+        return True
+    number: Any = value
+    return isinstance(value, int | float) and number in cell.range
+
+
+def _signature(descriptor: Descriptor) -> tuple[Any, ...]:
+    """Return what decides whether rows take the tensors: of each field the types and the ranks."""
+    parts: list[Any] = []
+    for name, value in descriptor.fields.items():
+        if isinstance(value, TensorDesc):
+            parts.append((name, value.type, None if value.sizes is None else len(value.sizes)))
+        elif isinstance(value, list | tuple):
+            found = {(t.type, None if t.sizes is None else len(t.sizes)) for t in _tensors(value)}
+            if found:
+                parts.append((name, frozenset(found)))
+    return tuple(parts)
+
+
+def _tensors(value: Any) -> Iterable[TensorDesc]:
+    if isinstance(value, list | tuple):
+        return (item for item in value if isinstance(item, TensorDesc))
+    return ()
+
+
+def _types(value: Any) -> frozenset[str]:
+    tensors = (value,) if isinstance(value, TensorDesc) else _tensors(value)
+    return frozenset(tensor.type for tensor in tensors if tensor.type is not None)
+
+
+def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc | Size2D | ScaleBias):
+        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
+    else:
+        yield name, value

@@ -1,0 +1,94 @@
+"""A fix for one failure, without changing the level: the table's own words, or what follows from what failed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from specgate.validate.casting import exact_up_to, nearest
+
+if TYPE_CHECKING:
+    from specgate.spec.tables import OperatorSpec
+    from specgate.validate.failures import Failure
+
+__all__ = ["own_fix"]
+
+MAX_CHOICES: Final = 6
+_EXPECTED: Final = re.compile(r", but (.+) (?:is|are) expected")
+_STATED: Final = re.compile(r", but it is stated as .+, and (.+) is expected")
+_AT_MOST: Final = re.compile(r"at most \d+|at least \d+")
+
+
+def own_fix(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
+    """Return what to change so that this failure goes away at the level; None where nothing can be proposed."""
+    if failure.fix or failure.remedy is not None:
+        return failure.fix or failure.remedy.fix()  # type: ignore[union-attr]  # one of the two is there
+    if failure.aspect == "type" and failure.values:
+        return _type(failure, spec)
+    if failure.aspect == "rank" and failure.allowed:
+        return f"give {_called(failure, spec)} rank {_either(failure.allowed[0].split(', '))}"
+    if failure.aspect == "value" and failure.allowed:
+        return _value(_called(failure, spec), failure.allowed)
+    return _structure(failure, spec, level) if failure.aspect == "structure" else None
+
+
+def _called(failure: Failure, spec: OperatorSpec) -> str:
+    """Return the place of a failure by the vendor's name for its field."""
+    name, bracket, rest = failure.where.partition("[")
+    info = spec.fields.get(name)
+    return (name if info is None else info.vendor_name) + bracket + rest
+
+
+def _type(failure: Failure, spec: OperatorSpec) -> str | None:
+    found = str(next(iter(failure.values.values())))
+    near = nearest(found, failure.allowed, spec.dialect)
+    if near is None:
+        return f"give {failure.where} {_one_of('the type', failure.allowed, 'those types')}"
+    info = spec.fields.get(failure.where.partition("[")[0])
+    if info is not None and info.kind == "output":
+        return f"give {failure.where} the type {near}"
+    exact = exact_up_to(found, near, spec.dialect)
+    return f"cast {failure.where} to {near}" + (f" (exact for integers up to {exact})" if exact else "")
+
+
+def _value(where: str, allowed: tuple[str, ...]) -> str:
+    if len(allowed) == 1 and " to " in allowed[0]:
+        return f"set {where} to a value from {allowed[0]}"
+    return f"set {where} {_one_of('to', allowed, 'those values')}"
+
+
+def _one_of(verb: str, allowed: tuple[str, ...], many: str) -> str:
+    if len(allowed) > MAX_CHOICES:
+        return f"{verb} one of {many}" if verb == "to" else f"one of {many}"
+    return f"{verb} {_either(allowed)}"
+
+
+def _either(words: tuple[str, ...] | list[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
+    kind = failure.rule.rpartition(".")[2]
+    where = _called(failure, spec)
+    limit = _AT_MOST.search(failure.message)
+    if kind == "unknown-attribute":
+        return _unknown(failure.where, spec, level)
+    if kind.startswith("too-many-") and limit:
+        noun = kind.removeprefix("too-many-")
+        return f"give {limit[0]} {noun.removesuffix('s') if limit[0].endswith(' 1') else noun}"
+    if kind == "required":
+        return f"give {where} {limit[0]}" if limit else f"give {where}"
+    if kind == "exists":
+        return f"leave {where} out"
+    stated, expected = _STATED.search(failure.message), _EXPECTED.search(failure.message)
+    if kind != "wrong-kind" or expected is None:
+        return None
+    return f"state {where} as {stated[1]}" if stated else f"give {where} {expected[1]}"
+
+
+def _unknown(name: str, spec: OperatorSpec, level: str) -> str:
+    from difflib import get_close_matches  # only misspelt attributes need it
+
+    near = get_close_matches(name[:60], list(spec.layout(level).attributes), n=1)
+    return f"rename {name} to {near[0]}, or leave it out" if near else f"leave {name} out"

@@ -1,0 +1,89 @@
+"""Parts of what a comparison computes, set to the nearest value with which it comes out as it must."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.rules.evaluate import Broken, Context, Evaluator
+from specgate.rules.words import resolved
+from specgate.validate.places import Place, changed, place_of, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.rules.explain import Leaf
+
+__all__ = ["probed", "toggled"]
+
+#: How far from its value a number is tried, in either direction: every step near it, then in doubled ones.
+_NEAR: Final = tuple(range(1, 17))
+_FAR: Final = (32, 64, 128, 256, 512, 1024)
+MAX_PARTS: Final = 10
+_NUMBERS: Final = frozenset({"set", "element", "size", "entry", "member"})
+
+
+def toggled(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
+    """Yield the fields whose presence a leaf asks for: to be left out if given, else to be given."""
+    for node in ast.walk(leaf.node):
+        match node:
+            case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=name)]):
+                yield Place("given" if context.absent(name) else "absent", name), None
+
+
+def probed(leaf: Leaf, context: Context) -> Iterator[tuple[Place, int]]:
+    """Yield the numbers that a leaf reads, each with the nearest value that makes the leaf come out as wanted."""
+    for place, value in list(_numbers(leaf.node, context).items())[:MAX_PARTS]:
+        found = _nearest(leaf, place, value, context)
+        if found is not None:
+            yield place, found
+
+
+def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
+    """Return the parts of an expression that hold whole numbers, with their values."""
+    found: dict[Place, int] = {}
+    waiting = [node]
+    while waiting:
+        part = resolved(waiting.pop(0), context)
+        if isinstance(part, ast.Name) and part.id in context.defines:
+            waiting.append(context.defines[part.id].tree)
+            continue
+        place = place_of(part, context)
+        if place is not None and place.kind in _NUMBERS:
+            value = value_of(part, context)
+            if isinstance(value, int) and not isinstance(value, bool):
+                found[place] = value
+        elif not isinstance(part, ast.GeneratorExp):
+            waiting += [inner for inner in ast.iter_child_nodes(part) if isinstance(inner, ast.expr)]
+    return found
+
+
+def _nearest(leaf: Leaf, place: Place, value: int, context: Context) -> int | None:
+    for step in (*_NEAR, *_FAR):
+        for tried in (value - step, value + step):
+            if _holds(leaf, place, tried, context):
+                return _closest(leaf, place, value, tried, context)
+    return None
+
+
+def _closest(leaf: Leaf, place: Place, value: int, found: int, context: Context) -> int:
+    """Return a number between one that does not do and one that does, which does and lies next to one that does not."""
+    bad = value
+    while abs(found - bad) > 1:
+        middle = (bad + found) // 2
+        if _holds(leaf, place, middle, context):
+            found = middle
+        else:
+            bad = middle
+    return found
+
+
+def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
+    if value < (1 if place.kind == "size" else -(2**31)):
+        return False
+    try:
+        fields = changed(place, value, context.fields)
+        answer: Any = Evaluator(Context(fields, context.numbers, context.bits, context.defines)).value(leaf.node, {})
+    except (Broken, TypeError):
+        return False
+    return answer is leaf.wanted

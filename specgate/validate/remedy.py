@@ -1,0 +1,113 @@
+"""The fix of a failed rule: the first change that mends it and spoils nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.validate.advice import advice
+from specgate.validate.places import changed
+from specgate.validate.repair import repairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.rules.evaluate import Context
+    from specgate.spec.forms import FieldInfo, Resolved, RuleForm
+    from specgate.validate.failures import Failure
+    from specgate.validate.repair import Repair
+
+__all__ = ["Remedy"]
+
+#: How many changes are tried against all the other rules before the first of them is proposed as it is.
+_TRIED: Final = 3
+_CHOICES: Final = 6
+_TENSOR: Final = "tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Finds what to change so that a rule holds.
+
+    context: what the rule was judged on. where: the tensor that a rule of every tensor was judged on, "" for others.
+    failures: gives what fails for a descriptor at the level.
+    """
+
+    form: RuleForm
+    context: Context
+    where: str
+    descriptor: Descriptor
+    resolved: Resolved
+    failures: Callable[[Descriptor, Resolved], list[Failure]]
+
+    def fix(self) -> str | None:
+        """Return the change in words, None where none is known."""
+        found = self.repair()
+        return None if found is None else advice(found, self._infos(), self._names())
+
+    def repair(self) -> Repair | None:
+        """Return the change: one after which nothing fails that did not before, else the first; None without any.
+
+        A rule of every tensor may fail for each of many: the others are not asked about each change then.
+        """
+        if self.where:
+            return next(self.repairs(), None)
+        before = {f.key for f in self.failures(self.descriptor, self.resolved) if not f.unknown}
+        first = None
+        for repair in islice(self.repairs(), _TRIED):
+            *rest, last = repair
+            clean = [at for at in range(min(len(last.tried), _CHOICES)) if not self._spoils(repair, at, before)]
+            if len(clean) == len(last.tried):
+                return repair
+            if clean:
+                return (*rest, last._replace(values=tuple(last.tried[at] for at in clean), span=False))
+            first = first or repair
+        return first
+
+    def _spoils(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
+        after = self.failures(self.changed(repair, choice), self.resolved)
+        hidden = self._hidden()
+        return any(f.key not in before and f.rule not in hidden for f in after if not f.unknown)
+
+    def _hidden(self) -> set[str]:
+        """The rules that were not judged because this one fails: what they say then was so before."""
+        names = {self.form.name}
+        for form in self.resolved.rules:  # each stands behind those that it comes after
+            if names.intersection(form.after):
+                names.add(form.name)
+        return names
+
+    def repairs(self) -> Iterator[Repair]:
+        """Yield changes after which the rule holds, that can be said in words."""
+        infos, names = self._infos(), self._names()
+        found = repairs(self.form, self.context, infos, self.resolved.spec.dialect)
+        yield from (repair for repair in found if advice(repair, infos, names))
+
+    def changed(self, repair: Repair, choice: int = 0) -> Descriptor:
+        """Return the descriptor after a change; of the last part's values the one numbered `choice`."""
+        fields: Mapping[str, Any] = self.context.fields
+        for step in repair:
+            value = step.tried[choice if step is repair[-1] else 0]
+            fields = changed(step.place, value, fields)
+        given = {name: value for name, value in fields.items() if value is not self.context.fields.get(name)}
+        if self.where:
+            given = self._placed(given[_TENSOR])
+        return replace(self.descriptor, fields={**self.descriptor.fields, **given}, plain=False)
+
+    def _placed(self, tensor: TensorDesc) -> dict[str, Any]:
+        name, _, item = self.where.partition("[")
+        if not item:
+            return {name: tensor}
+        held = self.descriptor.fields[name]
+        return {name: type(held)(tensor if f"{at}]" == item else other for at, other in enumerate(held))}
+
+    def _infos(self) -> Mapping[str, FieldInfo]:
+        fields = self.resolved.fields
+        return {_TENSOR: fields[self.where.partition("[")[0]]} if self.where else fields
+
+    def _names(self) -> dict[str, str]:
+        if self.where:
+            return {_TENSOR: self.where}
+        return {name: info.vendor_name for name, info in self.resolved.fields.items()}

@@ -1,0 +1,279 @@
+"""Changes after which a rule holds, found from its syntax tree and tried before they are proposed."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import TensorDesc
+from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.explain import decisive
+from specgate.validate.casting import lossless
+from specgate.validate.places import Place, changed, place_of, value_of
+from specgate.validate.probe import probed, toggled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.rules.explain import Leaf
+    from specgate.spec.forms import FieldInfo, RuleForm
+    from specgate.spec.tables import Dialect
+
+__all__ = ["Repair", "Step", "repairs"]
+
+MAX_STEPS: Final = 8
+MAX_FIRST: Final = 6
+_FLIPPED: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+}  # fmt: skip
+_UP: Final = (ast.Lt, ast.LtE)
+_STRICT: Final = (ast.Lt, ast.Gt)
+
+
+class Step(NamedTuple):
+    """One part to set: to any of `values`, or with `span` to anything from the first to the second (None: no end)."""
+
+    place: Place
+    values: tuple[Any, ...]
+    span: bool = False
+
+    @property
+    def tried(self) -> tuple[Any, ...]:
+        """The values that show whether it helps."""
+        if not self.span:
+            return self.values
+        low, high = self.values
+        return tuple(end for end in (low, high) if end is not None)
+
+
+#: What a size, a rank and so on is at least and at most, whatever a rule computes for it.
+_LEAST: Final = {"size": 1, "rank": 0, "length": 0, "elements": 1}
+_MOST: Final = {"size": 2**62, "rank": 64, "length": 1000, "elements": 2**62}
+
+#: More tensors than an array has, nearly always.
+_MANY: Final = 10_000
+#: What a reader would rather set of attributes, the least first.
+_OF_ATTRIBUTE: Final = {"set": 1.0, "member": 1.0, "element": 1.2, "length": 1.4}
+
+#: Steps that are taken together.
+Repair = tuple[Step, ...]
+
+
+def repairs(form: RuleForm, context: Context, fields: Mapping[str, FieldInfo], dialect: Dialect) -> Iterator[Repair]:
+    """Yield changes after which `form` holds for `context`, those first that a reader would rather make.
+
+    fields: by the names that the rule has for them.
+    """
+    search = _Search(form, context, fields, dialect)
+    for option in search.options(context)[:MAX_FIRST]:
+        found = search.followed(option)
+        if found is not None:
+            yield found
+
+
+class _Search:
+    def __init__(self, form: RuleForm, context: Context, fields: Mapping[str, FieldInfo], dialect: Dialect) -> None:
+        self.form = form
+        self.context = context
+        self.fields = fields
+        self.dialect = dialect
+        self.order = list(fields)
+
+    def answer(self, context: Context) -> Any:
+        """Whether the rule holds, or does not apply any more; None where it has no value."""
+        if any(context.absent(path) for path in self.form.require.needs):
+            return True
+        try:
+            if self.form.when is not None and evaluate(self.form.when, context) is not True:
+                return None  # a change that makes the rule not apply is no repair
+            return evaluate(self.form.require, context)
+        except (Broken, TypeError):
+            return None
+
+    def after(self, steps: Iterable[tuple[Place, Any]]) -> Context:
+        fields: Mapping[str, Any] = self.context.fields
+        for place, value in steps:
+            fields = changed(place, value, fields)
+        old = self.context
+        return Context(fields, old.numbers, old.bits, old.defines)
+
+    def followed(self, option: Repair) -> Repair | None:
+        """Return an option with the further steps that it takes until the rule holds; None where it never does."""
+        taken: list[Step] = []
+        done: list[tuple[Place, Any]] = []
+        wanted: Repair | None = option
+        while wanted is not None and len(taken) + len(wanted) <= MAX_STEPS:
+            helping = self._helping(done, wanted)
+            if helping is not None:
+                return (*taken, *helping)
+            if not all(step.tried and self.possible(step.place, step.tried[0]) for step in wanted):
+                return None
+            done += [(step.place, step.tried[0]) for step in wanted]
+            taken += [step._replace(values=step.tried[:1], span=False) for step in wanted]
+            touched = {place for place, _ in done}
+            following = [
+                repair for repair in self.options(self.after(done)) if not touched & {step.place for step in repair}
+            ]
+            owner = option[0].place.owner
+            wanted = min(following, key=lambda repair: repair[0].place.owner != owner, default=None)
+        return None
+
+    def _helping(self, done: list[tuple[Place, Any]], option: Repair) -> Repair | None:
+        """Return the option with those values only with which the rule holds; None where it never does."""
+        *rest, last = option
+        if not all(self.possible(step.place, value) for step in option for value in step.tried):
+            last = last._replace(values=tuple(v for v in last.tried if self.possible(last.place, v)), span=False)
+        if not all(self.possible(step.place, step.tried[0]) for step in rest):
+            return None
+        fixed = [(step.place, step.tried[0]) for step in rest]
+        good = [v for v in last.tried if self.answer(self.after([*done, *fixed, (last.place, v)])) is True]
+        if not good:
+            return None
+        steps = [step._replace(values=step.tried[:1], span=False) for step in rest]
+        if last.span and len(good) == len(last.tried):
+            return (*steps, last)
+        return (*steps, last._replace(values=tuple(good), span=False))
+
+    def possible(self, place: Place, value: Any) -> bool:
+        """Whether a part may have a value at all, whatever the rules say."""
+        if place.kind in _LEAST:
+            return isinstance(value, int) and _LEAST[place.kind] <= value <= _MOST[place.kind]
+        if place.kind in {"set", "element"}:
+            info = self.fields.get(place.field)
+            kind = (info.type if info is not None else "").removesuffix("[]")
+            return not (kind.startswith("uint") and isinstance(value, int) and value < 0)
+        return True
+
+    def options(self, context: Context) -> list[Repair]:
+        """Return what would make one of the deciding parts come out as it must, the preferred first."""
+        merged: dict[tuple[Place, ...], Repair] = {}
+        for leaf in decisive(self.form.require, context):
+            direct = list(_of_leaf(leaf, context)) or list(_inside(leaf, context))
+            for repair in map(self.filled, direct):
+                key = tuple(step.place for step in repair)
+                known = merged.get(key)
+                merged[key] = repair if known is None else _either(known, repair)
+        return sorted(merged.values(), key=lambda repair: max(self.cost(step, context) for step in repair))
+
+    def filled(self, repair: Repair) -> Repair:
+        """Return a repair with something in place of what a reader would have to choose."""
+        step = repair[0]
+        if step.place.kind != "given":
+            return repair
+        info = self.fields.get(step.place.field)
+        return (step._replace(values=(TensorDesc(None, None) if info is not None and info.tensor else UNKNOWN,)),)
+
+    def cost(self, step: Step, context: Context) -> tuple[float, float]:
+        """How much a reader would mind: outputs follow from the rest, attributes are easily set, inputs come last."""
+        place = step.place
+        info = self.fields.get(place.field)
+        kind = "attribute" if info is None else info.kind
+        later = -self.order.index(place.field) - (place.item or 0) / _MANY if place.field in self.order else 0
+        if kind == "output" and place.kind in {"size", "sizes", "type"}:
+            return (0, later)
+        if kind == "attribute":
+            return (_OF_ATTRIBUTE.get(place.kind, 1.6), later)
+        if kind == "output":
+            return (1.5, later)
+        lossy = 0.0
+        if place.kind == "type":
+            found = value_of(_type_of(place), context)
+            lossy = 0.0 if isinstance(found, str) and lossless(found, str(step.values[0]), self.dialect) else 0.5
+        return ((2.0 if info is not None and info.optional else 3.0) + lossy, later)
+
+
+def _type_of(place: Place) -> ast.expr:
+    return ast.parse(f"type({place.owner})", mode="eval").body
+
+
+def _either(one: Repair, other: Repair) -> Repair:
+    """Return a repair whose only step may take the values of either; the first of both where they have several."""
+    if len(one) > 1 or one[0].span or other[0].span:
+        return one
+    return (one[0]._replace(values=tuple(dict.fromkeys([*one[0].values, *other[0].values]))),)
+
+
+def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
+    """Yield what would give a leaf the value that is wanted, as far as its own parts can be set."""
+    node = leaf.node
+    match node:
+        case ast.Compare():
+            if leaf.wanted:
+                yield from _of_compare([node.left, *node.comparators], list(map(type, node.ops)), context)
+            elif len(node.ops) == 1:
+                yield from _of_compare([node.left, *node.comparators], [_FLIPPED[type(node.ops[0])]], context)
+        case ast.Call(func=ast.Name(id="overlapping"), args=[ast.Name(id=name)]) if not leaf.wanted:
+            yield (Step(Place("strides", name), (None,)),)
+        case _:
+            place = place_of(node, context)
+            if place is not None and place.kind == "set":
+                yield (Step(place, (leaf.wanted,)),)
+
+
+def _inside(leaf: Leaf, context: Context) -> Iterator[Repair]:
+    """Yield what could be set of the parts that a leaf computes with."""
+    for place, nothing in toggled(leaf, context):
+        yield (Step(place, (nothing,)),)
+    for place, number in probed(leaf, context):
+        yield (Step(place, (number,)),)
+
+
+def _of_compare(parts: list[ast.expr], ops: list[type[ast.cmpop]], context: Context) -> Iterator[Repair]:
+    places = [place_of(part, context) for part in parts]
+    values = [value_of(part, context) for part in parts]
+    if any(value is None for value in values):
+        return
+    if all(op is ast.Eq for op in ops):
+        yield from _made_equal(places, values)
+    elif ops == [ast.In]:
+        listed = [v for v in values[1] if v is not UNKNOWN] if isinstance(values[1], tuple | list) else []
+        if places[0] is not None and listed:
+            yield (Step(places[0], tuple(dict.fromkeys(listed))),)
+    elif ops == [ast.NotEq]:
+        for place, value in zip(places, reversed(values), strict=True):
+            if place is not None and isinstance(value, int) and not isinstance(value, bool):
+                yield (Step(place, (1 if value == 0 else value + 1, value - 1)),)
+    elif all(issubclass(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in ops):
+        yield from _made_ordered(places, values, ops)
+
+
+def _made_equal(places: list[Place | None], values: list[Any]) -> Iterator[Repair]:
+    """Yield changes that give all parts the value of one of them, the most frequent one first."""
+    if any(value is UNKNOWN for value in values):
+        return
+    keys = [tuple(v) if isinstance(v, list | range) else v for v in values]
+    for wanted, _ in Counter(keys).most_common():
+        others = [place for place, key in zip(places, keys, strict=True) if key != wanted]
+        if others and all(place is not None for place in others):
+            yield tuple(Step(place, (wanted,)) for place in dict.fromkeys(others) if place is not None)
+
+
+def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[ast.cmpop]]) -> Iterator[Repair]:
+    """Yield for each part that can be set the numbers that its neighbours leave for it."""
+    for at, place in enumerate(places):
+        if place is None:
+            continue
+        low = high = None
+        if at > 0:
+            low, high = _bound(values[at - 1], ops[at - 1], low, high, above=True)
+        if at < len(ops):
+            low, high = _bound(values[at + 1], ops[at], low, high, above=False)
+        if (low is None and high is None) or (low is not None and high is not None and low > high):
+            continue
+        if low is not None and low == high:
+            yield (Step(place, (low,)),)
+        else:
+            yield (Step(place, (low, high), span=True),)
+
+
+def _bound(value: Any, op: type[ast.cmpop], low: Any, high: Any, *, above: bool) -> tuple[Any, Any]:
+    """Narrow by a neighbour: `above` where it stands before the part."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        if isinstance(value, float) and op not in _STRICT:
+            return (value, high) if (op in _UP) == above else (low, value)
+        return low, high
+    if (op in _UP) == above:
+        return value + (op in _STRICT), high
+    return low, value - (op in _STRICT)

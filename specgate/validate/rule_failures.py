@@ -1,0 +1,141 @@
+"""Rules that do not hold for a descriptor, or cannot be decided: each in a sentence with the values that decide it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.rules.evaluate import UNKNOWN, Broken
+from specgate.rules.explain import decisive, explain
+from specgate.rules.words import told, words
+from specgate.validate.facts import applies
+from specgate.validate.failures import Failure, plain
+from specgate.validate.remedy import Remedy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.evaluate import Context
+    from specgate.rules.parse import Rule
+    from specgate.spec.forms import FieldInfo, Resolved, RuleForm
+    from specgate.validate.facts import Facts
+
+__all__ = ["Judged", "broken_failure", "rule_failures"]
+
+
+class Judged(NamedTuple):
+    """The descriptor that is judged, at which level, what is known of it, and what judges another one there."""
+
+    descriptor: Descriptor
+    resolved: Resolved
+    facts: Facts
+    failures: Callable[[Descriptor, Resolved], list[Failure]]
+
+
+def rule_failures(
+    forms: Iterable[RuleForm],
+    context: Context,
+    where: str,
+    broken: list[tuple[RuleForm, str, Broken]],
+    lost: frozenset[str],
+    judged: Judged,
+) -> Iterator[tuple[Failure, RuleForm]]:
+    """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
+    facts = judged.facts
+    failed: set[str] = set()
+    for form in forms:
+        if failed.intersection(form.after) or lost & form.fields:
+            continue
+        answer = facts.judge(form, context)
+        if answer is True:
+            continue
+        if isinstance(answer, Broken):
+            failed.add(form.name)
+            broken.append((form, where, answer))
+            continue
+        if answer is False:
+            failed.add(form.name)
+        elif form.variable is not None:
+            continue  # the cell of the type that is not known says so already
+        key = (id(form), id(context), where)
+        if key not in facts.told:
+            remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)
+            facts.told[key] = _failure(form, context, where, judged.resolved.fields, remedy)
+        yield facts.told[key], form
+
+
+def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Remedy:
+    return Remedy(form, context, where, judged.descriptor, judged.resolved, judged.failures)
+
+
+def _failure(
+    form: RuleForm, context: Context, where: str, fields: Mapping[str, FieldInfo], remedy: Remedy | None
+) -> Failure:
+    said, judged = _sentence(form, where), form.require
+    if form.when is not None and applies(form, context) is UNKNOWN:
+        said, judged = f"{said} (whether this applies is not decided)", form.when
+    values = explain(judged, context)
+    if where:
+        values = {_spoken(text, where): value for text, value in values.items()}
+
+    def write() -> str:
+        names = {"tensor": where} if where else {name: info.vendor_name for name, info in fields.items()}
+        facts = words(decisive(judged, context), context, names)
+        facts = facts or " and ".join(f"{text} is {told(value)}" for text, value in values.items())
+        text = said + (f": {facts}" if facts else "")
+        return _capital(text, context.fields) if form.because else text
+
+    return Failure(
+        rule=form.name,
+        where=where or _place(form.require, values),
+        text=said,
+        values={text: plain(value) for text, value in values.items()},
+        fix=form.fix,
+        unknown=remedy is None,
+        scope=form.scope,
+        structural=form.structural,
+        formula=_formula(form, where),
+        remedy=remedy,
+        write=write,
+    )
+
+
+def _sentence(form: RuleForm, where: str = "") -> str:
+    """Return what a rule says in words; its expression where the table has none."""
+    return form.because or _spoken(form.require.text, where)
+
+
+def _formula(form: RuleForm, where: str) -> str:
+    text = form.require.text if form.when is None else f"{form.require.text} where {form.when.text}"
+    return _spoken(text, where) if where else text
+
+
+def _capital(text: str, names: Container[str]) -> str:
+    """Return a sentence that begins with a capital, unless it begins with one of `names`: those stay as they are."""
+    first = re.split(r"[^A-Za-z]", text, maxsplit=1)[0]
+    whole = text.split(" ", 1)[0]
+    if not first.islower() or "_" in whole or whole.rstrip(",:;").removesuffix("'s") in names:
+        return text
+    return text[0].upper() + text[1:]
+
+
+def _spoken(text: str, where: str) -> str:
+    """Name the field that a tensor rule was judged on."""
+    return text.replace("(tensor)", f"({where})").replace("tensor.", f"{where}.")
+
+
+def _place(rule: Rule, values: Mapping[str, Any]) -> str:
+    """The field to point at: an attribute that is compared itself, else the first field that the explanation names."""
+    named = [name for name in rule.fields if name in values]
+    named = named or [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
+    return min(named, key=lambda name: (rule.text.find(name), name), default="")
+
+
+def broken_failure(form: RuleForm, where: str, error: Broken) -> Failure:
+    message = f"{_sentence(form, where)}, which cannot be decided here: {error}"
+    message = _capital(message, form.fields) if form.because else message
+    formula = _formula(form, where)
+    return Failure(
+        form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural, formula=formula
+    )

@@ -1,0 +1,101 @@
+"""The law over every operator that has a kernel: ``python -m tests.properties.campaign [--cases N] [NAME …]``.
+
+Prints what is wrong, by class, and how many descriptors each operator computes although they are rejected, with the loose
+rules that they break. Exit code 1 where something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from specgate.descriptors.read import write_dict
+from specgate.spec.tables import dialect
+from specgate.testing import Case, cases
+from tests.properties.law import ask, cases_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Report", "executed", "run"]
+
+#: Descriptors at each version or level of an operator.
+CASES: Final = 200
+
+
+@dataclass
+class Report:
+    """Counts over descriptors. loose: by operator, how often each rule was broken by what was computed nevertheless.
+
+    wrong: by operator, kind and reason, the descriptors with their levels.
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    loose_cases: Counter[str] = field(default_factory=Counter)
+    loose: dict[str, Counter[str]] = field(default_factory=dict)
+    wrong: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return what is wrong, each class with one descriptor, then the loose cases by operator and the counts."""
+        told = [
+            f"{operator} {kind} {len(shown)}: {why}\n    {shown[0][:1000]}"
+            for (operator, kind, why), shown in sorted(self.wrong.items())
+        ]
+        told += [
+            f"loose {operator} {self.loose_cases[operator]}: "
+            + ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
+            for operator, rules in sorted(self.loose.items())
+        ]
+        return [*told, ", ".join(f"{kind} {count}" for kind, count in self.kinds.most_common())]
+
+
+def executed(names: Iterable[str] = ()) -> list[Case]:
+    """Return every operator (of `names`, if any) at every level where it differs and has a kernel."""
+    wanted = set(names)
+    return [
+        case
+        for case in cases()
+        if (not wanted or wanted & {case.operator, case.dialect, f"{case.dialect}/{case.operator}"})
+        and dialect(case.dialect).operator(case.operator).has_kernel(case.level)
+    ]
+
+
+def run(chosen: Iterable[Case], count: int, seed: str = "0", *, search: bool = False) -> Report:
+    """Ask about `count` descriptors of each case; search: and those that a search through the rules finds."""
+    report = Report()
+    for case in chosen:
+        spec = dialect(case.dialect).operator(case.operator)
+        for descriptor, arrays in cases_of(spec, case.level, count, seed, search=search):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                answer = ask(spec, descriptor, arrays, case.level)
+            report.kinds[answer.kind] += 1
+            if answer.kind == "loose":
+                report.loose_cases[f"{case.dialect}/{case.operator}"] += 1
+                report.loose.setdefault(f"{case.dialect}/{case.operator}", Counter()).update(answer.rules)
+            if answer.violation:
+                key = (f"{case.dialect}/{case.operator}", answer.kind, answer.why)
+                shown = f"{case.level} {json.dumps(write_dict(descriptor), default=str)} {answer.rules}"
+                report.wrong.setdefault(key, []).append(shown)
+    return report
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.properties.campaign", description=__doc__)
+    parser.add_argument("names", nargs="*", help="dialects or operators (onnx, onnx/Add, JOIN); all if left out")
+    parser.add_argument("--cases", type=int, default=CASES, help="descriptors at each level of an operator")
+    parser.add_argument("--seed", default="0")
+    parser.add_argument("--search", action="store_true", help="search for more descriptors, which takes long")
+    given = parser.parse_args(arguments)
+    report = run(executed(given.names), given.cases, given.seed, search=given.search)
+    print("\n".join(report.lines()))
+    return 1 if report.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

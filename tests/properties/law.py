@@ -1,0 +1,242 @@
+"""The law that holds validator and executor together, asked of one descriptor at a time.
+
+Accepted: it executes, and the outputs have the declared types and sizes. Rejected: it is refused with `InputError`, or
+all that fails is loose, which is what the table says a kernel may compute although the verdict is a rejection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.conform.pool import pool_of, shown_descriptors
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.errors import Error, InputError, NoKernel, NoTable
+from specgate.execution.engine import execute_at
+from specgate.execution.types import as_array, numpy_type
+from specgate.validate.check import accepts
+from specgate.validate.explain import explain_at
+from tests.properties.support import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["Answer", "ask", "cases_of"]
+
+#: Elements of all tensors together; larger ones are not executed.
+SMALL: Final = 2**14
+_SPECIAL: Final = (0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.0, 3.0, 100.0, 1e30, float("nan"), float("inf"), float("-inf"))
+#: What messages say of executions that are outside the law: they are too large, or take too long.
+_TOO_LARGE: Final = (
+    "more than the limit of",
+    "more memory than",
+    "larger than any array",
+    "max_seconds",
+    "that are computed",
+)
+_TEXTS: Final = ("", "on", "a b", "\u00e9")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one descriptor.
+
+    kind: ``held``, ``loose``, ``skipped`` (too large, no kernel for it), or what is wrong: ``crash``, ``refused`` (although
+    accepted), ``differs`` (outputs are not as declared), ``computed`` (although rejected). why: rules or the message.
+    """
+
+    kind: str
+    why: str = ""
+    rules: tuple[str, ...] = ()
+
+    @property
+    def violation(self) -> bool:
+        return self.kind in {"crash", "refused", "differs", "computed"}
+
+
+def cases_of(
+    spec: OperatorSpec, level: str, count: int, seed: str, *, search: bool = False
+) -> Iterator[tuple[Descriptor, dict[str, Any]]]:
+    """Yield about `count` descriptors at a level, the table's own and changes of them, each with arrays for its inputs.
+
+    search: also valid ones and ones with one thing wrong that a search through the rules finds, which takes long.
+    """
+    random = Random(f"{seed}/{spec.name}/{level}")
+    shown = list(_shown_inputs(spec))
+    for descriptor in _descriptors(spec, level, count, seed, search=search):
+        if descriptor.version not in {None, level} or _laid_out_for_nothing(spec, descriptor):
+            continue
+        try:
+            if sum(prod(_sizes(tensor)) for _, tensor in descriptor.tensors()) > SMALL:
+                continue
+            read_dict(write_dict(descriptor), spec.dialect.name)
+            drawn = _arrays(spec, descriptor, shown, random)
+        except (NoKernel, InputError):  # what no file holds, and elements that numpy has no type for, or none at all
+            continue
+        known = _with_elements(spec, descriptor, drawn)
+        yield (known if random.randrange(10) else _unknown_sizes(spec, known)), drawn
+
+
+def _laid_out_for_nothing(spec: OperatorSpec, descriptor: Descriptor) -> bool:
+    """Return whether a tensor has a memory layout, of which only dialects with rules for tensors know anything."""
+    if spec.dialect.raw.get("tensor", {}).get("rules"):
+        return False
+    return any(t.strides is not None or t.size_in_bytes is not None for _, t in descriptor.tensors())
+
+
+def _descriptors(spec: OperatorSpec, level: str, count: int, seed: str, *, search: bool) -> Iterator[Descriptor]:
+    yield from islice(shown_descriptors(spec, level, count, seed), count)
+    if search:
+        try:
+            pool = pool_of(spec, level, seed)
+        except InputError:  # nothing valid is found
+            return
+        yield from pool.valid
+        yield from (drawn.descriptor for drawn in pool.broken)
+
+
+def ask(spec: OperatorSpec, descriptor: Descriptor, arrays: Mapping[str, Any], level: str) -> Answer:
+    """Hold one descriptor and its arrays against the law."""
+    resolved = spec.resolve(level)
+    assert resolved is not None
+    failures = explain_at(descriptor, resolved)
+    failed = [f for f in failures if not f.unknown]
+    rules = tuple(sorted({f.rule for f in failed}))
+    try:
+        outputs = execute_at(descriptor, arrays, level, max_bytes=MAX_BYTES)
+    except InputError as error:
+        if not failures and any(words in str(error) for words in _TOO_LARGE):
+            return Answer("skipped", str(error))
+        if failures:
+            return Answer("held")
+        return Answer("refused", str(error))
+    except (NoKernel, NoTable) as error:
+        return Answer("skipped", str(error))
+    except Exception as error:
+        verdict = "rejected" if failed else "undecided" if failures else "accepted"
+        return Answer("crash", f"{verdict}: {type(error).__name__}: {error}", rules)
+    if not failures:
+        wrong = _differs(spec, descriptor, outputs, level)
+        if wrong:
+            return Answer("differs", wrong)
+        observed = accepts(descriptor, level, "observed")
+        return Answer("held") if observed is not False else Answer("loose", "builds", ("(builds alone refuse it)",))
+    if not failed:
+        return Answer("held")
+    tight = sorted({f.rule for f in failed if f.structural})
+    return Answer("computed", ", ".join(tight), rules) if tight else Answer("loose", "", rules)
+
+
+def _differs(spec: OperatorSpec, descriptor: Descriptor, outputs: Mapping[str, Any], level: str) -> str:
+    """Say what of the outputs of an accepted descriptor is not as it declares."""
+    for info in spec.layout(level).outputs:
+        declared = descriptor.fields.get(info.name)
+        if declared is None:
+            continue
+        if info.name not in outputs:
+            return f"{info.name} is not computed"
+        tensors = [declared] if isinstance(declared, TensorDesc) else list(declared)
+        found = [outputs[info.name]] if isinstance(declared, TensorDesc) else list(outputs[info.name])
+        if len(tensors) != len(found):
+            return f"{info.name}: {len(found)} tensors for {len(tensors)}"
+        for tensor, array in zip(tensors, found, strict=True):
+            if tensor.type is not None and array.dtype != numpy_type(spec.dialect, tensor.type):
+                return f"{info.name} is {array.dtype} for {tensor.type}"
+            if tensor.concrete and array.shape != tensor.sizes:
+                return f"{info.name} is {array.shape} for {tensor.sizes}"
+    return ""
+
+
+def _shown_inputs(spec: OperatorSpec) -> Iterator[tuple[str, TensorDesc, Any]]:
+    """Yield the tensors of the examples with the elements that the examples give them."""
+    for example in spec.raw.get("examples", {}).values():
+        try:
+            descriptor = read_dict(example["descriptor"], spec.dialect.name)
+        except Error:
+            continue
+        for name, value in example.get("inputs", {}).items():
+            tensor = descriptor.fields.get(name)
+            if isinstance(tensor, TensorDesc):
+                yield name, tensor, value
+
+
+def _sizes(tensor: TensorDesc) -> tuple[int, ...]:
+    return tuple(size for size in tensor.sizes or () if isinstance(size, int))
+
+
+def _arrays(
+    spec: OperatorSpec, descriptor: Descriptor, shown: list[tuple[str, TensorDesc, Any]], random: Random
+) -> dict[str, Any]:
+    wild = random.randrange(3) == 0
+
+    def made(name: str, tensor: TensorDesc) -> NDArray[Any]:
+        if tensor.type not in spec.dialect.types:
+            raise InputError("no type")
+        dtype, shape = numpy_type(spec.dialect, tensor.type), _sizes(tensor)
+        given = [tensor.value] if tensor.value is not None and random.randrange(6) else []
+        if random.randrange(8):
+            given += [value for n, t, value in shown if n == name and (t.type, t.sizes) == (tensor.type, tensor.sizes)]
+        for value in given[:1]:
+            return as_array(value, dtype, None, name).reshape(shape)
+        return _filled(dtype, shape, random, wild=wild)
+
+    found: dict[str, Any] = {}
+    for info in spec.inputs:
+        value = descriptor.fields.get(info.name)
+        if isinstance(value, TensorDesc):
+            try:
+                found[info.name] = made(info.name, value)
+            except ValueError:
+                raise InputError("a constant of another size") from None
+        elif value is not None:
+            found[info.name] = [made(info.name, tensor) for tensor in value]
+    return found
+
+
+def _filled(dtype: np.dtype[Any], shape: tuple[int, ...], random: Random, *, wild: bool) -> NDArray[Any]:
+    """Small integers, or any values of the type, the special ones among them."""
+    count = prod(shape)
+    if dtype.kind == "O":
+        flat: NDArray[Any] = np.empty(count, object)
+        flat[:] = [random.choice(_TEXTS) for _ in range(count)]
+        return flat.reshape(shape)
+    with np.errstate(all="ignore"):
+        if not wild:
+            low = 0 if dtype.kind in "ub" or random.randrange(3) else -3
+            return np.array([random.randint(low, 4) for _ in range(count)]).reshape(shape).astype(dtype)
+        if dtype.kind in "iu":
+            ends = np.iinfo(dtype)
+            picks = [ends.min, ends.max, 0, 1, 2, ends.max // 2]
+            return np.array([random.choice(picks) for _ in range(count)], dtype).reshape(shape)
+        return np.array([random.choice(_SPECIAL) for _ in range(count)]).reshape(shape).astype(dtype)
+
+
+def _unknown_sizes(spec: OperatorSpec, descriptor: Descriptor) -> Descriptor:
+    """Return it without the sizes of its inputs and outputs, which an execution finds in the arrays."""
+    fields = dict(descriptor.fields)
+    for info in (*spec.inputs, *spec.outputs):
+        tensor = fields.get(info.name)
+        if isinstance(tensor, TensorDesc) and tensor.sizes is not None:
+            fields[info.name] = tensor._replace(sizes=(None,) * len(tensor.sizes), strides=None, size_in_bytes=None)
+    return replace(descriptor, fields=fields, plain=False)
+
+
+def _with_elements(spec: OperatorSpec, descriptor: Descriptor, drawn: Mapping[str, Any]) -> Descriptor:
+    """Return it with the drawn elements as constants, where rules read any."""
+    read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
+    fields = dict(descriptor.fields)
+    for name in read & drawn.keys():
+        if isinstance(fields[name], TensorDesc):
+            fields[name] = fields[name]._replace(value=tuple(drawn[name].ravel().tolist()))
+    return replace(descriptor, fields=fields, plain=False)

@@ -1,0 +1,79 @@
+"""The law over every operator that has a kernel: a sample of the campaign, all of it with HYPOTHESIS_PROFILE=nightly."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+
+from specgate.descriptors.core import TensorDesc
+from specgate.errors import InputError
+from specgate.execution import engine
+from specgate.execution.kernels import find_kernel
+from specgate.spec.tables import dialect
+from tests.properties.campaign import CASES, Report, executed, run
+from tests.properties.support import ALL
+
+if TYPE_CHECKING:
+    from specgate.testing import Case
+
+#: Descriptors at the first and at the newest level of each operator in the default run.
+SAMPLE: Final = 25
+
+
+def by_operator() -> list[list[Case]]:
+    """Return the levels of each operator that are asked."""
+    groups = [list(group) for _, group in groupby(executed(), key=lambda case: (case.dialect, case.operator))]
+    return groups if ALL else [list(dict.fromkeys([group[0], group[-1]])) for group in groups]
+
+
+@pytest.mark.parametrize("chosen", by_operator(), ids=lambda chosen: f"{chosen[0].dialect}-{chosen[0].operator}")
+def test_the_law_holds(chosen: list[Case]) -> None:
+    report = run(chosen, CASES if ALL else SAMPLE, search=ALL)
+    assert not report.wrong, "\n".join(report.lines())
+    assert report.kinds["held"] >= SAMPLE // 2, "hardly any descriptor was asked"
+
+
+def broken_report(monkeypatch: pytest.MonkeyPatch, kernel: object) -> Report:
+    """The report on one operator whose kernel is another one."""
+    monkeypatch.setattr(engine, "find_kernel", lambda _: kernel)
+    return run(executed(["directml/ELEMENT_WISE_ABS"])[-1:], 60)
+
+
+def test_the_campaign_finds_what_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    absolute = find_kernel("absolute")
+
+    def crashes(x, **arguments):
+        if x.ndim == 4:
+            raise ValueError("deep")
+        return absolute(x, **arguments)
+
+    def wrong_type(x, **arguments):
+        return absolute(x, **arguments).astype(np.complex64)
+
+    def refuses(x, **arguments):
+        raise InputError("never")
+
+    found = {
+        name: {kind for _, kind, _ in broken_report(monkeypatch, kernel).wrong}
+        for name, kernel in (("crash", crashes), ("type", wrong_type), ("refuses", refuses))
+    }
+    assert "crash" in found["crash"]
+    assert found["type"] == found["refuses"] == {"refused"}
+
+
+def test_the_campaign_finds_what_is_computed_although_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "hold_guards", lambda *_: None)
+    report = run(executed(["onnx/TopK"])[-1:], 60)
+    assert {(kind, why) for _, kind, why in report.wrong} >= {("computed", "count-positive")}
+
+
+def test_what_is_loose_is_in_the_tables() -> None:
+    spec = dialect("directml").operator("ONE_HOT")
+    tensor = TensorDesc("INT64", (1, 1))
+    assert spec.taken.loose("IndicesTensor", "type", tensor)  # from 3.0 on
+    assert not spec.taken.loose("IndicesTensor", "type", tensor._replace(type="FLOAT32"))
+    assert not spec.taken.loose("IndicesTensor", "rank", tensor._replace(sizes=(1,) * 9))
+    assert dialect("directml").raw["dialect"]["loose"] == ["type", "rank", "value"]

@@ -1,0 +1,168 @@
+"""Fixes: each proposed change is made, and what was wrong is not any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import specgate
+from specgate.descriptors.read import read_dict
+from specgate.spec.examples import counterexample
+from specgate.spec.tables import dialect
+from specgate.validate.casting import exact_up_to, lossless, nearest
+from specgate.validate.explain import explain_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.forms import Resolved
+    from specgate.validate.failures import Failure
+
+#: Of the operators of a dialect, one in so many; all of them take minutes.
+ONE_IN = {"directml": 7, "onnx": 7, "openvino": 1}
+
+
+def broken(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
+    """Yield what fails of the tables' own counterexamples, on the page's side, where a change can be proposed."""
+    table = dialect(name)
+    for operator in table.operators[:: ONE_IN[name]]:
+        spec = table.operator(operator)
+        for entry in spec.raw.get("counterexamples", {}).values():
+            data, level = counterexample(spec, entry)
+            resolved = spec.resolve(level)
+            descriptor = read_dict(data, name)
+            if resolved is None or resolved.cases:
+                continue
+            for failure in explain_at(descriptor, resolved):
+                if failure.remedy is not None:
+                    yield descriptor, resolved, failure
+
+
+@pytest.mark.parametrize("name", sorted(ONE_IN))
+def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
+    repaired = failed = 0
+    for descriptor, resolved, failure in broken(name):
+        assert failure.remedy is not None
+        failed += 1
+        repair = failure.remedy.repair()
+        if repair is None:
+            continue
+        repaired += 1
+        assert failure.message[0] != " "
+        for choice in range(len(repair[-1].tried)):
+            mended = failure.remedy.changed(repair, choice)
+            assert mended.fields != descriptor.fields
+            left = [f.key for f in explain_at(mended, resolved) if not f.unknown]
+            assert failure.key not in left, (failure.rule, failure.remedy.fix(), choice)
+    assert repaired >= 0.8 * failed > 0
+
+
+@pytest.mark.parametrize("name", sorted(ONE_IN))
+def test_a_fix_names_what_it_changes(name: str) -> None:
+    for _, resolved, failure in broken(name):
+        assert failure.remedy is not None
+        repair = failure.remedy.repair()
+        if repair is None:
+            continue
+        text = failure.remedy.fix()
+        assert text is not None
+        for step in repair:
+            name = step.place.field
+            owner = failure.where if name == "tensor" else resolved.fields[name].vendor_name
+            assert owner in text, (failure.rule, text)
+        assert len(text) < 300
+
+
+def node(operator: str, inputs: list[Any], outputs: list[Any], **attributes: Any) -> dict[str, Any]:
+    def made(one: Any) -> Any:
+        return one and {"elem_type": one[0], "shape": one[1], **({"value": one[2]} if len(one) > 2 else {})}
+
+    return {
+        "op_type": operator,
+        "inputs": [made(one) for one in inputs],
+        "outputs": [made(one) for one in outputs],
+        "attributes": attributes,
+    }
+
+
+A, B, IMAGE, KERNEL = ("FLOAT", [2, 3]), ("FLOAT", [4]), ("FLOAT", [1, 3, 8, 8]), ("FLOAT", [4, 3, 3, 3])
+FIXES: dict[str, tuple[dict[str, Any], str]] = {
+    "sizes that broadcast": (node("Add", [A, B], [A]), "give dimension -1 of B the size 3 or 1"),
+    "the narrower type is cast": (node("Add", [A, ("FLOAT16", [3])], [A]), "cast B to FLOAT"),
+    "be it the first one": (node("Add", [("FLOAT16", [3]), A], [("FLOAT16", [2, 3])]), "cast A to FLOAT"),
+    "type of an output": (node("Relu", [A], [("DOUBLE", [2, 3])]), "give Y the type FLOAT"),
+    "range of an attribute": (node("Softmax", [A], [A], axis=5), "set axis to a value from -2 to 1"),
+    "element of an attribute": (
+        node("Transpose", [A], [("FLOAT", [3, 2])], perm=[1, 2]),
+        "set perm[1] to a value from 0 to 1",
+    ),
+    "an element that repeats": (node("Transpose", [A], [("FLOAT", [3, 2])], perm=[1, 1]), "set perm[1] to 0"),
+    "length of an attribute": (node("Conv", [IMAGE, KERNEL], [IMAGE], pads=[0, 0, 0]), "give pads 4 values"),
+    "size of an output": (
+        node("Conv", [IMAGE, KERNEL], [("FLOAT", [1, 4, 6, 5])]),
+        "give dimension 3 of Y the size 6",
+    ),
+    "sizes of an output": (node("Relu", [A], [("FLOAT", [3, 2])]), "give Y the sizes [2, 3]"),
+    "rank of an output": (node("Softmax", [A], [("FLOAT", [6])], axis=0), "give output the sizes [2, 3]"),
+    "several ends of an image": (node("MaxPool", [IMAGE], [IMAGE], kernel_shape=[9, 9, 9]), "give kernel_shape 2 values"),
+    "a divisor": (
+        node("DepthToSpace", [("FLOAT", [1, 6, 2, 2])], [], blocksize=2),
+        "set blocksize to 1",
+    ),
+    "one of two": (
+        node("Split", [A, ("INT64", [2], [1, 1])], [("FLOAT", [1, 3])] * 2, num_outputs=2),
+        "leave num_outputs out",
+    ),
+    "a misspelt attribute": (node("Softmax", [A], [A], axes=1), "rename axes to axis, or leave it out"),
+    "an unknown attribute": (node("Relu", [A], [A], zzz=1), "leave zzz out"),
+    "an attribute of another kind": (node("Softmax", [A], [A], axis=1.5), "give axis a 64-bit integer"),
+    "an input that is required": (node("Add", [A], [A]), "give B"),
+    "too many inputs": (node("Relu", [A, A], [A]), "give at most 1 input"),
+    "a word": (node("Conv", [IMAGE, KERNEL], [], auto_pad="SAME"), "set auto_pad to NOTSET, SAME_UPPER, SAME_LOWER or VALID"),
+    "a type of the row": (
+        node("Reshape", [A, ("INT32", [2], [3, 2])], [("FLOAT", [3, 2])]),
+        "cast shape to INT64",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "fix"), FIXES.values(), ids=FIXES.keys())
+def test_fix(data: dict[str, Any], fix: str) -> None:
+    fixes = [(found.fix or "").split(" or use opset ")[0] for found in specgate.check(data, "onnx:18").findings]
+    assert fix in fixes
+
+
+def test_a_range_leads_to_no_negative_number_where_none_fits(one_hot) -> None:
+    one_hot["desc"]["Axis"] = 4
+    (found,) = specgate.check(one_hot, "directml:4.1").findings
+    assert found.fix == "set Axis to 3 or less"
+
+
+def test_an_open_question_has_no_fix() -> None:
+    verdict = specgate.check(node("Add", [("FLOAT", ["N"]), B], []), "onnx:18")
+    assert [found.fix for found in verdict.undecided] == [None]
+
+
+def test_the_nearest_type_loses_nothing_where_one_does_not() -> None:
+    onnx = dialect("onnx")
+    assert nearest("INT16", ("INT8", "INT32"), onnx) == "INT32"
+    assert nearest("INT16", ("INT64", "INT32"), onnx) == "INT32"
+    assert nearest("INT16", ("INT8",), onnx) == "INT8"
+    assert nearest("FLOAT", ("FLOAT16", "DOUBLE"), onnx) == "DOUBLE"
+    assert nearest("INT32", ("UINT32", "FLOAT"), onnx) == "UINT32"
+    assert nearest("INT32", ("FLOAT", "DOUBLE"), onnx) == "DOUBLE"
+    assert nearest("INT16", ("FLOAT", "DOUBLE"), onnx) == "FLOAT"
+    assert nearest("FLOAT", ("INT32", "INT64"), onnx) is None
+    assert nearest("STRING", ("FLOAT",), onnx) is None
+
+
+def test_what_a_cast_loses() -> None:
+    onnx = dialect("onnx")
+    pairs = [("FLOAT16", "FLOAT"), ("INT8", "INT32"), ("UINT8", "INT16"), ("BOOL", "FLOAT"), ("FLOAT", "FLOAT16")]
+    assert [lossless(*pair, onnx) for pair in pairs] == [True, True, True, True, False]
+    assert lossless("UINT8", "INT8", onnx) is False
+    assert exact_up_to("INT64", "FLOAT", onnx) == "2**24"
+    assert exact_up_to("INT32", "DOUBLE", onnx) is None
+    assert exact_up_to("INT32", "BFLOAT16", onnx) == "2**8"
