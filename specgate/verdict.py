@@ -159,7 +159,7 @@ class Report:
     nodes: how many (node, target) pairs were judged. ignored: findings silenced by configuration or baseline.
     judged: which targets each file was judged for; those of its dialect. context: of nodes with findings or open
     questions, by file and node path. unusable: a line for each file that could not be read, and of which the report
-    says nothing else.
+    says nothing else. hidden: how many findings were left out because the user selected others.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -172,6 +172,7 @@ class Report:
     judged: dict[str, tuple[str, ...]] = field(default_factory=dict)
     context: dict[tuple[str | None, str], NodeContext] = field(default_factory=dict)
     unusable: list[str] = field(default_factory=list)
+    hidden: int = 0
 
     @property
     def clean(self) -> bool:
@@ -200,3 +201,4 @@ class Report:
         self.judged.update(other.judged)
         self.context.update(other.context)
         self.unusable.extend(other.unusable)
+        self.hidden += other.hidden

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -40,6 +42,28 @@ def test_the_python_example_holds(monkeypatch):
     monkeypatch.chdir(ROOT)
     (code,) = re.findall(r"In Python:\n\n```python\n(.*?)```", TEXT, re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})
+
+
+WITHOUT_ONNX = """
+import sys
+sys.modules["onnx"] = None  # what `pip install .` does not bring
+from specgate.cli import main
+raise SystemExit(main(sys.argv[1:]))
+"""
+
+
+def test_the_first_command_ends_clean_with_nothing_undecided():
+    (command,) = re.findall(r"<!-- main command -->\n```bash\n(.*?)\n```", TEXT, re.DOTALL)
+    steps = [shlex.split(step)[1:] for step in command.split(" && ") if "/specgate " in step]
+    assert [step[0] for step in steps] == ["check", "run", "lint"]
+    said = []
+    for step in steps:
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT_ONNX, *step], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        said.append(done.stdout)
+    assert re.search(r"^0 findings in [1-9]\d* nodes .*; 0 undecided; 0 nodes without a table", said[2], re.MULTILINE)
 
 
 def test_ci_runs_exactly_the_test_command():

@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable, Sequence
 
+    from specgate.linting.config import Config
     from specgate.report.options import RenderOptions
+    from specgate.report.selection import Selection
 
-__all__ = ["as_json", "emit", "has_config", "options", "text_table", "width"]
+__all__ = [
+    "as_json",
+    "emit",
+    "expect_once",
+    "has_config",
+    "options",
+    "selection",
+    "shown_source",
+    "text_table",
+    "width",
+]
 
 CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
@@ -49,9 +62,61 @@ def options(arguments: argparse.Namespace, *, root: str = ".", open_nodes: bool 
         verbose=open_nodes or getattr(arguments, "verbose", False),
         rules=getattr(arguments, "verbose", False),
         max_per_rule=getattr(arguments, "max_per_rule", 20),
+        statistics=arguments.statistics,
         root=root,
         checkout=os.environ.get("GITHUB_WORKSPACE") or None,
     )
+
+
+def selection(arguments: argparse.Namespace, config: Config | None) -> Selection:
+    """Return which findings count and are shown: by the options, else by the configuration; what either ignores is.
+
+    Sets ``arguments.statistics`` where the configuration asks for them. Raises InputError for an id that no rule has.
+    """
+    from specgate.report.selection import Selection
+
+    def given(texts: Iterable[str] | None, option: str) -> tuple[str, ...]:
+        return _rules((part.strip() for text in texts or () for part in text.split(",")), None, option)
+
+    select, ignore = given(arguments.select, "--select"), given(arguments.ignore, "--ignore")
+    severity, fail_on = arguments.severity, arguments.fail_on
+    if config is not None:
+        select = select or _rules(config.select, config.source, "select")
+        ignore += _rules(config.ignored_rules, config.source, "ignore")
+        severity, fail_on = severity or config.severity, fail_on or config.fail_on
+        arguments.statistics = arguments.statistics or config.statistics
+    return Selection(severity or "note", fail_on or "warning", select, ignore)
+
+
+def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, ...]:
+    """Return the patterns; InputError with the place where they are given for one that matches no rule."""
+    found = tuple(patterns)
+    if found:
+        from specgate.errors import InputError
+        from specgate.linting.known_rules import expect_rule
+
+        for pattern in found:
+            try:
+                expect_rule(pattern)
+            except InputError as error:
+                raise InputError(error.message, file=file, place=place) from None
+    return found
+
+
+def expect_once(sources: Sequence[str]) -> None:
+    """Raise InputError where standard input is to be read twice."""
+    if sources.count("-") > 1:
+        from specgate.errors import InputError
+
+        raise InputError("expected - once: standard input can be read only once")
+
+
+def shown_source(source: str) -> str:
+    """Return what a source is called in a message: standard input and texts have names of their own."""
+    from specgate.linting.given import STDIN, argument
+
+    given = argument(source)
+    return STDIN if source == "-" else source if given is None else given.name
 
 
 def width(output: str | None) -> int:

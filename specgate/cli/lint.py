@@ -10,11 +10,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, options, width
+from specgate.cli.common import emit, expect_once, options, selection, width
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import SUFFIXES, discover, looks_like_model, shown
+from specgate.linting.given import STDIN, standard_input
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
 from specgate.linting.unjudged import keep_idle
@@ -38,18 +39,24 @@ def lint(arguments: argparse.Namespace) -> int:
     """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     reports = [_report(text) for text in arguments.report]
+    selected = selection(arguments, config)
     refuse_shared(_outputs(arguments, config))
-    paths = [path for path in arguments.path if not arguments.only_models or _may_be_model(path, config)]
+    expect_once(arguments.path)
+    named = [path for path in arguments.path if path != "-"]
+    paths = [path for path in named if not arguments.only_models or _may_be_model(path, config)]
     skipped: list[str] = []
-    files = discover(paths, exclude=config.excluded, skipped=skipped) if paths or not arguments.only_models else []
+    files = discover(paths, exclude=config.excluded, skipped=skipped) if paths else []
     if skipped and arguments.verbose:
         _mention(skipped)
     jobs = [_job(file, arguments, config) for file in files]
+    if named != arguments.path:
+        jobs.append(replace(_job(STDIN, arguments, config), path=None, given=standard_input()))
     report = _gathered(jobs, arguments)
     _settle(report, config, arguments)
+    failed = selected.apply(report)
     _write(report, reports, config, arguments)
     _complain(report.unusable)
-    return 2 if report.unusable else 0 if report.clean else 1
+    return 2 if report.unusable else 1 if failed else 0
 
 
 def _mention(skipped: Sequence[str]) -> None:

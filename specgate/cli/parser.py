@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["make_parser"]
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "html")
+SEVERITIES = ("error", "warning", "note")
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint")
 OUTPUT_KINDS = ("report", "baseline")
@@ -47,7 +51,7 @@ def _command(commands: Any, name: str, module: str, help_text: str, **more: Any)
     return parser
 
 
-def _judged(parser: argparse.ArgumentParser) -> None:
+def _judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
     parser.add_argument(
         "-t",
         "--target",
@@ -65,12 +69,40 @@ def _judged(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
     )
-    parser.add_argument("--format", choices=FORMATS, help="text (default), json, sarif, junit, github or html")
+    parser.add_argument(
+        "--format", choices=formats, help=f"text (default), {', '.join(formats[1:-1])} or {formats[-1]}"
+    )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
+    _selecting(parser)
     parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
+
+
+def _selecting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--severity", choices=SEVERITIES, metavar="LEVEL", help="the least severity to show: error, warning or note"
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=(*SEVERITIES, "never"),
+        metavar="LEVEL",
+        help="exit with 1 from this severity on, shown or not: error, warning (default), note or never",
+    )
+    parser.add_argument(
+        "--select",
+        action="append",
+        metavar="IDS",
+        help="only findings of these rules: ids or what they begin with, with * and ?, such as directml/GEMM or "
+        "onnx/*/changed; with commas, or repeated",
+    )
+    parser.add_argument("--ignore", action="append", metavar="IDS", help="no findings of these rules, named likewise")
+    parser.add_argument(
+        "--statistics",
+        action="store_true",
+        help="text: how many findings and files each rule has, instead of the findings; json: beside them",
+    )
 
 
 def _inferring(parser: argparse.ArgumentParser) -> None:
@@ -95,11 +127,16 @@ def _judging(commands: Any) -> None:
         "check",
         "check",
         "judge descriptors",
-        about="Judge single descriptors: files, or a JSON text given as it is.",
+        about="Judge single descriptors: files, or a JSON text given as it is. With --format jsonl each verdict is one "
+        "line, written at once; standard input with one descriptor a line is then answered line by line.",
         epilog=EPILOG,
     )
-    check.add_argument("descriptor", nargs="+", help="descriptor or DxDispatch model file (JSON, YAML), or a JSON text")
-    _judged(check)
+    check.add_argument(
+        "descriptor",
+        nargs="+",
+        help="descriptor or DxDispatch model file (JSON, JSON lines, YAML), a JSON text, or - for standard input",
+    )
+    _judged(check, (*FORMATS, "jsonl"))
     check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
 
     lint = _command(
@@ -110,8 +147,8 @@ def _judging(commands: Any) -> None:
         about="Judge whole models: ONNX, OpenVINO IR, descriptor files; files, directories and globs.",
         epilog=EPILOG,
     )
-    lint.add_argument("path", nargs="+", help="model file, directory or glob pattern")
-    _judged(lint)
+    lint.add_argument("path", nargs="+", help="model file, directory or glob pattern, or - for standard input")
+    _judged(lint, FORMATS)
     where = lint.add_mutually_exclusive_group()
     where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
@@ -129,7 +166,11 @@ def _judging(commands: Any) -> None:
         help="also list the undecided nodes, with the sizes to pin, and print the expression of each failed rule",
     )
     lint.add_argument(
-        "--max-per-rule", type=int, default=20, metavar="N", help="collapse equal findings above N (default 20)"
+        "--max-per-rule",
+        type=int,
+        default=20,
+        metavar="N",
+        help="collapse a file's equal findings above N (default 20)",
     )
     _inferring(lint)
     lint.add_argument(
@@ -159,7 +200,9 @@ def _judging(commands: Any) -> None:
         about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model of known operators.",
         epilog=EPILOG,
     )
-    run.add_argument("file", help="DxDispatch model, descriptor file or .onnx model")
+    run.add_argument(
+        "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"
+    )
     run.add_argument("-t", "--target", metavar="TARGET", help="whose behaviour applies (default: the newest level)")
     run.add_argument(
         "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input array; repeat for several"
@@ -184,7 +227,10 @@ def _judging(commands: Any) -> None:
         "tables",
         "the lowest level that accepts a descriptor or a model, and what blocks each level below",
     )
-    minimum.add_argument("descriptor", help="descriptor file, a JSON text, an .onnx model or an OpenVINO IR (.xml)")
+    minimum.add_argument(
+        "descriptor", help="descriptor file, .onnx model or OpenVINO IR (.xml), a JSON text, or - for standard input"
+    )
+    minimum.add_argument("-v", "--verbose", action="store_true", help="of models: also what blocks each opset below")
     _inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.descriptors.files import one_of, placed
+from specgate.descriptors.read import read_text_file
+from specgate.descriptors.text import load_relaxed
+from specgate.errors import Error, InputError
 from specgate.files import Plain, refuse_shared, writing
+from specgate.linting.given import argument, standard_input
+from specgate.models.dxdispatch import is_dx_model
 from specgate.targets import parse_target
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from specgate.descriptors.core import Descriptor
+    from specgate.linting.given import Given
     from specgate.targets import Target
 
 __all__ = ["run"]
@@ -29,46 +38,72 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = dict(map(_named, arguments.output))
     refuse_shared(wanted.values())
     target = parse_target(arguments.target) if arguments.target else None
-    if not arguments.file.lower().endswith(".onnx"):
-        from specgate.descriptors.read import read_text_file
-        from specgate.descriptors.text import load_relaxed
-        from specgate.models.dxdispatch import is_dx_model
+    given = standard_input() if arguments.file == "-" else argument(arguments.file)
+    if given.kind == "onnx" if given is not None else arguments.file.lower().endswith(".onnx"):
+        with _as_file(arguments.file, given) as file:
+            _deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
+        return 0
+    name = arguments.file if given is None else given.name
+    if (given is not None and given.kind == "ir") or name.lower().endswith(".xml"):
+        raise InputError("an OpenVINO IR is linted, not executed", file=name)
+    text = read_text_file(name) if given is None else given.text()
+    document = load_relaxed(text, name)
+    if is_dx_model(document):
+        return _dispatch(arguments, document, name, target, wanted)
+    descriptor = one_of(placed(text, name, target.dialect if target else None), name)
+    _deliver(_executed(descriptor, inputs, target, arguments), wanted, shown=True)
+    return 0
 
-        if is_dx_model(load_relaxed(read_text_file(arguments.file), arguments.file)):
-            return _dispatch(arguments, target, wanted)
+
+def _executed(
+    what: Descriptor | str, inputs: Mapping[str, NDArray[Any]], target: Target | None, arguments: argparse.Namespace
+) -> dict[str, Any]:
     import specgate
-    from specgate.descriptors.files import read_one
 
-    model = arguments.file.lower().endswith(".onnx")
-    executed = arguments.file if model else read_one(arguments.file, target.dialect if target else None)
-    outputs = specgate.execute(
-        executed,
+    return specgate.execute(
+        what,
         inputs,
         target,
         max_bytes=arguments.max_bytes,
         max_seconds=arguments.max_seconds,
         on_fallback=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
     )
-    _deliver(outputs, wanted, shown=True)
-    return 0
 
 
-def _dispatch(arguments: argparse.Namespace, target: Target | None, wanted: Mapping[str, str]) -> int:
+@contextmanager
+def _as_file(path: str, given: Given | None) -> Iterator[str]:
+    """Yield the path of an ONNX model; one from standard input is a file for as long as it is executed."""
+    if given is None:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="specgate-") as folder:
+        file = os.path.join(folder, "model.onnx")  # noqa: PTH118
+        with open(file, "xb") as model:  # noqa: PTH123
+            model.write(given.data)
+        try:
+            yield file
+        except Error as error:
+            raise type(error)(str(error).replace(file, given.name)) from None
+
+
+def _dispatch(
+    arguments: argparse.Namespace, document: Any, name: str, target: Target | None, wanted: Mapping[str, str]
+) -> int:
     from specgate.execution.dispatch import run_dx_model
     from specgate.execution.memory import budget_of
     from specgate.models.dxdispatch import read_dx_model
     from specgate.spec.tables import dialect
 
     if arguments.input:
-        raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=arguments.file)
+        raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=name)
     if target is not None and target.dialect != "directml":
-        raise InputError(f"a model of directml cannot be executed for {target}", file=arguments.file)
-    model = read_dx_model(arguments.file)
+        raise InputError(f"a model of directml cannot be executed for {target}", file=name)
+    model = read_dx_model(document, file=name)
     outputs = run_dx_model(
         model,
         target.level if target else dialect("directml").levels[-1],
         out=print,
-        base_dir=os.path.dirname(arguments.file) or ".",  # noqa: PTH120
+        base_dir=os.path.dirname(name) or ".",  # noqa: PTH120
         write_files=arguments.write_files,
         budget=budget_of(arguments.max_bytes, arguments.max_seconds),
     )

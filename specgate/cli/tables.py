@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from specgate.linting.given import Given
     from specgate.targets import Target
 
 __all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]
@@ -105,15 +106,22 @@ def diff(arguments: argparse.Namespace) -> int:
 
 def minimum(arguments: argparse.Namespace) -> int:
     """Print the lowest level that accepts a descriptor, or the lowest opsets of a model; 1 when no level does."""
-    import specgate
-    from specgate.descriptors.read import load_document
+    from specgate.linting.given import argument, standard_input
     from specgate.lowest import find_minimum
 
     source = arguments.descriptor
-    if source.lower().endswith((".onnx", ".xml")):
-        return _model_minimum(source, arguments)
-    data = load_document(source, "<argument>") if source.lstrip().startswith("{") else source
-    made = specgate.descriptor(data)
+    given = standard_input() if source == "-" else argument(source)
+    model = source.lower().endswith((".onnx", ".xml")) if given is None else given.kind != "text"
+    if model:
+        return _model_minimum(source if given is None else given, arguments)
+    if given is None:
+        import specgate
+
+        made = specgate.descriptor(source)
+    else:
+        from specgate.descriptors.files import one_of, placed
+
+        made = one_of(placed(given.text(), given.name), given.name)
     found = find_minimum(made, arguments.basis)
     if arguments.format == "json":
         whole = {"dialect": made.dialect, "operator": made.operator, **found.to_dict()}
@@ -125,17 +133,18 @@ def minimum(arguments: argparse.Namespace) -> int:
     return 0 if found else 1
 
 
-def _model_minimum(source: str, arguments: argparse.Namespace) -> int:
+def _model_minimum(source: str | Given, arguments: argparse.Namespace) -> int:
     from specgate.linting.minimum_text import model_minimum_text
     from specgate.linting.model_minimum import model_minimum
     from specgate.linting.settings import LintSettings, read_pins
 
     settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin))
     found = model_minimum(source, settings, arguments.basis)
+    name = source if isinstance(source, str) else source.name
     if arguments.format == "json":
-        sys.stdout.write(as_json(found.to_dict(source)))
+        sys.stdout.write(as_json(found.to_dict(name)))
     else:
-        sys.stdout.write(model_minimum_text(found, source, width(None)))
+        sys.stdout.write(model_minimum_text(found, name, width(None), verbose=arguments.verbose))
     return 0 if found else 1
 
 

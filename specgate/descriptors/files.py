@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from specgate.descriptors.read import dialect_of, read_dict, read_text_file
-from specgate.descriptors.text import load_relaxed, place_of
+from specgate.descriptors.text import in_lines, load_relaxed, place_of
 from specgate.errors import InputError, NoTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["NoTableEntry", "holds_descriptors", "read_descriptors", "read_one"]
+__all__ = [
+    "NoTableEntry",
+    "Placed",
+    "holds_descriptors",
+    "one_of",
+    "placed",
+    "read_descriptors",
+    "read_one",
+    "read_placed",
+]
 
 MAX_SHOWN: Final = 8
 _UNMISTAKABLE: Final = ("DML_OPERATOR_", '"dispatchables"', '"op_type"')
+
+#: Where a descriptor stands in its file, its line if the file has one a line, and what it is.
+Placed: TypeAlias = "tuple[str, int | None, Descriptor | NoTableEntry]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +50,17 @@ def read_one(path: str | os.PathLike[str], dialect: str | None = None) -> Descri
 
     dialect: ``directml``, ``onnx`` or ``openvino``; found from the file's own words when left out.
     """
-    found = read_descriptors(path, dialect)
+    return one_of(read_placed(path, dialect), os.fspath(path))
+
+
+def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
+    """Return the only descriptor of what was read; raise InputError naming what is there otherwise, NoTable."""
+    found = list(entries)
     if len(found) != 1:
-        names = ", ".join(place or "(one)" for place, _ in found[:MAX_SHOWN])
+        names = ", ".join(place or "(one)" for place, _, _ in found[:MAX_SHOWN])
         more = f" and {len(found) - MAX_SHOWN} more" if len(found) > MAX_SHOWN else ""
-        raise InputError(f"expected one descriptor, found {len(found)}: {names or 'none'}{more}", file=os.fspath(path))
-    entry = found[0][1]
+        raise InputError(f"expected one descriptor, found {len(found)}: {names or 'none'}{more}", file=name)
+    entry = found[0][2]
     if isinstance(entry, NoTableEntry):
         raise NoTable(entry.message)
     return entry
@@ -54,12 +71,36 @@ def read_descriptors(
 ) -> list[tuple[str, Descriptor | NoTableEntry]]:
     """Return the descriptors of a file by their place in it; raise InputError.
 
-    A place is "" for a file that is one descriptor, ``[2]`` in a list, ``descriptors/NAME`` in a mapping of that key
-    and ``dispatchables/NAME`` in a DxDispatch model.
+    A place is "" for a file that is one descriptor, ``[2]`` in a list or in a file with one a line,
+    ``descriptors/NAME`` in a mapping of that key and ``dispatchables/NAME`` in a DxDispatch model.
     """
+    return [(place, entry) for place, _, entry in read_placed(path, dialect)]
+
+
+def read_placed(path: str | os.PathLike[str], dialect: str | None = None) -> Iterator[Placed]:
+    """Yield the descriptors of a file with their places and, where it has one a line, their lines; InputError."""
     name = os.fspath(path)
-    document = load_relaxed(read_text_file(name), name)
-    return list(_entries(document, name, dialect))
+    return placed(read_text_file(name), name, dialect)
+
+
+def placed(text: str, name: str, dialect: str | None = None) -> Iterator[Placed]:
+    """Yield the descriptors of a text, as `read_placed` does those of a file. name: for its suffix, and in errors."""
+    numbered = in_lines(text, name)
+    if numbered is None:
+        yield from ((place, None, entry) for place, entry in _entries(load_relaxed(text, name), name, dialect))
+        return
+    for index, (number, line) in enumerate(numbered):
+        document = _of_line(line, name, number)
+        yield f"[{index}]", number, _entry(document, dialect, name, f"line {number}")
+
+
+def _of_line(line: str, name: str, number: int) -> Any:
+    try:
+        return load_relaxed(line, name)
+    except InputError as error:
+        column = (error.place or "").partition("column ")[2]
+        where = f"line {number} column {column}" if column else f"line {number}"
+        raise InputError(error.message, file=name, place=where) from None
 
 
 def holds_descriptors(path: str | os.PathLike[str]) -> bool:
@@ -72,7 +113,8 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
     text = ""
     try:
         text = read_text_file(name)
-        document = load_relaxed(text, name)
+        numbered = list(in_lines(text, name) or ())[:1]
+        document = _of_line(numbered[0][1], name, numbered[0][0]) if numbered else load_relaxed(text, name)
     except InputError:
         return any(word in text for word in _UNMISTAKABLE)
     if isinstance(document, dict) and "dispatchables" in document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.read import load_document
 from specgate.errors import InputError
@@ -10,7 +10,10 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from specgate.spec.yamlio import Lines
 
-__all__ = ["lines", "load_relaxed", "place_of", "plain_name", "without_comments"]
+__all__ = ["LINED", "in_lines", "lines", "load_relaxed", "place_of", "plain_name", "without_comments"]
+
+#: Suffixes of files with one document a line.
+LINED: Final = (".jsonl", ".ndjson")
 
 
 def place_of(group: str, key: str) -> str:
@@ -26,7 +29,9 @@ def plain_name(name: str) -> str:
 def load_relaxed(text: str, name: str) -> Any:
     """Return the JSON or YAML document in `text`; JSON may have comments and trailing commas, as DxDispatch takes it.
 
-    Raises InputError that names the place, with lines and columns as they stand in the file.
+    Its parser has rapidjson's flags for both kinds of comments, for trailing commas and for full precision, and not
+    those for NaN and infinity (DxDispatch/src/model/JsonParsers.cpp, commit 2f1cee954). Raises InputError that names
+    the place, with lines and columns as they stand in the file.
     """
     if name.endswith((".yaml", ".yml")):
         return load_document(text, name)
@@ -38,6 +43,35 @@ def load_relaxed(text: str, name: str) -> Any:
         if plain == text:
             raise
     return load_document(plain, name)
+
+
+def in_lines(text: str, name: str) -> list[tuple[int, str]] | None:
+    """Return the documents of a text that has one a line (JSON lines), with their 1-based lines; else None.
+
+    By the file's suffix, or where the first two lines that are not blank begin with a brace and the first is a whole
+    document.
+    """
+    if not name.lower().endswith(LINED) and not _begins_lined(text):
+        return None
+    return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+
+
+def _begins_lined(text: str) -> bool:
+    from itertools import islice
+
+    start = (line for line in text[: 2 * 2**20].split("\n") if line.strip())
+    two = [line.strip() for line in islice(start, 2)]
+    return len(two) == 2 and all(line[0] == "{" for line in two) and two[0].endswith("}") and _is_json(two[0])
+
+
+def _is_json(text: str) -> bool:
+    import json
+
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def without_comments(text: str, name: str = "") -> str:

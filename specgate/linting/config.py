@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
 from specgate.linting.files import compile_pattern, path_matches, read_whole, relative_name, shown
+from specgate.report.selection import FAIL_ON, SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,9 +57,11 @@ class Ignore:
 class Config:
     """What the configuration says; without any, all that it can say is empty.
 
-    targets: as written, not parsed. baseline: as written, relative to `root`. custom_domains: of ONNX operators, which
-    the targets are known to have. source: the file that was read. root: its directory, to which every pattern is
-    relative (without a file the repository's, else where the search began).
+    targets: as written, not parsed. severity, fail_on, select, ignored_rules, statistics: as the options of these names
+    (the strings in ``ignore`` are ``ignored_rules``), None and empty where nothing is said. baseline: as written,
+    relative to `root`. custom_domains: of ONNX operators, which the targets are known to have. source: the file that
+    was read. root: its directory, to which every pattern is relative (without a file the repository's, else where the
+    search began).
     """
 
     targets: list[str] = field(default_factory=list)
@@ -67,6 +70,11 @@ class Config:
     ignores: list[Ignore] = field(default_factory=list)
     baseline: str | None = None
     format: str | None = None
+    severity: str | None = None
+    fail_on: str | None = None
+    select: list[str] = field(default_factory=list)
+    ignored_rules: list[str] = field(default_factory=list)
+    statistics: bool = False
     custom_domains: list[str] = field(default_factory=list)
     source: str | None = None
     root: Path = field(default_factory=Path)
@@ -251,7 +259,14 @@ class _Table:
             self.note(key, f"expected a date such as 2027-01-31, found {described(value)}")
         return day
 
-    def tables(self, key: str) -> Iterator[_Table]:
+    def word(self, key: str, known: tuple[str, ...]) -> str | None:
+        value = self.text(key)
+        if value is not None and value not in known:
+            self.note(key, f"expected one of {', '.join(known)}, found {shown(value)}")
+        return value
+
+    def tables(self, key: str, *, strings: bool = False) -> Iterator[_Table]:
+        """Yield the tables of an array; strings may stand beside them where they are read elsewhere."""
         value = self.values.get(key, [])
         if not isinstance(value, list):
             self.note(key, f"expected an array of tables, [[{key}]], found {described(value)}")
@@ -259,26 +274,39 @@ class _Table:
         for index, item in enumerate(value):
             if isinstance(item, dict):
                 yield _Table(item, f"{key}[{index}]", self.problems)
-            else:
-                self.note(f"{key}[{index}]", f"expected a table, found {described(item)}")
+            elif not (strings and isinstance(item, str) and item.strip()):
+                wanted = "a table or a non-blank string" if strings else "a table"
+                self.note(f"{key}[{index}]", f"expected {wanted}, found {described(item)}")
+
+
+_KEYS = (
+    "targets", "basis", "baseline", "format", "severity", "fail_on", "select", "statistics", "custom_domains", "paths",
+    "ignore",
+)  # fmt: skip
 
 
 def _config(table: _Table, source: str, root: Path) -> Config:
-    table.expect_only("targets", "basis", "baseline", "format", "custom_domains", "paths", "ignore")
-    basis = table.text("basis") or "both"
-    if basis not in _BASES:
-        table.note("basis", f"expected one of {', '.join(_BASES)}, found {shown(basis)}")
+    table.expect_only(*_KEYS)
     return Config(
         targets=table.texts("targets") or [],
-        basis=basis,
+        basis=table.word("basis", _BASES) or "both",
         paths=[_path_rule(entry) for entry in table.tables("paths")],
-        ignores=[_ignore(entry, source) for entry in table.tables("ignore")],
+        ignores=[_ignore(entry, source) for entry in table.tables("ignore", strings=True)],
         baseline=table.text("baseline"),
         format=table.text("format"),
+        severity=table.word("severity", SEVERITIES),
+        fail_on=table.word("fail_on", FAIL_ON),
+        select=table.texts("select") or [],
+        ignored_rules=_strings(table.values.get("ignore")),
+        statistics=table.flag("statistics") or False,
         custom_domains=table.texts("custom_domains") or [],
         source=source,
         root=root,
     )
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _path_rule(table: _Table) -> PathRule:

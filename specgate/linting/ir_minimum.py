@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specgate.linting.model_minimum import Blocked, DomainMinimum, ModelMinimum
 from specgate.linting.openvino_graph import openvino_units
-from specgate.models.openvino_ir import read_ir
+from specgate.models.openvino_ir import read_ir, read_ir_bytes
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.message import rule_id
@@ -15,6 +15,7 @@ from specgate.verdict import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from specgate.linting.given import Given
     from specgate.linting.nodes import Unit
     from specgate.models.openvino_ir import IrNet
     from specgate.verdict import Basis
@@ -22,17 +23,19 @@ if TYPE_CHECKING:
 __all__ = ["ir_minimum"]
 
 
-def ir_minimum(path: str, basis: Basis = "both") -> ModelMinimum:
+def ir_minimum(source: str | Given, basis: Basis = "both") -> ModelMinimum:
     """Judge every layer of an IR at every opset; a layer without a table counts by the opset that it names.
 
+    source: the IR's path, or what was read from memory.
     Versions are opsets by their numbers (``13``). Raises InputError for an unusable file.
     """
-    model = read_ir(path)
+    model = read_ir(source) if isinstance(source, str) else read_ir_bytes(source.data, source.name)
     graph = openvino_units(model)
     table = dialect(graph.dialect)
     numbers = {level: level.removeprefix(table.level_word) for level in table.levels}
     found = DomainMinimum(graph.dialect, None)
     found.undecided = dict.fromkeys(numbers.values(), 0)
+    found.spoken = {number: table.spoken(level) for level, number in numbers.items()}
     blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
     no_table: dict[str, int] = {}
     for unit, version in zip(graph.units, _versions(model.net), strict=True):

@@ -11,6 +11,7 @@ from specgate.errors import Error
 from specgate.targets import parse_targets
 
 if TYPE_CHECKING:
+    from specgate.linting.given import Given
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Basis, Location, Report
 
@@ -21,7 +22,7 @@ __all__ = ["Job", "lint_job", "load_specs"]
 class Job:
     """One file to lint. file: as the user gave it. path: where it is read, absolute if it is read elsewhere.
 
-    settings: what is pinned, known and inferred.
+    settings: what is pinned, known and inferred. given: what it is if it is no file.
     """
 
     file: str
@@ -30,6 +31,7 @@ class Job:
     device: frozenset[str] | None = None
     settings: LintSettings | None = None
     path: str | None = None
+    given: Given | None = None
 
 
 def lint_job(job: Job) -> Report | str:
@@ -38,7 +40,7 @@ def lint_job(job: Job) -> Report | str:
 
     path = job.path or job.file
     try:
-        report = lint_model(path, parse_targets(job.targets), job.basis, job.device, job.settings)
+        report = lint_model(job.given or path, parse_targets(job.targets), job.basis, job.device, job.settings)
     except Error as error:
         text = str(error).replace(path, job.file)
         return text if job.file in text else f"{job.file}: {text}"

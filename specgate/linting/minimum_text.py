@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.linting.model_minimum import at_level
 from specgate.report import plural
 from specgate.report.clean import clean
 from specgate.report.tables.lines import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from specgate.linting.model_minimum import Blocked, DomainMinimum, ModelMinimum, Moved
     from specgate.verdict import Location
@@ -22,46 +23,84 @@ _CAUTION: Final = (
     "Descriptors are judged: types, ranks, sizes, attributes. Whether another version of an operator computes the same "
     "is said only where the tables know it."
 )
+_MORE: Final = " -v lists what blocks each opset below."
+
+_Cause = tuple[tuple[str, str, str], tuple[str, ...]]
 
 
-def model_minimum_text(found: ModelMinimum, name: str, width: int) -> str:
-    """Return the answer for people: each domain with what keeps it there and what blocks every version below."""
+def model_minimum_text(found: ModelMinimum, name: str, width: int, *, verbose: bool = False) -> str:
+    """Return the answer for people: each domain's lowest opset with what keeps it there, or what no opset accepts.
+
+    verbose: also every node that is another version there, and what blocks each version below.
+    """
     lines = [clean(name)]
     for domain in found.domains:
-        lines += _domain(domain, width)
+        lines += _answer(domain, width)
     if found.no_table:
         known = sorted(found.no_table.items(), key=lambda item: (-item[1], item[0]))
         listed = ", ".join(f"{clean(operator)} ({count})" for operator, count in known)
         lines += wrapped(f"not judged, without a table: {listed}", width, hang="  ")
-    if found.domains:
-        lines += wrapped(_CAUTION, width)
-    else:
+    if not found.domains:
         lines.append("no node of the model has a table, so that every opset is as good as another")
+        return "\n".join(lines) + "\n"
+    for domain in found.domains if verbose else ():
+        lines += _blockers(domain, width)
+    lines += wrapped(_CAUTION if verbose or not any(map(_below, found.domains)) else _CAUTION + _MORE, width)
     return "\n".join(lines) + "\n"
 
 
-def _domain(found: DomainMinimum, width: int) -> Iterator[str]:
+def _answer(found: DomainMinimum, width: int) -> Iterator[str]:
     written = "imports none" if found.imported is None else f"imports {found.imported}"
-    lowest = "none" if found.version is None else found.version
-    taken = f"; no descriptor of {plural(found.nodes, 'node')} is refused at {_ranges(found.taken)}"
-    yield from wrapped(f"{found.domain}: lowest opset {lowest} (the model {written}){taken}", width, hang="  ")
-    open_here = found.undecided.get(found.version or "", 0)
-    if open_here:
+    if found.version is None:
+        text = f"{found.domain}: no opset accepts this model ({plural(found.nodes, 'node')}; it {written})"
+        yield from wrapped(text, width, hang="  ")
+        nearest = found.nearest
+        count = plural(len(found.blocked[nearest]), "node")
+        yield from wrapped(f"opset {nearest} comes closest; it refuses {count}:", width, first="  ")
+        yield from _causes_text(found, [nearest], _causes(found, nearest), width, most=_EXAMPLES)
+        return
+    taken = f"no descriptor of {plural(found.nodes, 'node')} is refused at {_ranges(found.taken)}"
+    text = f"{found.domain}: lowest opset {found.version} (the model {written}); {taken}"
+    yield from wrapped(text, width, hang="  ")
+    if open_here := found.undecided.get(found.version, 0):
         count = plural(open_here, "node")
         yield from wrapped(f"{count} undecided at {found.version}: sizes or types are unknown", width, first="  ")
     for blocked in found.keepers[:_EXAMPLES]:
-        yield from wrapped(f"kept there by {_place(blocked.location)}", width, first="  ", hang="    ")
+        why = f": {blocked.findings[0].message}" if blocked.findings else ""
+        yield from wrapped(f"kept there by {_place(blocked.location)}{why}", width, first="  ", hang="    ")
     if len(found.keepers) > _EXAMPLES:
         yield f"  and by {plural(len(found.keepers) - _EXAMPLES, 'more node')}"
-    yield from _moved(found.moved, found.version, width)
+    yield from _moved([moved for moved in found.moved if moved.behaviour], found.version, width)
+
+
+def _below(found: DomainMinimum) -> dict[str, list[Blocked]]:
+    """What is refused at the versions below the lowest one; at all of them where there is none."""
     limit = None if found.version is None else int(found.version)
-    below = {v: nodes for v, nodes in found.blocked.items() if limit is None or int(v) < limit}
-    for versions, causes in _spans(below):
+    return {version: nodes for version, nodes in found.blocked.items() if limit is None or int(version) < limit}
+
+
+def _blockers(found: DomainMinimum, width: int) -> Iterator[str]:
+    """Everything known of the versions that are not the answer."""
+    below = _below(found)
+    same = [moved for moved in found.moved if not moved.behaviour]
+    if below or same:
+        yield f"{found.domain}, opset by opset:"
+    yield from _moved(same, found.version, width)
+    for versions, causes in _spans(found, below):
         yield f"  {_ranges(versions)}:"
-        for (operator, rule, message), nodes in causes:
-            more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-            head = f"{nodes[0]}{more} ({operator}): " if operator else f"{nodes[0]}{more}: "
-            yield from wrapped(f"{head}{rule}: {message}", width, first="    ", hang="      ")
+        yield from _causes_text(found, versions, causes, width)
+
+
+def _causes_text(
+    found: DomainMinimum, versions: list[str], causes: tuple[_Cause, ...], width: int, most: int | None = None
+) -> Iterator[str]:
+    for (operator, rule, message), nodes in causes[:most]:
+        more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+        head = f"{nodes[0]}{more} ({operator}): " if operator else f"{nodes[0]}{more}: "
+        text = f"{head}{rule}: {_spoken(found, versions, message)}"
+        yield from wrapped(text, width, first="    ", hang="      ")
+    if most is not None and len(causes) > most:
+        yield f"    and {plural(len(causes) - most, 'more reason')} (-v lists them)"
 
 
 def _moved(moved: list[Moved], version: str | None, width: int) -> Iterator[str]:
@@ -76,24 +115,35 @@ def _moved(moved: list[Moved], version: str | None, width: int) -> Iterator[str]
         yield from wrapped(text, width, first="  ", hang="    ")
 
 
-_Cause = tuple[tuple[str, str, str], tuple[str, ...]]
+_HERE: Final = "\0"  # in a message, for the version that was judged
 
 
-def _spans(blocked: Mapping[str, list[Blocked]]) -> Iterator[tuple[list[str], tuple[_Cause, ...]]]:
-    """Neighbouring versions with the same reasons together."""
-    every = [(version, _causes(nodes)) for version, nodes in blocked.items()]
+def _spans(
+    found: DomainMinimum, blocked: Mapping[str, list[Blocked]]
+) -> Iterator[tuple[list[str], tuple[_Cause, ...]]]:
+    """Neighbouring versions with the same reasons together; in their messages `_HERE` is the version itself."""
+    every = [(version, _causes(found, version)) for version in blocked]
     for causes, span in groupby(every, key=lambda pair: pair[1]):
         yield [version for version, _ in span], causes
 
 
-def _causes(blocked: Iterable[Blocked]) -> tuple[_Cause, ...]:
-    """Why nodes are refused, equal reasons of one operator together."""
+def _causes(found: DomainMinimum, version: str) -> tuple[_Cause, ...]:
+    """Why nodes are refused at a version, equal reasons of one operator together."""
     causes: dict[tuple[str, str, str], list[str]] = {}
-    for node in blocked:
+    for node in found.blocked[version]:
         for finding in node.findings:
-            kind = (clean(node.location.operator or ""), finding.id, clean(finding.message))
+            message = clean(finding.message)
+            if spoken := found.spoken.get(version):
+                message = at_level(message, spoken, _HERE)
+            kind = (clean(node.location.operator or ""), finding.id, message)
             causes.setdefault(kind, []).append(clean(node.location.node or "the node"))
     return tuple((kind, tuple(nodes)) for kind, nodes in causes.items())
+
+
+def _spoken(found: DomainMinimum, versions: list[str], message: str) -> str:
+    """The message for all the versions of a block: ``at opset 1..4``."""
+    first = found.spoken.get(versions[0], versions[0])
+    return message.replace(_HERE, first.removesuffix(versions[0]) + _ranges(versions))
 
 
 def _place(location: Location) -> str:
@@ -146,10 +196,10 @@ def _domain_json(found: DomainMinimum) -> dict[str, Any]:
                 "versions": [int(version) for version in versions],
                 "operator": operator,
                 "id": rule,
-                "message": message,
+                "message": _spoken(found, versions, message),
                 "nodes": list(nodes),
             }
-            for versions, causes in _spans(found.blocked)
+            for versions, causes in _spans(found, found.blocked)
             for (operator, rule, message), nodes in causes
         ],
     }

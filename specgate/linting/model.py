@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.collecting import without_collecting
+from specgate.descriptors.text import LINED
 from specgate.errors import InputError
 from specgate.linting.context import context_of
+from specgate.linting.given import Given, named
 from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
@@ -16,8 +18,9 @@ from specgate.linting.unjudged import unjudged
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from specgate.descriptors.files import Placed
     from specgate.targets import Target
     from specgate.verdict import Basis
 
@@ -49,7 +52,7 @@ def _report(
     model: Any, targets: Sequence[Target], basis: Basis, device: frozenset[str] | None, settings: LintSettings
 ) -> Report:
     graph = graph_of(model, settings)
-    report = Report(files=[os.fspath(model)] if isinstance(model, str | os.PathLike) else [])
+    report = Report(files=_files(model))
     report.findings.extend(graph.findings)
     if graph.custom:
         from specgate.linting.onnx_versions import custom_findings
@@ -64,10 +67,16 @@ def _report(
     report.findings = list(_without_echoes(report.findings))
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
-    add_lines(report)
+    add_lines(report, model if isinstance(model, Given) else None)
     report.judged = dict.fromkeys(report.files, tuple(report.targets))
     report.context = context_of(graph.units, report)
     return report
+
+
+def _files(model: Any) -> list[str]:
+    if isinstance(model, Given):
+        return [model.name]
+    return [os.fspath(model)] if isinstance(model, str | os.PathLike) else []
 
 
 def _judge(graph: Graph, target: Target, judging: Judging, report: Report) -> None:
@@ -115,25 +124,35 @@ def _not_inferred(package: str, count: int, files: list[str]) -> Finding:
         severity="note",
         message=f"{verdicts} undecided; types and shapes that the file leaves out are found by the {package} package, "
         "which is not installed",
-        fix="pip install 'specgate-ml[onnx]'",
+        fix=f"pip install {package}",
         location=Location(files[0] if files else None, None, "model"),
     )
 
 
-def add_lines(report: Report) -> None:
-    """Give findings in JSON and YAML files their lines; the files are parsed for lines only when there are findings."""
-    from specgate.descriptors.read import read_text_file
-    from specgate.descriptors.text import lines
+def add_lines(report: Report, given: Given | None = None) -> None:
+    """Give findings in JSON and YAML files their lines; the files are parsed for lines only when there are findings.
 
+    given: what was read from memory; findings that have its name are placed in it.
+    """
     known: dict[str, Any] = {}
     for index, found in enumerate(report.findings):
         place = found.location
-        if place is None or place.file is None or place.line or not place.file.lower().endswith(_TEXT):
+        if place is None or place.file is None or place.line:
             continue
         if place.file not in known:
-            known[place.file] = lines(read_text_file(place.file), place.file) or {}
-        line = _line(known[place.file], place.node or "", found.where)
-        report.findings[index] = replace(found, location=replace(place, line=line))
+            known[place.file] = _lines_of(place.file, given)
+        if known[place.file]:
+            line = _line(known[place.file], place.node or "", found.where)
+            report.findings[index] = replace(found, location=replace(place, line=line))
+
+
+def _lines_of(file: str, given: Given | None) -> Mapping[tuple[str | int, ...], int]:
+    from specgate.descriptors.read import read_text_file
+    from specgate.descriptors.text import lines
+
+    if given is not None and file == given.file:
+        return (lines(given.text(), file) if given.kind == "text" else None) or {}
+    return (lines(read_text_file(file), file) if file.lower().endswith(_TEXT) else None) or {}
 
 
 def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str) -> int | None:
@@ -149,7 +168,9 @@ def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str) -> 
 
 
 def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
-    """Read a model by its format: ``.onnx``, OpenVINO IR (``.xml``), a JSON or YAML file, or a ModelProto.
+    """Read a model by its format: ``.onnx``, OpenVINO IR (``.xml``), a JSON or YAML file, or what is no file.
+
+    That is a ModelProto, or what was given otherwise (see `Given`).
 
     settings: for ONNX models; without, nothing is inferred.
     """
@@ -159,6 +180,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
         from specgate.models.onnx_model import read_model_bytes
 
         return onnx_units(read_model_bytes(model.SerializeToString(), "<ModelProto>"), settings)
+    if isinstance(model, Given):
+        return named(_given(model, settings), model)
     if not isinstance(model, str | os.PathLike):
         raise InputError(f"expected a path or an onnx.ModelProto, found {type(model).__name__}")
     path = os.fspath(model)
@@ -167,21 +190,39 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
         from specgate.models.openvino_ir import read_ir
 
         return openvino_units(read_ir(path))
-    if path.lower().endswith(_TEXT):
-        return _descriptor_file(path)
+    if path.lower().endswith((*_TEXT, *LINED)):
+        from specgate.descriptors.files import read_placed
+
+        return _descriptors(read_placed(path), path)
     from specgate.linting.onnx_graph import onnx_units
     from specgate.models.onnx_model import read_model
 
     return onnx_units(read_model(path), settings)
 
 
-def _descriptor_file(path: str) -> Graph:
+def _given(model: Given, settings: LintSettings) -> Graph:
+    """Read what is in memory; files beside it, such as weights, are not looked for."""
+    if model.kind == "ir":
+        from specgate.linting.openvino_graph import openvino_units
+        from specgate.models.openvino_ir import read_ir_bytes
+
+        return openvino_units(read_ir_bytes(model.data, model.name))
+    if model.kind == "onnx":
+        from specgate.linting.onnx_graph import onnx_units
+        from specgate.models.onnx_model import read_model_bytes
+
+        return onnx_units(read_model_bytes(model.data, model.name), settings)
+    from specgate.descriptors.files import placed
+
+    return _descriptors(placed(model.text(), model.name), model.name)
+
+
+def _descriptors(entries: Iterable[Placed], file: str) -> Graph:
     from specgate.descriptors.core import Descriptor as Made
-    from specgate.descriptors.files import read_descriptors
 
     units = []
-    for name, entry in read_descriptors(path):
-        place = Location(path, None, name, entry.operator)
+    for name, line, entry in entries:
+        place = Location(file, line, name, entry.operator)
         if isinstance(entry, Made):
             units.append(Unit(place, entry.operator, entry))
         else:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.positional import relaid
+from specgate.linting.given import Given
 from specgate.linting.model import graph_of
 from specgate.linting.onnx_walk import domain_name
 from specgate.spec.tables import dialect
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis, Location
 
-__all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "model_minimum"]
+__all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "at_level", "model_minimum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class DomainMinimum:
 
     imported: as the model says. version: the lowest one that refuses no node's descriptor, None if each refuses some.
     taken: all such versions. blocked: for each other version the nodes that it refuses. undecided: for each version how
-    many nodes an unknown size or type leaves open. moved: what is not the same operator at `version`.
+    many nodes an unknown size or type leaves open. moved: what is not the same operator at `version`. spoken: how
+    messages call each version (``opset 17``).
     """
 
     domain: str
@@ -66,6 +69,12 @@ class DomainMinimum:
     blocked: dict[str, list[Blocked]] = field(default_factory=dict)
     undecided: dict[str, int] = field(default_factory=dict)
     moved: list[Moved] = field(default_factory=list)
+    spoken: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def nearest(self) -> str:
+        """The version that refuses the fewest nodes; of several the imported one, else the newest."""
+        return min(self.blocked, key=lambda v: (len(self.blocked[v]), v != str(self.imported), -int(v)))
 
     @property
     def keepers(self) -> list[Blocked]:
@@ -106,14 +115,15 @@ class ModelMinimum:
 def model_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
     """Judge every node of an ONNX model at every opset, as if written for it.
 
-    model: a path or an ``onnx.ModelProto``; or the path of an OpenVINO IR, see `ir_minimum`. An operator that changed
-    in between is judged by the row that holds there: that its descriptor is taken does not say that it computes
-    the same. Raises InputError for an unusable file.
+    model: a path, an ``onnx.ModelProto`` or what is no file (`Given`); of an OpenVINO IR see `ir_minimum`. An operator
+    that changed in between is judged by the row that holds there: that its descriptor is taken does not say that it
+    computes the same. Raises InputError for an unusable file.
     """
-    if isinstance(model, str | os.PathLike) and os.fspath(model).lower().endswith(".xml"):
+    path = os.fspath(model) if isinstance(model, str | os.PathLike) else ""
+    if path.lower().endswith(".xml") or (isinstance(model, Given) and model.kind == "ir"):
         from specgate.linting.ir_minimum import ir_minimum
 
-        return ir_minimum(os.fspath(model), basis)
+        return ir_minimum(model if isinstance(model, Given) else path, basis)
     graph = graph_of(model, settings)
     no_table: dict[str, int] = {}
     domains: dict[str, list[Unit]] = {}
@@ -141,6 +151,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
             alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
             for version in reversed(alike[unit.operator]):
                 blocked.setdefault(version, [])
+                found.spoken[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.spoken(version)
                 found.undecided.setdefault(version, 0)
         answers = known.get(id(unit.descriptor))
         if answers is None:
@@ -150,6 +161,8 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         for version, level in alike[unit.operator].items():
             accepted, findings = answers[level]
             if accepted is False:
+                if level != version:  # one verdict serves several versions, each in its own words
+                    findings = _told_at(findings, found.spoken[level], found.spoken[version])
                 blocked[version].append(Blocked(unit.location, findings))
             elif accepted is None:
                 found.undecided[version] += 1
@@ -160,6 +173,17 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         lowest = found.version
         found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, lowest)) is not None]
     return found
+
+
+def at_level(message: str, spoken: str, instead: str) -> str:
+    """Return a message with `instead` for the level that it calls `spoken` (``opset 1`` is not ``opset 17``)."""
+    if spoken not in message:
+        return message
+    return re.sub(rf"(?<!\w){re.escape(spoken)}(?!\.?\w)", lambda _: instead, message)
+
+
+def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[Finding, ...]:
+    return tuple(replace(found, message=at_level(found.message, judged, version)) for found in findings)
 
 
 def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:

@@ -42,7 +42,7 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "name-undefined": ("error", "what a node reads is an input, an initializer or computed by another node", _IR),
     "node-empty": ("error", "a node has inputs or outputs", _CHECKER),
     "node-name-duplicate": ("warning", "a graph's nodes have different names, if any", _IR),
-    "node-order": ("error", "nodes stand in topological order", _IR),
+    "node-order": ("error", "nodes are in topological order", _IR),
     "node-unused": ("note", "some output of the graph is computed from what a node computes", _OURS),
     "not-inferred": ("note", "types and shapes that the file leaves out could be found", _OURS),
     "operator-unknown": ("error", "an operator of ONNX's domains exists in some version of them", _IR),
@@ -61,7 +61,7 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "tensor-size": ("error", "no size of a tensor is below 0", _CHECKER),
     "tensor-type": ("error", "a tensor has an element type, one that ONNX has", _CHECKER),
     "type-element": ("error", "the element types that a model states are ones that ONNX has", _CHECKER),
-    "value-info-unknown": ("note", "value_info speaks of values that the graph has", _OURS),
+    "value-info-unknown": ("note", "value_info describes values that the graph has", _OURS),
 }
 
 

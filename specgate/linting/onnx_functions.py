@@ -135,4 +135,4 @@ def _graph_of_calls(
     for key, function in functions.items():
         if key not in reached:
             at = (file, function_place(function), None)
-            yield finding("function-unused", "note", "nobody calls the function", at, fix="remove it")
+            yield finding("function-unused", "note", "the function is never called", at, fix="remove it")

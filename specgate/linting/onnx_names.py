@@ -166,7 +166,7 @@ class _Names:
             message = f"reads {shown(name)}, which is computed from itself: no order of the nodes can give it before"
             return finding("cycle", "error", message, at, values=values)
         if name in scope.ever or any(name in beyond.ever for beyond in outer):
-            message = f"reads {shown(name)}, which a later node computes; nodes must stand in topological order"
+            message = f"reads {shown(name)}, which a later node computes; nodes must be in topological order"
             return finding("node-order", "error", message, at, values=values, fix="sort the nodes")
         message = f"reads {shown(name)}, which no input, initializer or node gives"
         return finding("name-undefined", "error", message, at, values=values)
@@ -211,14 +211,16 @@ class _Names:
                 continue
             if kind == "input" and outer:  # a loop's body must take its inputs
                 continue
-            yield finding(f"{kind}-unused", "note", f"nobody reads the {kind} {shown(name)}", at, values={"name": name})
+            yield finding(
+                f"{kind}-unused", "note", f"the {kind} {shown(name)} is never used", at, values={"name": name}
+            )
         yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
         lost = {info.name for info in graph.value_infos if info.name not in scope.defined}
         if lost and outer:
             lost.difference_update(*(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
         if lost:
             listed = ", ".join(shown(name) for name in sorted(lost)[:_LISTED]) + (" …" if len(lost) > _LISTED else "")
-            message = f"value_info speaks of {len(lost)} values that the graph does not have: {listed}"
+            message = f"value_info describes {len(lost)} values that the graph does not have: {listed}"
             yield finding("value-info-unknown", "note", message, at, where="value_info", fix="remove the entries")
 
     def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:

@@ -162,7 +162,7 @@ def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
     return finding(
         "custom-domain",
         "warning",
-        f"has {_counted(counts)} of the domain {shown(domain)}, which is not one of ONNX: nothing is known of them",
+        f"has {_counted(counts)} of the domain {shown(domain)}, which is not of ONNX: its operators are unknown",
         at,
         values={"domain": domain, "operators": dict(counts)},
         fix=f"if the target has them, add {shown(domain)} to custom_domains in the configuration",

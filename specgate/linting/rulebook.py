@@ -6,9 +6,9 @@ from typing import Final
 
 from specgate.linting.model_rules import IR_RULES, MODEL_RULES
 
-__all__ = ["file_rule"]
+__all__ = ["NODE_RULES", "OWN_RULES", "file_rule"]
 
-_OWN: Final = {
+OWN_RULES: Final = {
     "no-target": "a file is judged for at least one target of its dialect",
     "nothing-judged": "of a file at least one node is judged",
     "target-idle": "a target judges something in the files that it is given for",
@@ -16,7 +16,7 @@ _OWN: Final = {
     "ignore-stale": "an ignore silences something; one that matches nothing is to be removed",
     "baseline-stale": "a baseline knows only findings that still occur; otherwise it is to be written again",
 }
-_NODE: Final = {
+NODE_RULES: Final = {
     "changed": "what a node uses is the same at the target's version of the operator as at the model's",
     "version": "a node is written for a level that the target has",
     "device-capability": "the device reports the capability that a tensor's type needs",
@@ -27,8 +27,8 @@ def file_rule(rule: str) -> str | None:
     """Return what a check without a table says, by its id (``onnx/model/cycle``); None for any other id."""
     group, _, name = rule.rpartition("/")
     if group == "specgate":
-        return _OWN.get(name)
+        return OWN_RULES.get(name)
     if group.endswith("/model"):
         found = (IR_RULES if group == "openvino/model" else MODEL_RULES).get(name)
         return None if found is None else found[1]
-    return _NODE.get(name) if "/" in group else None
+    return NODE_RULES.get(name) if "/" in group else None

@@ -18,7 +18,7 @@ from specgate.validate.message import rule_id
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.tables import OperatorSpec
@@ -120,10 +120,11 @@ class Versions:
             nodes = "1 node is" if change.count == 1 else f"{change.count} nodes are"
             if after is None:
                 level = dialect(self.target.dialect).spoken(self.target.level)
-                rest = f"which is withdrawn at {level}; runtimes keep it"
+                rest = f"which is deprecated at {level}; runtimes keep it"
             else:
-                named = ", ".join(list(change.fields)[:_LISTED]) + (" …" if len(change.fields) > _LISTED else "")
-                differs = f"differs in {named}" if named else "may compute otherwise"
+                names = _vendor_names(self.target.dialect, operator, change.fields)
+                named = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
+                differs = f"differs in {named}" if named else "may compute different values"
                 rest = f"and version {after} at the target {differs}"
             yield Finding(
                 id=f"{self.target.dialect}/{operator}/changed",
@@ -139,6 +140,12 @@ class Versions:
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         level = spec.level_for(self.target.level)
         return spec, str(descriptor.version), level
+
+
+def _vendor_names(of: str, operator: str, fields: Iterable[str]) -> list[str]:
+    """Return the vendor's names of fields of `operator`, each once: two fields may share one over the versions."""
+    known = dialect(of).operator(operator).fields
+    return list(dict.fromkeys(known[name].vendor_name if name in known else name for name in fields))
 
 
 def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: str) -> bool:

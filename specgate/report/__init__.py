@@ -55,7 +55,7 @@ def render(report: Report, format: str, *, options: RenderOptions) -> str:  # no
 
 
 def counts(report: Report) -> dict[str, int]:
-    """Return how many findings of each kind, undecided nodes, nodes without a table and ignored findings there are."""
+    """Return how many findings of each kind, undecided nodes, nodes without a table, ignored and hidden findings."""
     severities = [finding.severity for finding in report.findings]
     return {
         "findings": len(severities),
@@ -65,6 +65,7 @@ def counts(report: Report) -> dict[str, int]:
         "undecided": len(report.undecided),
         "no_table": len(report.no_table),
         "ignored": len(report.ignored),
+        "hidden": report.hidden,
     }
 
 

@@ -1,7 +1,8 @@
 """The report as GitHub workflow commands: a job's log that prints these lines gets annotations.
 
 Syntax and escapes are those of the runner: ``%``, CR and LF in data, and ``:`` and ``,`` in properties too. GitHub
-keeps ten annotations of each level per step and drops the rest without a word: a last line says what was left out.
+keeps ten annotations of each level per step and drops the rest without a word. So the first of every file come first,
+and a last annotation says what was left out and names the files that have none.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ _LINE_LIMIT = 4000
 
 def render(report: Report, options: RenderOptions) -> str:
     """Return one command per line, errors first; empty if there is nothing to say."""
-    ordered = in_order(report.findings)
+    ordered = _spread(in_order(report.findings))
     # A file that could not be read comes first: the report says nothing else of it.
     lines = [f"::error title=unusable::{_data([line])}" for line in report.unusable[:_PER_LEVEL]]
     left_out: list[str] = []
+    shown: list[Finding] = []
     if len(report.unusable) > _PER_LEVEL:
         left_out.append(plural(len(report.unusable) - _PER_LEVEL, "more unusable file"))
     for severity, command in _COMMANDS.items():
@@ -35,12 +37,43 @@ def render(report: Report, options: RenderOptions) -> str:
         # The closing summary is a notice itself and must not be the one that GitHub drops.
         taken = {"error": min(len(report.unusable), _PER_LEVEL), "warning": 0, "note": 1}
         room = _PER_LEVEL - taken[severity]
+        shown.extend(found[:room])
         lines.extend(_annotation(command, finding, options) for finding in found[:room])
         if len(found) > room:
             left_out.append(plural(len(found) - room, f"more {severity}"))
     if summary := _summary(report, left_out):
-        lines.append(f"::notice title=specgate::{_data([summary])}")
+        lines.append(f"::notice title=specgate::{_data([summary, *_unnamed(report, shown)])}")
     return "".join(line + "\n" for line in lines)
+
+
+def _spread(findings: list[Finding]) -> list[Finding]:
+    """Order findings by how many of their severity their file has before them: the first of each file lead."""
+    met: dict[tuple[str, str | None], int] = {}
+    turns = []
+    for finding in findings:
+        key = (finding.severity, _file(finding))
+        met[key] = turn = met.get(key, -1) + 1
+        turns.append(turn)
+    return [findings[at] for at in sorted(range(len(findings)), key=turns.__getitem__)]
+
+
+def _file(finding: Finding) -> str | None:
+    return finding.location.file if finding.location is not None else None
+
+
+def _unnamed(report: Report, shown: list[Finding]) -> list[str]:
+    """The unusable files, and the files with findings, that no annotation names; a line for each."""
+    lines = report.unusable[_PER_LEVEL:]
+    named = {_file(finding) for finding in shown}
+    counted: dict[str, dict[str, int]] = {}
+    for finding in in_order(report.findings):
+        file = _file(finding)
+        if file is not None and file not in named:
+            numbers = counted.setdefault(file, dict.fromkeys(_COMMANDS, 0))
+            numbers[finding.severity] += 1
+    for file, numbers in counted.items():
+        lines.append(f"{file}: {', '.join(plural(n, severity) for severity, n in numbers.items() if n)}")
+    return lines
 
 
 def _annotation(command: str, finding: Finding, options: RenderOptions) -> str:

@@ -41,7 +41,9 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     from specgate.report.identity import identified
     from specgate.report.options import RenderOptions
 
-    found, ignored = identified(report, options or RenderOptions())
+    options = options or RenderOptions()
+    found, ignored = identified(report, options)
+    counted = {"statistics": _statistics(report)} if options.statistics else {}
     return {
         "schema": SCHEMA,
         "targets": [well_formed(target) for target in report.targets],
@@ -49,6 +51,7 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
         "unusable": [well_formed(line) for line in report.unusable],
         "nodes": report.nodes,
         "counts": counts(report),
+        **counted,
         "findings": [finding_json(finding, fingerprint) for finding, fingerprint in found],
         "undecided": [node_json(node) for node in nodes_in_order(report.undecided)],
         "no_table": [node_json(node) for node in nodes_in_order(report.no_table)],
@@ -57,6 +60,15 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
             _context(file, node, context) for (file, node), context in sorted(report.context.items(), key=_key_of)
         ],
     }
+
+
+def _statistics(report: Report) -> list[dict[str, Any]]:
+    from specgate.report.selection import statistics
+
+    return [
+        {"id": well_formed(rule), "severity": severity, "findings": number, "files": files}
+        for rule, severity, number, files in statistics(report.findings)
+    ]
 
 
 def dumps(value: Any) -> str:

@@ -14,8 +14,9 @@ class RenderOptions:
 
     color: ANSI colours in text. width: terminal columns for text, at least 30 are used.
     verbose: text also lists the undecided nodes. rules: text also prints the expressions of rules that do not hold.
-    max_per_rule: text shows three examples and a count of equal findings (same id, severity, target and shape of
-    message) once there are more than this.
+    max_per_rule: text shows three examples and a count of a file's equal findings (same id, severity, target and shape
+    of message) once there are more than this. statistics: text counts the findings of each rule and lists none of them;
+    JSON has the counts beside the findings.
     root: directory that fingerprints start from, and the paths in SARIF and GitHub annotations unless a file is below
     checkout, the directory into which a CI server has put the repository.
     """
@@ -25,6 +26,7 @@ class RenderOptions:
     verbose: bool = False
     rules: bool = False
     max_per_rule: int = 20
+    statistics: bool = False
     root: str | os.PathLike[str] = "."
     checkout: str | os.PathLike[str] | None = None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from specgate.report import counts, details, in_order, nodes_in_order, plural, without_table
 from specgate.report.clean import clean, columns, wrap
 from specgate.report.ports import context_at, inputs_line
+from specgate.report.selection import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,10 @@ _Shape = tuple[str, str, str, str]
 def render(report: Report, options: RenderOptions) -> str:
     """Return the findings and the counts as text that ends with a newline; ANSI codes only with options.color."""
     writer = _Writer(options)
-    writer.findings(report)
+    if options.statistics:
+        writer.statistics(report)
+    else:
+        writer.findings(report)
     if options.verbose and report.undecided:
         writer.undecided(report)
     writer.summary(report)
@@ -101,6 +105,19 @@ class _Writer:
         for detail in [*details(finding), *formula]:
             self.put(detail, first=body, hang=body + "  ")
 
+    def statistics(self, report: Report) -> None:
+        rows = statistics(report.findings)
+        if not rows:
+            return
+        widths = [
+            max(len(title), *(len(str(row[at])) for row in rows)) for at, title in ((2, "findings"), (3, "files"))
+        ]
+        self.put(f"{'findings':>{widths[0]}}  {'files':>{widths[1]}}  severity  rule", style="file")
+        for rule, severity, number, files in rows:
+            first = f"{number:>{widths[0]}}  {files:>{widths[1]}}  {severity:<8}  "
+            self.put(rule, first=first, hang=" " * len(first))
+        self.lines.append("")
+
     def undecided(self, report: Report) -> None:
         self.lines.append("undecided:")
         for ref in nodes_in_order(report.undecided):
@@ -126,15 +143,18 @@ class _Writer:
             hang="  ",
             style="error" if n["errors"] else "warning" if n["warnings"] else "",
         )
+        if report.hidden:
+            self.put(f"{plural(report.hidden, 'finding')} hidden (--severity, --select, --ignore)", hang="  ")
         if report.no_table:
             self.put("operators without a table: " + ", ".join(without_table(report.no_table)), hang="  ", limit=None)
 
 
 def _collapse(ordered: list[Finding], limit: int) -> list[tuple[Finding, list[Finding]]]:
-    """Return the findings to show, each with those that it stands for as the last example of its kind."""
-    kinds: dict[_Shape, list[int]] = {}
+    """Return the findings to show, each with those of its file that are left out behind it, being alike."""
+    kinds: dict[tuple[str | None, _Shape], list[int]] = {}
     for at, finding in enumerate(ordered):
-        kinds.setdefault(_shape(finding), []).append(at)
+        file = finding.location.file if finding.location is not None else None
+        kinds.setdefault((file, _shape(finding)), []).append(at)
     more: dict[int, list[Finding]] = {}
     hidden: set[int] = set()
     for alike in kinds.values():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Overlay, RuleForm, Side
     from specgate.spec.tables import Dialect, OperatorSpec
 
-__all__ = ["rule_reference"]
+__all__ = ["rule_names", "rule_reference"]
 
 
 def rule_reference(rule_id: str) -> dict[str, Any]:
@@ -40,6 +40,19 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
         return {"id": rule_id, "says": _GENERAL[parts[2]], "holds": [], "source": spec.raw["source"]}
     stated = [*_stated(spec.rule_forms, spec.levels), *_enforced(spec.overlays)]
     return _reference(rule_id, table, stated, parts[2], spec.raw)
+
+
+def rule_names(table: Dialect, operator: str) -> Iterator[str]:
+    """Yield the last segments of all ids that findings on an operator (or ``tensor``: on any tensor) can have."""
+    if operator == "tensor":
+        forms, overlays = table.tensor_rules, table.tensor_overlays
+    else:
+        spec = table.operator(operator)
+        forms, overlays = spec.rule_forms, spec.overlays
+        yield from _GENERAL
+        yield from (f"{field}.{aspect}" for field in spec.fields for aspect in _ASPECTS)
+    yield from (form.name for form in forms)
+    yield from (form.name for overlay in overlays for form in overlay.rules)
 
 
 _GENERAL = {

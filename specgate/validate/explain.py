@@ -75,7 +75,7 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
         given = descriptor.fields.get(name)
         message = None
         if given is None and not omissible and name not in wrong:
-            message = f"{info.vendor_name} is required, but the descriptor does not give it"
+            message = f"{info.vendor_name} is required, but it is not given"
         elif info.least is not None and isinstance(given, list | tuple) and len(given) < info.least:
             message = f"{name} holds {len(given)}, and at least {info.least} are required"
         if message is not None:

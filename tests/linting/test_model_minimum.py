@@ -112,8 +112,29 @@ def saved(tmp_path):
     return str(path)
 
 
-def test_the_command_tells_it(capsys, saved):
+def test_the_command_answers_first_and_shortly(capsys, saved):
     assert main(["minimum", saved, "--no-infer"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("ai.onnx: lowest opset 11 (the model imports 17)")
+    flowing = " ".join(lines)
+    assert "kept there by graph/deep (OneHot): " in flowing
+    assert "1..8" not in flowing
+    assert "-v lists what blocks each opset below" in " ".join(flowing.split())
+    assert len(lines) < 10
+
+
+def test_reasons_name_the_versions_of_their_block(capsys, saved):
+    """One verdict serves several versions; each says its own, and a block says them all."""
+    assert main(["minimum", saved, "--no-infer", "-v"]) == 0
+    assert "OneHot does not exist at opset 1..8; it exists from 9 on" in " ".join(capsys.readouterr().out.split())
+    (found,) = model_minimum(saved, QUIET).domains
+    for version in range(1, 9):
+        (refused, _) = found.blocked[str(version)]
+        assert refused.findings[0].message == f"OneHot does not exist at opset {version}; it exists from 9 on"
+
+
+def test_the_command_tells_it(capsys, saved):
+    assert main(["minimum", saved, "--no-infer", "-v"]) == 0
     text = capsys.readouterr().out
     flowing = " ".join(text.split())
     assert "ai.onnx: lowest opset 11 (the model imports 17)" in flowing
@@ -142,7 +163,11 @@ def test_the_command_says_when_there_is_none(capsys, tmp_path):
     path = tmp_path / "wrong.onnx"
     path.write_bytes(of(one_hot("wrong", axis=7)).SerializeToString())
     assert main(["minimum", str(path), "--no-infer"]) == 1
-    assert "lowest opset none" in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert "ai.onnx: no opset accepts this model (1 node; it imports 17)" in text
+    assert "opset 17 comes closest; it refuses 1 node: graph/wrong (OneHot): onnx/OneHot/axis-range" in text
+    assert "no opset:" not in text
+    assert "at no opset" not in text
     assert main(["minimum", str(tmp_path / "missing.onnx")]) == 2
 
 

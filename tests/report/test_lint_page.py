@@ -214,6 +214,18 @@ def test_of_very_many_findings_the_gravest_are_shown() -> None:
     assert "501 more are not on this page" in text
 
 
+def test_of_very_many_findings_each_file_has_its_gravest() -> None:
+    def finding(severity: Any, file: str, at: int) -> Finding:
+        return Finding("x/y", severity, "m", location=Location(file, None, f"node[{at}]"))
+
+    report = Report(findings=[finding("error", "a.onnx", at) for at in range(2500)])
+    report.findings += [finding("warning", "z.onnx", 1), finding("note", "z.onnx", 2)]
+    text = page(report)
+    assert len(re.findall('class="finding"', text)) == 2000
+    assert "z.onnx" in text
+    assert "node[1]" in text
+
+
 @pytest.mark.parametrize("severity", ["error", "warning", "note"])
 def test_words_say_what_colours_say(severity: Any) -> None:
     read = Page(page(Report(findings=[Finding("x/y", severity, "m")])))

@@ -77,3 +77,29 @@ def test_an_empty_message_gives_way_to_the_id() -> None:
 
 def test_undecided_nodes_are_counted() -> None:
     assert github(Report(undecided=[NodeRef(Location("a"))])) == ["::notice title=specgate::1 undecided"]
+
+
+def test_every_file_gets_an_annotation_or_is_named_in_the_last_one() -> None:
+    def found(file: str, at: int, severity: Severity = "error") -> Finding:
+        return Finding("onnx/A/b", severity, "m", location=Location(file, None, f"node[{at}]"))
+
+    many = [found("a.onnx", at) for at in range(30)] + [
+        found(f"m{n:02}.onnx", at) for n in range(12) for at in range(2)
+    ]
+    lines = github(
+        Report(findings=[*many, found("z.onnx", 0, "note"), *(found("y.onnx", n, "note") for n in range(11))])
+    )
+    errors = [line for line in lines if line.startswith("::error")]
+    assert len(errors) == 10
+    assert len({line.partition("file=")[2].partition(",")[0] for line in errors}) == 10
+    assert lines[-1] == (
+        "::notice title=specgate::44 more errors, 3 more notes not shown here"
+        "%0Am09.onnx: 2 errors%0Am10.onnx: 2 errors%0Am11.onnx: 2 errors"
+    )
+
+
+def test_unusable_files_beyond_the_limit_are_named_in_the_last_one() -> None:
+    lines = github(Report(unusable=[f"u{n}.onnx: broken" for n in range(12)]))
+    assert lines[-1] == (
+        "::notice title=specgate::2 more unusable files not shown here%0Au10.onnx: broken%0Au11.onnx: broken"
+    )

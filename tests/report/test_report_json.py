@@ -55,6 +55,7 @@ def test_the_whole_document(sample: Report) -> None:
             "undecided": 1,
             "no_table": 3,
             "ignored": 1,
+            "hidden": 0,
         },
         "findings": [
             nothing

@@ -196,3 +196,25 @@ def test_long_targets_and_wide_names_keep_to_the_width(sample: Report) -> None:
     sample.findings = [replace(finding, target="日本語" * 20) for finding in sample.findings]
     for width in (30, 59, 60, 80, 200):
         assert all(columns(line) <= width for line in text(sample, width=width, verbose=True).splitlines())
+
+
+def test_no_file_with_findings_is_hidden() -> None:
+    many = [
+        replace(f, location=Location(f"models/{n}.onnx", None, "graph/node[0]", "Relu"))
+        for n, f in enumerate(alike(164))
+    ]
+    shown = text(Report(findings=many))
+    assert [n for n in range(164) if f"models/{n}.onnx\n" not in shown] == []
+    assert "more like this" not in shown
+
+
+def test_equal_findings_are_collapsed_within_each_file() -> None:
+    second = [replace(f, location=replace(f.location, file="b.onnx")) for f in alike(21) if f.location is not None]
+    shown = text(Report(findings=[*alike(21), *second]))
+    assert shown.count("... and 18 more like this, in 18 nodes") == 2
+    assert shown.count("onnx/Relu/type") == 6
+
+
+def test_what_is_hidden_by_choice_is_counted_on_one_line() -> None:
+    assert "\n2 findings hidden (--severity, --select, --ignore)\n" in text(Report(findings=alike(1), hidden=2))
+    assert "hidden" not in text(Report(findings=alike(1)))

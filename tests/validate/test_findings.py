@@ -203,7 +203,7 @@ def test_causes_without_echoes(one_hot, changes: dict[str, Any], ids: list[str])
 
 def test_required(one_hot) -> None:
     (found,) = specgate.check(changed(one_hot, Axis=None), "directml:4.1").findings
-    assert found.message == "Axis is required, but the descriptor does not give it"
+    assert found.message == "Axis is required, but it is not given"
     assert (found.id, found.where, found.fix) == ("directml/ONE_HOT/Axis.required", "Axis", "give Axis")
 
 
@@ -366,8 +366,8 @@ STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     "missing inputs": (
         {**NODE, "inputs": NODE["inputs"][:1]},
         [
-            ("depth.required", "depth", "depth is required, but the descriptor does not give it"),
-            ("values.required", "values", "values is required, but the descriptor does not give it"),
+            ("depth.required", "depth", "depth is required, but it is not given"),
+            ("values.required", "values", "values is required, but it is not given"),
         ],
     ),
     "an input left out": (
@@ -376,7 +376,7 @@ STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
             (
                 "indices.required",
                 "indices",
-                "indices is required, but the descriptor does not give it",
+                "indices is required, but it is not given",
             )
         ],
     ),

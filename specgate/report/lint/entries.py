@@ -34,7 +34,10 @@ class Entry(NamedTuple):
 
 
 def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
-    """Return at most so many entries by file and node, the gravest kept, and how many are left out."""
+    """Return the gravest entry of every file and further ones up to so many, by file and node; how many are left out.
+
+    Of the further ones the gravest are kept.
+    """
     made = [_entry(finding, finding.severity) for finding in in_order(report.findings)]
     made += [
         Entry("undecided", node.location, node.target or "", "", "", node.reason or "undecided", ())
@@ -42,7 +45,13 @@ def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
     ]
     made += [_entry(finding, "ignored") for finding in in_order(report.ignored)]
     made.sort(key=lambda entry: KINDS.index(entry.kind))
-    kept = made[:most]
+    met: set[str | None] = set()
+    first: list[Entry] = []
+    further: list[Entry] = []
+    for entry in made:
+        (further if entry.place.file in met else first).append(entry)
+        met.add(entry.place.file)
+    kept = first + further[: max(most - len(first), 0)]
     kept.sort(key=lambda entry: place_order(entry.place))
     return kept, len(made) - len(kept)
 

@@ -24,7 +24,7 @@ _MOST: Final = 2000  # findings on the page; a browser gets slow beyond it
 
 
 def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (every format takes both)
-    """Return the page as a whole document; of more than 2000 findings the gravest are on it, and a line says so."""
+    """Return the page as a whole document; of more than 2000 findings the gravest of each file and of all are on it."""
     shown, left_out = entries_of(report, _MOST)
     number = counts(report)["findings"]
     title = f"specgate: {plural(number, 'finding')} in {plural(len(report.files), 'file')}"

@@ -1,0 +1,163 @@
+"""``specgate check --format jsonl``: each verdict as one line of JSON, written as soon as it is known."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from specgate.cli.common import emit
+from specgate.descriptors.read import MAX_FILE
+from specgate.descriptors.text import LINED
+from specgate.errors import Error, InputError
+from specgate.linting.given import STDIN, Given, argument, source_bytes, standard_input
+from specgate.report.clean import clean, well_formed
+from specgate.report.jsonreport import finding_json, verdict_json
+from specgate.verdict import Report
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator
+
+    from specgate.cli.check import Asked
+    from specgate.report.selection import Selection
+    from specgate.verdict import Verdict
+
+__all__ = ["stream"]
+
+
+def stream(arguments: argparse.Namespace, asked: Asked, selected: Selection) -> int:
+    """Answer every descriptor of every source in order; 2 when a line or source was unusable, else 1 for findings.
+
+    What is unusable is answered too (its verdict is ``unusable``, with the ``error``), and the next line is read.
+    """
+    lines: list[str] = []
+    whole = arguments.output not in {None, "-"}
+    worst = 0
+    for source in arguments.descriptor:
+        for entry, code in _entries(source, asked, selected):
+            worst = max(worst, code)
+            line = json.dumps(entry, ensure_ascii=True, allow_nan=False).replace("##", "#\\u0023") + "\n"
+            if whole:
+                lines.append(line)
+            else:
+                sys.stdout.write(line)
+                sys.stdout.flush()
+    if whole:
+        emit("".join(lines), arguments.output)
+    return worst
+
+
+def _entries(source: str, asked: Asked, selected: Selection) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the answers of a source, each with the exit code that it alone would have."""
+    for given, line in _documents(source):
+        try:
+            if isinstance(given, InputError):
+                raise given
+            yield from _judged(given, line, asked, selected)
+        except Error as error:
+            file = STDIN if source == "-" else None if argument(source) else source
+            sys.stderr.write(f"specgate: {clean(_placed(error, file, line), 2000)}\n")
+            message = error.message if isinstance(error, InputError) else str(error)
+            place = error.place if isinstance(error, InputError) and line is None else None
+            about = f"{place}: {message}" if place else message
+            yield _place(file, line) | {"verdict": "unusable", "accepted": None, "error": well_formed(about)}, 2
+
+
+def _placed(error: Error, file: str | None, line: int | None) -> str:
+    """The message with the file and the line, whether or not the error has them."""
+    message = error.message if isinstance(error, InputError) else str(error)
+    place = error.place if isinstance(error, InputError) else None
+    at = f"line {line}" if line is not None else None
+    return ": ".join(part for part in (file or "<argument>", at, None if at else place, message) if part)
+
+
+def _place(file: str | None, line: int | None, node: str | None = None) -> dict[str, Any]:
+    return {"file": None if file is None else well_formed(file), "line": line, "node": node and well_formed(node)}
+
+
+def _documents(source: str) -> Iterator[tuple[Given | str | InputError, int | None]]:
+    """Yield what is to be read as a whole: the source, or each line of JSON lines with its number."""
+    if source == "-":
+        yield from _standard_input()
+    elif source.lower().endswith(LINED):
+        try:
+            with open(source, "rb") as file:  # noqa: PTH123  # no pathlib on the cold path
+                yield from _lines(iter(lambda: file.readline(MAX_FILE + 1), b""), source, 1)
+        except OSError as error:
+            yield InputError(f"cannot be read: {error.strerror or error}", file=source), None
+    else:
+        yield argument(source) or source, None
+
+
+def _standard_input() -> Iterator[tuple[Given | InputError, int | None]]:
+    """Yield its lines as they come where the first one is a whole document, else all of it at its end."""
+    try:
+        source = source_bytes()
+        first, number = source.readline(MAX_FILE + 1), 1
+        while first and not first.strip() and len(first) <= MAX_FILE:
+            first, number = source.readline(MAX_FILE + 1), number + 1
+    except (InputError, OSError, ValueError) as error:
+        yield error if isinstance(error, InputError) else InputError(f"cannot be read: {error}", file=STDIN), None
+        return
+    if _is_document(first):
+        yield from _lines([first], STDIN, number)
+        yield from _lines(iter(lambda: source.readline(MAX_FILE + 1), b""), STDIN, number + 1)
+        return
+    try:
+        given = standard_input(first)
+    except InputError as error:
+        yield error, None
+    else:
+        yield given, None
+
+
+def _is_document(line: bytes) -> bool:
+    if not line.lstrip().startswith(b"{"):
+        return False
+    with suppress(ValueError, RecursionError):
+        return isinstance(json.loads(line), dict)
+    return False
+
+
+def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[Given | InputError, int | None]]:
+    for number, line in enumerate(lines, start=first):
+        if len(line) > MAX_FILE:
+            yield InputError(f"expected at most {MAX_FILE} bytes in a line, found more", file=name), number
+            return
+        if line.strip():
+            yield Given(line, "text", name), number
+
+
+def _judged(
+    given: Given | str, line: int | None, asked: Asked, selected: Selection
+) -> Iterator[tuple[dict[str, Any], int]]:
+    from specgate.linting.model import add_lines, graph_of
+
+    graph = graph_of(given)
+    for unit in graph.units:
+        goals = asked.goals(unit, graph)
+        place = unit.location
+        start = _place(place.file, line or place.line, place.node) | {"operator": well_formed(unit.operator)}
+        if not goals:
+            yield start | {"target": None, "verdict": "no target", "accepted": None}, 0
+        for target in goals:
+            report = Report()
+            verdict = asked.judge(unit, graph, target, report)
+            if report.findings and line is None:
+                add_lines(report, given if isinstance(given, Given) else None)
+            failed = selected.apply(report)
+            yield start | _answer(str(target), verdict, report, line), int(failed)
+
+
+def _answer(target: str, verdict: Verdict | None, report: Report, line: int | None) -> dict[str, Any]:
+    if verdict is None:
+        return {"target": target, "verdict": "no table", "accepted": None}
+    findings = []
+    for found in report.findings:
+        entry = finding_json(found)
+        if line is not None and entry["location"] is not None:
+            entry["location"]["line"] = line
+        findings.append(entry)
+    return verdict_json(verdict) | {"findings": findings}

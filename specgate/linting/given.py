@@ -1,0 +1,115 @@
+"""Input that is no file: what came through standard input, or a text that was given as it is."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+
+from specgate.descriptors.read import MAX_FILE
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specgate.linting.nodes import Graph
+    from specgate.verdict import Location
+
+__all__ = ["STDIN", "Given", "argument", "is_text", "kind_of", "named", "source_bytes", "standard_input"]
+
+Kind = Literal["onnx", "ir", "text"]
+
+#: What standard input is called in reports and messages.
+STDIN: Final = "<stdin>"
+_ARGUMENT: Final = "<argument>"
+_MAX_BINARY: Final = 2**31 - 1  # bytes: protobuf takes no larger message
+_MAX_IR: Final = 2**30  # bytes; its weights lie elsewhere
+_SNIFFED: Final = 4096
+_BLOCK: Final = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Bytes with their kind, recognised by the content. name: what they are called in messages."""
+
+    data: bytes
+    kind: Kind
+    name: str = STDIN
+
+    @property
+    def file(self) -> str | None:
+        """What locations have for a file: None for a text of the command line."""
+        return None if self.name == _ARGUMENT else self.name
+
+    def text(self) -> str:
+        """Return the text; InputError where it is not UTF-8."""
+        try:
+            return self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError("expected UTF-8 text", file=self.name, place=f"byte {error.start}") from None
+
+
+def argument(text: str) -> Given | None:
+    """Return a descriptor or model that is given as JSON text in place of a file's name; None for a name."""
+    if not is_text(text):
+        return None
+    return Given(text.encode("utf-8", "surrogateescape"), "text", _ARGUMENT)
+
+
+def is_text(text: str) -> bool:
+    """Whether an argument is a JSON text: it begins with a brace, or with a comment or bracket and has one later."""
+    start = text.lstrip()
+    return start.startswith("{") or (start.startswith(("//", "/*", "[")) and "{" in start)
+
+
+def standard_input(begun: bytes = b"") -> Given:
+    """Read standard input to its end. begun: what was read of it before. Raises InputError for nothing or too much."""
+    data = bytearray(begun)
+    try:
+        source = source_bytes()
+        while block := source.read(_BLOCK):
+            data += block
+            # The kind is asked before all is read: endless text must not take what a large model may.
+            most = {"onnx": _MAX_BINARY, "ir": _MAX_IR, "text": MAX_FILE}[kind_of(data[:_SNIFFED])]
+            if len(data) > most:
+                raise InputError(f"expected at most {most} bytes, found more", file=STDIN)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=STDIN) from None
+    if not data[:_SNIFFED].strip() and not data.strip():
+        raise InputError("expected a descriptor or a model, found nothing", file=STDIN)
+    return Given(bytes(data), kind_of(bytes(data[:_SNIFFED])))
+
+
+def source_bytes() -> BinaryIO:
+    """Return standard input as bytes; InputError where it is closed."""
+    if sys.stdin is None:
+        raise InputError("it is closed", file=STDIN)
+    return sys.stdin.buffer
+
+
+def kind_of(start: bytes | bytearray) -> Kind:
+    """Recognise what begins with `start`: XML is an IR, text a descriptor file (JSON, YAML), all else an ONNX model."""
+    plain = bytes(start).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if plain.startswith(b"<"):
+        return "ir"
+    # A ModelProto has lengths and field numbers below 32 near its beginning, which no text has.
+    return "onnx" if any(code < 32 and code not in b"\t\n\r" for code in plain[:_SNIFFED]) else "text"
+
+
+def named(graph: Graph, given: Given) -> Graph:
+    """Place all units and findings of a graph that was read from memory in the input, by its name."""
+    file = given.file
+    for unit in graph.units:
+        unit.at = partial(_moved, unit.at, file)
+    graph.findings = [
+        replace(found, location=replace(found.location, file=file)) if found.location else found
+        for found in graph.findings
+    ]
+    return graph
+
+
+def _moved(at: Location | Callable[[], Location], file: str | None) -> Location:
+    place = at() if callable(at) else at
+    # Without a file a descriptor that is all of it has no place at all.
+    return replace(place, file=file, node=place.node or None if file is None else place.node)

@@ -1,0 +1,82 @@
+"""Which findings of a report are shown, which of them fail a run, and how many there are of each rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specgate.verdict import Finding, Report
+
+__all__ = ["FAIL_ON", "SEVERITIES", "Selection", "matches", "statistics"]
+
+FailOn = Literal["error", "warning", "note", "never"]
+
+#: From the gravest on.
+SEVERITIES: Final = ("error", "warning", "note")
+FAIL_ON: Final = (*SEVERITIES, "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the user wants to see of a report.
+
+    severity: the least severity that is shown. fail_on: from which severity on a finding makes the exit code 1, shown
+    or not. select: only findings of these rules count, all where it is empty; ignore: findings of these do not count.
+    A rule is named by its id or by the segments that it begins with, with ``*`` and ``?`` (see `matches`).
+    """
+
+    severity: str = "note"
+    fail_on: str = "warning"
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def takes(self, rule: str) -> bool:
+        """Whether findings of the rule count at all."""
+        chosen = not self.select or any(matches(pattern, rule) for pattern in self.select)
+        return chosen and not any(matches(pattern, rule) for pattern in self.ignore)
+
+    def apply(self, report: Report) -> bool:
+        """Take out of the report what is not to be shown, count it there, and return whether the run fails."""
+        takes = lru_cache(maxsize=None)(self.takes)
+        taken = [finding for finding in report.findings if takes(finding.id)]
+        shown = [finding for finding in taken if self._grave(finding, self.severity)]
+        report.hidden += len(report.findings) - len(shown)
+        report.findings = shown
+        report.ignored = [finding for finding in report.ignored if takes(finding.id)]
+        return any(self._grave(finding, self.fail_on) for finding in taken)
+
+    @staticmethod
+    def _grave(finding: Finding, least: str) -> bool:
+        return least in SEVERITIES and SEVERITIES.index(finding.severity) <= SEVERITIES.index(least)
+
+
+def matches(pattern: str, rule: str) -> bool:
+    """Whether a rule's id begins with the segments of the pattern, each of which may have ``*`` and ``?``.
+
+    ``directml/GEMM`` matches every rule of GEMM, ``onnx/*/changed`` one rule of every operator.
+    """
+    wanted, given = pattern.split("/"), rule.split("/")
+    # Brackets stand in ids of fields and must not be read as sets of characters.
+    return len(wanted) <= len(given) and all(
+        fnmatchcase(part, like.replace("[", "[[]")) for part, like in zip(given, wanted, strict=False)
+    )
+
+
+def statistics(findings: Iterable[Finding]) -> list[tuple[str, str, int, int]]:
+    """Return for each rule its id, its gravest severity, how many findings and in how many files; most first."""
+    numbers: dict[str, int] = {}
+    files: dict[str, set[str | None]] = {}
+    gravest: dict[str, int] = {}
+    for finding in findings:
+        rule = finding.id
+        numbers[rule] = numbers.get(rule, 0) + 1
+        files.setdefault(rule, set()).add(finding.location.file if finding.location is not None else None)
+        grave = SEVERITIES.index(finding.severity)
+        gravest[rule] = min(grave, gravest.get(rule, grave))
+    ordered = sorted(numbers, key=lambda rule: (-numbers[rule], rule))
+    return [(rule, SEVERITIES[gravest[rule]], numbers[rule], len(files[rule] - {None})) for rule in ordered]
