@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
@@ -210,7 +209,16 @@ class _Explainer:
 
 def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:
     placed = _Placed(variable, written)
-    return [placed.visit(deepcopy(node)) for node in nodes]
+    return [placed.visit(_copied(node)) for node in nodes]
+
+
+def _copied(node: Any) -> Any:
+    """Return a copy of a tree that may be written in; what has no fields, such as an operator, is shared."""
+    if isinstance(node, list):
+        return [_copied(part) for part in node]
+    if not isinstance(node, ast.AST) or not node._fields:
+        return node
+    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
 
 
 def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
