@@ -14,7 +14,7 @@ from specgate.cli.common import emit, expect_once, options, selection, width
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
-from specgate.linting.files import SUFFIXES, discover, looks_like_model
+from specgate.linting.files import SUFFIXES, discover, looks_like_model, shown
 from specgate.linting.given import STDIN, standard_input
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
+_LISTED = 5
+
 
 def lint(arguments: argparse.Namespace) -> int:
     """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
@@ -42,7 +44,10 @@ def lint(arguments: argparse.Namespace) -> int:
     expect_once(arguments.path)
     named = [path for path in arguments.path if path != "-"]
     paths = [path for path in named if not arguments.only_models or _may_be_model(path, config)]
-    files = discover(paths, exclude=config.excluded) if paths else []
+    skipped: list[str] = []
+    files = discover(paths, exclude=config.excluded, skipped=skipped) if paths else []
+    if skipped and arguments.verbose:
+        _mention(skipped)
     jobs = [_job(file, arguments, config) for file in files]
     if named != arguments.path:
         jobs.append(replace(_job(STDIN, arguments, config), path=None, given=standard_input()))
@@ -52,6 +57,13 @@ def lint(arguments: argparse.Namespace) -> int:
     _write(report, reports, config, arguments)
     _complain(report.unusable)
     return 2 if report.unusable else 1 if failed else 0
+
+
+def _mention(skipped: Sequence[str]) -> None:
+    """Say once how many files of the folders are no models."""
+    names = ", ".join(shown(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
+    what = "1 file is no model and is" if len(skipped) == 1 else f"{len(skipped)} files are no models and are"
+    sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")
 
 
 def _outputs(arguments: argparse.Namespace, config: Config) -> list[str]:

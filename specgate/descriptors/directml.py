@@ -35,7 +35,9 @@ __all__ = ["is_descriptor", "operator_word", "read", "read_tensor", "write", "wr
 MAX_NESTING: Final = 2
 MAX_OPERATORS: Final = 64
 #: What a dispatchable of DxDispatch has beside the operator's fields.
-_DISPATCHABLE_KEYS: Final = frozenset({"type", "Type", "dmlCompileType", "executionFlags", "bindings"})
+_DISPATCHABLE_KEYS: Final = ("type", "Type", "dmlCompileType", "executionFlags", "bindings")
+_KEYS: Final = ("type", "desc", "Type", "Desc", "dmlCompileType", "executionFlags", "bindings")
+_NESTED_KEYS: Final = ("Type", "Desc", "type", "desc")
 #: May hold unknown sizes; Descriptor looks into those itself.
 _LOOKED_INTO: Final = frozenset({"tensor[]", "operator", "operator[]"})
 
@@ -64,6 +66,8 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
     desc = data.get("desc", data.get("Desc"))
     if desc is None:
         desc = {k: v for k, v in data.items() if k not in _DISPATCHABLE_KEYS}
+    elif len(data) > 2:
+        refuse_unknown(data, list(_NESTED_KEYS if depth else _KEYS), place, "a key beside an operator's type and desc")
     if not isinstance(desc, dict):
         raise InputError(
             f"expected an object with the operator's fields, found {shown(desc)}", place=_join(place, "desc")

@@ -15,9 +15,19 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["NoTableEntry", "Placed", "one_of", "placed", "read_descriptors", "read_one", "read_placed"]
+__all__ = [
+    "NoTableEntry",
+    "Placed",
+    "holds_descriptors",
+    "one_of",
+    "placed",
+    "read_descriptors",
+    "read_one",
+    "read_placed",
+]
 
 MAX_SHOWN: Final = 8
+_UNMISTAKABLE: Final = ("DML_OPERATOR_", '"dispatchables"', '"op_type"')
 
 #: Where a descriptor stands in its file, its line if the file has one a line, and what it is.
 Placed: TypeAlias = "tuple[str, int | None, Descriptor | NoTableEntry]"
@@ -91,6 +101,41 @@ def _of_line(line: str, name: str, number: int) -> Any:
         column = (error.place or "").partition("column ")[2]
         where = f"line {number} column {column}" if column else f"line {number}"
         raise InputError(error.message, file=name, place=where) from None
+
+
+def holds_descriptors(path: str | os.PathLike[str]) -> bool:
+    """Whether a JSON or YAML file that nobody named is meant as descriptors or as a DxDispatch model.
+
+    A JSON Schema, say, is not, although it has a ``type``. A file that cannot be loaded is, where it has words that
+    only descriptors have: what is wrong with it is for its reader to say.
+    """
+    name = os.fspath(path)
+    text = ""
+    try:
+        text = read_text_file(name)
+        numbered = list(in_lines(text, name) or ())[:1]
+        document = _of_line(numbered[0][1], name, numbered[0][0]) if numbered else load_relaxed(text, name)
+    except InputError:
+        return any(word in text for word in _UNMISTAKABLE)
+    if isinstance(document, dict) and "dispatchables" in document:
+        return True
+    if isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
+        document = list(document["descriptors"].values())
+    return any(map(_is_meant, document if isinstance(document, list) else [document]))
+
+
+def _is_meant(item: Any) -> bool:
+    """Whether a value has what makes a descriptor of some dialect, beyond the words that other formats have too."""
+    if not isinstance(item, dict):
+        return False
+    if isinstance(item.get("op_type"), str):
+        return True
+    kind, version = item.get("type", item.get("Type")), item.get("version")
+    if not isinstance(kind, str):
+        return False
+    if kind.startswith("DML_OPERATOR_") or isinstance(item.get("desc", item.get("Desc")), dict):
+        return True
+    return "inputs" in item or "outputs" in item or (isinstance(version, str) and version.startswith("opset"))
 
 
 def _entries(document: Any, name: str, dialect: str | None) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
     from specgate.models.dx_model import DxResource
 
-__all__ = ["Buffer", "gather_tensor", "make_buffer", "needed_bytes", "scatter_tensor", "shown"]
+__all__ = ["Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "scatter_tensor", "shown"]
 
 #: More elements than this are not printed, whatever the buffer holds.
 MAX_PRINTED: Final = 1_000_000
@@ -61,8 +61,26 @@ def _typed(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     return view.astype(dtype, copy=False)
 
 
-def make_buffer(resource: DxResource, folders: Sequence[str], place: str, budget: int) -> Buffer:
-    """Return a resource's buffer with its initial content; raise InputError above `budget` bytes.
+@dataclass(slots=True)
+class Plan:
+    """A buffer that is not made yet. whole: its bytes. size: of its initial content, which `content` makes."""
+
+    type: str | None
+    size: int
+    declared: int
+    whole: int
+    content: Callable[[], NDArray[Any]]
+
+    def make(self) -> Buffer:
+        """Return the buffer with its initial content."""
+        dtype = np.dtype(np.uint8) if self.type is None else _dtype(self.type)
+        data = np.zeros(self.whole, np.uint8)
+        data[: self.size].view(dtype.newbyteorder("<"))[...] = self.content()
+        return Buffer(data, self.type, self.size, self.declared)
+
+
+def plan_buffer(resource: DxResource, folders: Sequence[str], place: str, budget: int) -> Plan:
+    """Return how a resource's buffer is made; raise InputError above `budget` bytes.
 
     folders: where a relative sourcePath is looked for, in order. FLOAT16 values are rounded toward zero, as in
     DxDispatch.
@@ -78,9 +96,7 @@ def make_buffer(resource: DxResource, folders: Sequence[str], place: str, budget
     whole = (declared + 3) // 4 * 4
     if whole > budget:
         raise InputError(f"needs {whole} bytes, more than the {budget} that are left of the limit", place=place)
-    data = np.zeros(whole, np.uint8)
-    data[:size].view(dtype.newbyteorder("<"))[...] = make()
-    return Buffer(data, kind, size, declared)
+    return Plan(kind, size, declared, whole, make)
 
 
 def _content(

@@ -14,8 +14,8 @@ from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.text import place_of, plain_name
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
-from specgate.execution.buffers import Buffer, gather_tensor, make_buffer, needed_bytes, scatter_tensor, shown
-from specgate.execution.engine import execute_at
+from specgate.execution.buffers import Buffer, Plan, gather_tensor, needed_bytes, plan_buffer, scatter_tensor, shown
+from specgate.execution.engine import execute_at, hold_executable
 from specgate.files import writing
 from specgate.spec.tables import dialect
 
@@ -54,13 +54,16 @@ def run_dx_model(
     """
     dialect("directml").check_level(level)
     folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."
-    _refuse_early(model, write_files)
+    _refuse_early(model, level, write_files)
     buffers: dict[str, Buffer] = {}
     budget = memory.budget_of() if budget is None else budget
+    plans: dict[str, Plan] = {}
     for name, resource in model.resources.items():
         with _placed(model, ""):
-            buffers[name] = make_buffer(resource, [folder], place_of("resources", name), budget.left)
-        budget = budget.less(buffers[name].data.size)
+            plans[name] = plan_buffer(resource, [folder], place_of("resources", name), budget.left)
+        budget = budget.less(plans[name].whole)
+    for name in list(plans):  # memory is taken when all is known to fit
+        buffers[name] = plans.pop(name).make()
     run = _Run(model, level, out, folder, budget, buffers)
     for i, command in enumerate(model.commands):
         with _placed(model, f"commands[{i}]"):
@@ -68,7 +71,7 @@ def run_dx_model(
     return {name: buffer.values(buffer.declared) for name, buffer in buffers.items()}
 
 
-def _refuse_early(model: DxModel, write_files: bool) -> None:
+def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
     for i, command in enumerate(model.commands):
         place = f"commands[{i}]"
         if command.kind == "writeFile" and not write_files:
@@ -84,6 +87,30 @@ def _refuse_early(model: DxModel, write_files: bool) -> None:
             raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {wanted.kind} is not executed")
         if wanted.descriptor is None:
             raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {wanted.no_table}")
+        with _placed(model, place):
+            hold_executable(wanted.descriptor, level)
+            _hold_bound(wanted.descriptor, {**wanted.bindings, **command.bindings})
+
+
+def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
+    """Refuse a dispatch whose tensors are not all bound, or that binds others; not yet those that DirectML owns."""
+    owned = dialect("directml").raw["types"]["flags"]["OWNED_BY_DML"]
+    points = {**_bind_points(descriptor, "input"), **_bind_points(descriptor, "output")}
+    _refuse_unknown(bindings, points, descriptor)
+    for name, tensors in points.items():
+        if name in bindings or not all((tensor.flags or 0) & owned for tensor in tensors):
+            _hold_count(name, tensors, _bound(bindings, name))
+
+
+def _bound(bindings: Mapping[str, list[DxBinding]], name: str) -> list[DxBinding]:
+    if name not in bindings:
+        raise InputError("is not bound to a resource", place=name)
+    return bindings[name]
+
+
+def _hold_count(name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> None:
+    if len(bound) != len(tensors):
+        raise InputError(f"takes {len(tensors)} resources, but {len(bound)} are bound", place=name)
 
 
 @contextmanager
@@ -151,8 +178,10 @@ class _Run:
             if name in arrays and name in command.bindings:
                 raise InputError("is owned by DirectML from initialisation on, so it is not bound again", place=name)
             if name not in arrays:
-                arrays[name] = self._gathered(name, tensors, self._bound(command, name), descriptor)
-        targets = {name: self._ranges(name, tensors, self._bound(command, name)) for name, tensors in outputs.items()}
+                arrays[name] = self._gathered(name, tensors, _bound(command.bindings, name), descriptor)
+        targets = {
+            name: self._ranges(name, tensors, _bound(command.bindings, name)) for name, tensors in outputs.items()
+        }
         left = self.budget.less(sum(map(memory.held_bytes, (*arrays.values(), *self.owned.values()))))
         results = execute_at(descriptor, arrays, self.level, budget=left)
         for name, tensors in outputs.items():
@@ -165,18 +194,12 @@ class _Run:
                     note = f"{undefined} elements of {name} are undefined and keep their bytes"
                     self.out(f"Resource '{plain_name(binding.name)}': {note}")
 
-    def _bound(self, command: DxCommand, name: str) -> list[DxBinding]:
-        if name not in command.bindings:
-            raise InputError("is not bound to a resource", place=name)
-        return command.bindings[name]
-
     def _ranges(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> list[NDArray[np.uint8]]:
         """The bytes of each binding, from its offset to the buffer's end, held against what its tensor takes.
 
         An elementCount does not shorten them: DxDispatch binds DirectML operators to the rest of the buffer too.
         """
-        if len(bound) != len(tensors):
-            raise InputError(f"takes {len(tensors)} resources, but {len(bound)} are bound", place=name)
+        _hold_count(name, tensors, bound)
         found = []
         for tensor, binding in zip(tensors, bound, strict=True):
             buffer = self.buffers[binding.name]

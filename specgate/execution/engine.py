@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["execute_at"]
+__all__ = ["execute_at", "hold_executable"]
 
 
 def execute_at(
@@ -49,19 +49,8 @@ def execute_at(
     Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
     Elements that the page leaves undefined are masked (`numpy.ma`).
     """
-    spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    recipe = spec.raw.get("execute")
-    if recipe is None:
-        raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
-    level, descriptor = _at(descriptor, spec, level)
-    if not spec.has_kernel(level):
-        raise NoKernel(
-            f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.spoken(recipe['since'])} on only"
-        )
-    kernel = find_kernel(recipe["kernel"])
-    _hold_complete(descriptor, spec, level)
-    hold_counts(descriptor, spec, level)
-    hold_rows(descriptor, spec)
+    spec, level, descriptor = hold_executable(descriptor, level)
+    kernel = find_kernel(spec.raw["execute"]["kernel"])
     inputs = _inputs(descriptor, arrays, spec)
     hold_guards(descriptor, inputs, spec, level)
     arguments: dict[str, Any] = {
@@ -74,6 +63,23 @@ def execute_at(
     pairs = zip(output_fields(spec, level), results, strict=True)
     outputs = {name: _array(each) for name, each in pairs if name is not None}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+
+
+def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
+    """Return the operator, the level that applies and the descriptor there; raise what no arrays would change."""
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    recipe = spec.raw.get("execute")
+    if recipe is None:
+        raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
+    level, descriptor = _at(descriptor, spec, level)
+    if not spec.has_kernel(level):
+        raise NoKernel(
+            f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.spoken(recipe['since'])} on only"
+        )
+    _hold_complete(descriptor, spec, level)
+    hold_counts(descriptor, spec, level)
+    hold_rows(descriptor, spec)
+    return spec, level, descriptor
 
 
 def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:

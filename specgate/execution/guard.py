@@ -12,7 +12,8 @@ from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import MAX_DIMENSIONS
 from specgate.rules.evaluate import Broken, Context, evaluate
-from specgate.rules.explain import explain
+from specgate.rules.explain import decisive
+from specgate.rules.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -118,8 +119,8 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, TensorDesc]]:
 def _hold(forms: Iterable[RuleForm], context: Context, where: str | None) -> None:
     for form in forms:
         if _fails(form, context):
-            message, _ = explain(form.require, context)
-            raise InputError(f"{form.because}: {message}" if form.because else message, place=where)
+            facts = words(decisive(form.require, context), context, {"tensor": where} if where else None)
+            raise InputError(f"{form.because or form.require.text}: {facts}", place=where)
 
 
 def _fails(form: RuleForm, context: Context) -> bool:

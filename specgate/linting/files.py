@@ -50,6 +50,7 @@ def discover(
     *,
     suffixes: Sequence[str] = SUFFIXES,
     exclude: Callable[[str], bool],
+    skipped: list[str] | None = None,
 ) -> list[str]:
     """Return the files that `paths` (files, directories, glob patterns) stand for, each real file once.
 
@@ -58,13 +59,15 @@ def discover(
     of the `suffixes` that look like a model are taken. `exclude` is asked about every file that was found, never
     about one that was named. The order is that of `paths`, sorted within each.
 
+    skipped: gets the files that were found, have a suffix of models, and are none.
+
     Raises InputError for a path that is missing, unreadable or special (a FIFO, say), or that gives no file.
     """
     if not paths:
         raise InputError("expected at least one file, directory or pattern, found none")
     taken: dict[str, str] = {}
     for path in paths:
-        for file in _files_of(path, suffixes, exclude):
+        for file in _files_of(path, suffixes, exclude, skipped):
             taken.setdefault(os.path.realpath(file), file)
     return list(taken.values())
 
@@ -73,14 +76,19 @@ def looks_like_model(file: str) -> bool:
     """Whether a file found in a directory is worth reading as a model, from its suffix and its beginning.
 
     ``.xml``: ``<net`` within the first KiB. ``.json``, ``.yaml``, ``.yml``: within the first 64 KiB the key
-    ``dispatchables`` or ``op_type``, or ``type`` together with ``desc`` or ``element_type``. Others: always.
+    ``dispatchables`` or ``op_type``, or ``type`` together with ``desc`` or ``element_type``, and in all of it what a
+    descriptor has. Others: always.
     """
     suffix = Path(file).suffix.lower()
     if suffix == ".xml":
         return b"<net" in _read_start(Path(file), 1024)
     if suffix in {".json", ".yaml", ".yml"}:
         start = _read_start(Path(file), 64 * 1024)
-        return any(all(_MODEL_KEY_PATTERNS[key].search(start) for key in keys) for keys in _MODEL_KEYS)
+        if not any(all(_MODEL_KEY_PATTERNS[key].search(start) for key in keys) for keys in _MODEL_KEYS):
+            return False
+        from specgate.descriptors.files import holds_descriptors
+
+        return holds_descriptors(file)
     return True
 
 
@@ -146,7 +154,9 @@ def shown(text: str) -> str:
     return repr(text) if len(text) <= 80 else repr(text[:60] + "…" + text[-19:])
 
 
-def _files_of(path: str, suffixes: Sequence[str], exclude: Callable[[str], bool]) -> list[str]:
+def _files_of(
+    path: str, suffixes: Sequence[str], exclude: Callable[[str], bool], skipped: list[str] | None
+) -> list[str]:
     if not path:
         raise InputError("expected a file, a directory or a pattern, found an empty path")
     try:
@@ -170,6 +180,8 @@ def _files_of(path: str, suffixes: Sequence[str], exclude: Callable[[str], bool]
             excluded += 1
         elif named or looks_like_model(file):
             files.append(file)
+        elif skipped is not None:
+            skipped.append(file)
     if not files:
         hint = f" ({excluded} excluded by the configuration)" if excluded else ""
         raise InputError(f"expected at least one model file, found none{hint}", file=path)

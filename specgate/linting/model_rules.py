@@ -1,12 +1,13 @@
-"""What each rule about a whole ONNX model says: the last part of ``onnx/model/…`` with its reference."""
+"""What each rule about a whole model says: the last part of ``onnx/model/…`` or ``openvino/model/…``, its reference."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["MODEL_RULES", "PREFIX", "model_rule_reference"]
+__all__ = ["IR_PREFIX", "IR_RULES", "MODEL_RULES", "PREFIX", "model_rule_reference"]
 
 PREFIX: Final = "onnx/model/"
+IR_PREFIX: Final = "openvino/model/"
 
 _IR: Final = {"repository": "onnx/onnx", "path": "docs/IR.md", "commit": "f75469120"}
 _CHECKER: Final = {"repository": "onnx/onnx", "path": "onnx/checker.cc", "commit": "f75469120"}
@@ -34,7 +35,7 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "initializer-input": ("error", "up to IR version 3 every initializer is an input as well", _CHECKER),
     "initializer-unused": ("note", "every initializer is read", _OURS),
     "input-unused": ("note", "every input is read", _OURS),
-    "ir-version": ("error", "a model states its IR version, and the target's release reads it", _IR),
+    "ir-version": ("error", "a model states its IR version, which ONNX has and the target's release reads", _IR),
     "name-duplicate": ("error", "a name stands for one value; an initializer may be the default of an input", _IR),
     "name-empty": ("error", "inputs, initializers and outputs of a graph have names", _CHECKER),
     "name-shadowed": ("error", "a subgraph gives no name anew (inputs and initializers: a warning)", _IR),
@@ -56,13 +57,35 @@ MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "pin-unknown": ("note", "a dimension that is given a size has that name in the model", _OURS),
     "stated-shape": ("warning", "sizes that the file states agree with those that its operators give", _OURS),
     "stated-type": ("warning", "types that the file states agree with those that its operators give", _OURS),
+    "tensor-data": ("error", "a tensor holds as much data as its type and sizes ask for, in one field", _CHECKER),
+    "tensor-size": ("error", "no size of a tensor is below 0", _CHECKER),
+    "tensor-type": ("error", "a tensor has an element type, one that ONNX has", _CHECKER),
+    "type-element": ("error", "the element types that a model states are ones that ONNX has", _CHECKER),
     "value-info-unknown": ("note", "value_info describes values that the graph has", _OURS),
 }
 
 
+_READ: Final = {"package": "openvino", "version": "2026.4.1"}
+
+#: The same of an OpenVINO IR: what `read_model` refuses.
+IR_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
+    "constant": ("error", "a Const states a known element type, static sizes, and where its bytes are", _READ),
+    "cycle": ("error", "no layer is computed from itself", _READ),
+    "input-unconnected": ("error", "an edge leads to every input port", _READ),
+    "ir-version": ("error", "an IR states its version, which OpenVINO has and the target's release reads", _READ),
+    "weights-missing": ("error", "the .bin file with the constants is there, and is a regular one", _READ),
+    "weights-range": ("error", "the bytes of a Const lie within the .bin file", _READ),
+    "weights-size": ("error", "a Const has as many bytes as its element type and sizes take", _READ),
+    "weights-unused": ("warning", "a Const has no more bytes than its element type and sizes take", _OURS),
+}
+
+
 def model_rule_reference(rule_id: str) -> dict[str, Any] | None:
-    """Return what `specgate rule` prints of an id ``onnx/model/…``, None for an id of another kind or no such rule."""
-    rule = MODEL_RULES.get(rule_id.removeprefix(PREFIX)) if rule_id.startswith(PREFIX) else None
+    """Return what `specgate rule` prints of such an id, None for an id of another kind or no such rule."""
+    prefix = next((prefix for prefix in (PREFIX, IR_PREFIX) if rule_id.startswith(prefix)), None)
+    if prefix is None:
+        return None
+    rule = (MODEL_RULES if prefix == PREFIX else IR_RULES).get(rule_id.removeprefix(prefix))
     if rule is None:
         return None
     severity, says, source = rule

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
+from specgate.linting.onnx_data import tensor_bytes
 from specgate.linting.onnx_walk import finding, label, tensors
-from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -128,7 +128,7 @@ def _range(
     tensor: OnnxTensor, what: str, numbers: dict[str, int | None], size: int | None, at: Place
 ) -> Iterator[Finding]:
     """The bytes that are pointed at are as many as the tensor has, and are there."""
-    offset, length, needed = numbers["offset"] or 0, numbers["length"], _bytes(tensor)
+    offset, length, needed = numbers["offset"] or 0, numbers["length"], tensor_bytes(tensor)
     values = {"offset": offset, "length": length, "needed": needed, "file": size}
     if length is not None and needed is not None and length != needed:
         shape = "x".join(map(str, tensor.dims)) or "scalar"
@@ -139,14 +139,3 @@ def _range(
         name = shown(tensor.external.get("location"))
         message = f"the data of {what} ends at byte {end} of {name}, which has {size} bytes"
         yield finding("external-range", "error", message, at, where="offset", values=values)
-
-
-def _bytes(tensor: OnnxTensor) -> int | None:
-    """How many bytes a tensor takes, None where its type or sizes do not say, as with 6 bits."""
-    bits = dialect("onnx").bits.get(tensor.elem_type)
-    if bits is None or bits & (bits - 1) or min(tensor.dims, default=0) < 0:
-        return None
-    count = 1
-    for dim in sorted(tensor.dims):
-        count = min(count * dim, 1 << 64)
-    return -(-count * bits // 8)

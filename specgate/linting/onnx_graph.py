@@ -15,6 +15,7 @@ from specgate.errors import NoTable
 from specgate.linting import inference
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.onnx_calls import Calls
+from specgate.linting.onnx_data import data_findings
 from specgate.linting.onnx_external import external_findings
 from specgate.linting.onnx_functions import function_findings
 from specgate.linting.onnx_names import name_findings
@@ -77,6 +78,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
             graph.not_inferred = "onnx"
     graph.findings.extend(function_findings(model, walked))
     graph.findings.extend(name_findings(model))
+    graph.findings.extend(data_findings(model, walked))
     graph.findings.extend(external_findings(model, walked))
     inferred = asked()
     graph.findings.extend(inferred.findings)

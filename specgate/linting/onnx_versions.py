@@ -63,6 +63,11 @@ def newest_version(domain: str, level: str) -> int | None:
     return None if version is None else int(version)
 
 
+def _newest_ir_version() -> int:
+    """Return the highest IR version that the tables know."""
+    return max(map(int, dialect("onnx").raw["levels"]["ir_versions"]))
+
+
 def complete_imports(model: OnnxModel) -> None:
     """Give a model of before opset imports the one that it has without saying so."""
     if not model.opset_imports and model.ir_version is not None and model.ir_version < _IMPORTS_SINCE:
@@ -74,6 +79,9 @@ def import_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Findin
     at: Place = (model.file, "model", None)
     if model.ir_version is None:
         yield finding("ir-version", "error", "states no IR version, without which it is not read", at)
+    elif not 1 <= model.ir_version <= _newest_ir_version():
+        message = f"has IR version {model.ir_version}, expected one from 1 to {_newest_ir_version()}"
+        yield finding("ir-version", "error", message, at, where="ir_version")
     if not model.opset_imports:
         yield finding("opset-missing", "error", "imports no opset, so that no operator has a version", at)
     yield from _stated(model.opset_imports, model.repeated_imports, at)

@@ -9,6 +9,7 @@ from specgate.descriptors.openvino import attribute_value
 from specgate.descriptors.positional import build
 from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
+from specgate.linting.openvino_rules import ir_findings
 from specgate.models.openvino_ir import constant_values
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
@@ -24,6 +25,7 @@ __all__ = ["openvino_units"]
 def openvino_units(model: IrModel) -> Graph:
     """Return the units of an IR model; each layer is judged at the opset that it names."""
     graph = Graph("openvino", ir_version=model.version)
+    graph.findings.extend(ir_findings(model))
     graph.units.extend(_net(model, model.net, "net", graph.findings))
     return graph
 

@@ -26,14 +26,14 @@ from specgate.models.onnx_structure import (
     OnnxType,
     OnnxValueInfo,
 )
-from specgate.models.onnx_tensors import MAX_CONSTANT_BYTES, elem_type, numbers, read_sparse_tensor, read_tensor
-from specgate.models.wire import Reader, Span, WireError, locate
+from specgate.models.onnx_tensors import MAX_CONSTANT_BYTES, elem_type, numbers, read_sparse_tensor, read_tensor, skip
+from specgate.models.wire import MAX_NESTING, Reader, Span, WireError, locate
 
 __all__ = ["MAX_CONSTANT_BYTES", "read_model", "read_model_bytes"]
 
 MAX_ATTRIBUTE_BYTES = 1 << 20  # of the strings of one attribute; larger ones are skipped
 MAX_ATTRIBUTE_VALUES = 1 << 16  # of an attribute that is a list of numbers or strings; longer ones are skipped
-MAX_DEPTH = 64  # of graphs in attributes, and of types in types
+_NEARLY = MAX_NESTING - 10  # from this level on every message is counted; none but graphs and types go deeper than 10
 
 
 def read_model(path: str | os.PathLike[str]) -> OnnxModel:
@@ -70,6 +70,7 @@ def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
     try:
         with without_collecting():
             model = _model(reader, [(0, size)])
+            reader.walk(PROTO)
     except WireError as error:
         file.seek(0)
         if other := recognised(file.read(SNIFFED_BYTES)):
@@ -110,7 +111,7 @@ def _training(reader: Source, spans: list[Span]) -> tuple[OnnxGraph, OnnxGraph]:
     graphs: dict[str, list[Span]] = {"initialization": [], "algorithm": []}
     for name, value, end in reader.fields(spans, PROTO["TrainingInfoProto"]):
         graphs[name].append((value, end))
-    return _graph(reader, graphs["initialization"], 1), _graph(reader, graphs["algorithm"], 1)
+    return _graph(reader, graphs["initialization"], 2), _graph(reader, graphs["algorithm"], 2)
 
 
 def _opset(reader: Reader, spans: list[Span], importer: OnnxModel | OnnxFunction) -> None:
@@ -131,9 +132,9 @@ def _function(reader: Source, spans: list[Span]) -> OnnxFunction:
         if name == "node":
             function.nodes.append(_node(reader, value, end, 1)[0])
         elif name == "attribute_proto":
-            function.attribute_protos.append(_attribute(reader, [(value, end)], 1))
+            function.attribute_protos.append(_attribute(reader, [(value, end)], 0))
         elif name == "value_info":
-            function.value_infos.append(_value_info(reader, value, end))
+            function.value_infos.append(_value_info(reader, value, end, 1))
         elif name == "opset_import":
             _opset(reader, [(value, end)], function)
         elif name == "domain":
@@ -146,8 +147,7 @@ def _function(reader: Source, spans: list[Span]) -> OnnxFunction:
 
 
 def _graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
-    if depth > MAX_DEPTH:
-        raise WireError(f"graphs are nested more than {MAX_DEPTH} deep", spans[0][0])
+    _enter(reader, spans, "GraphProto", depth)
     graph = OnnxGraph()
     runs = Runs()
     for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
@@ -157,13 +157,13 @@ def _graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
                 runs.add(len(graph.nodes), value, end)
             graph.nodes.append(node)
         elif name == "value_info":
-            graph.value_infos.append(_value_info(reader, value, end))
+            graph.value_infos.append(_value_info(reader, value, end, depth))
         elif name == "initializer":
             graph.initializers.append(read_tensor(reader, [(value, end)]))
         elif name == "input":
-            graph.inputs.append(_value_info(reader, value, end))
+            graph.inputs.append(_value_info(reader, value, end, depth))
         elif name == "output":
-            graph.outputs.append(_value_info(reader, value, end))
+            graph.outputs.append(_value_info(reader, value, end, depth))
         elif name == "sparse_initializer":
             graph.sparse_initializers.append(read_sparse_tensor(reader, [(value, end)]))
         elif name == "quantization_annotation":
@@ -174,6 +174,14 @@ def _graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
         runs.close()
         graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.found]
     return graph
+
+
+def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
+    """Refuse what protobuf finds too deep: exactly near that depth, where the message is walked through."""
+    if level > MAX_NESTING:
+        raise WireError(f"messages are nested more than {MAX_NESTING} deep", spans[0][0])
+    if level > _NEARLY:
+        reader.pending.extend((begin, end, kind, level) for begin, end in spans)
 
 
 def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, str]]) -> None:
@@ -243,11 +251,18 @@ def _attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribute:
                 found[name] = [(value, end) if end else value]
         elif len(found[name]) <= MAX_ATTRIBUTE_VALUES:
             found[name].append((value, end) if end else value)
+        elif end:
+            skip(reader, "AttributeProto", name, [(value, end)], depth + 3)
     if kind == "UNDEFINED":
         kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
     content = None
     if kind != "UNDEFINED" and not reference:
-        content = _value(reader, kind, found.get(ATTRIBUTE_FIELDS[kind], []), depth)
+        items = found.pop(ATTRIBUTE_FIELDS[kind], [])
+        content = _value(reader, kind, items, depth)
+        if content is None:
+            skip(reader, "AttributeProto", ATTRIBUTE_FIELDS[kind], items, depth + 3)
+    for name, items in found.items():
+        skip(reader, "AttributeProto", name, items, depth + 3)
     return OnnxAttribute(named, kind, content, reference or None)
 
 
@@ -275,19 +290,19 @@ def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
     if kind == "TENSOR":
         return read_tensor(reader, spans)
     if kind == "GRAPH":
-        return _graph(reader, spans, depth + 1)
+        return _graph(reader, spans, depth + 3)  # node, attribute, graph
     if kind == "SPARSE_TENSOR":
         return read_sparse_tensor(reader, spans)
-    return _type(reader, spans, 1)
+    return _type(reader, spans, depth + 3)
 
 
-def _value_info(reader: Source, begin: int, end: int) -> OnnxValueInfo:
+def _value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxValueInfo:
     plain = plain_info(reader, begin, end)
     if plain is not None:
         named, data, at = plain
-        kind = reader.types.get(data)
+        kind = reader.types.get(data) if depth < _NEARLY // 2 else None  # at 127 bytes it goes no deeper than that
         if kind is None:
-            kind = _type(reader, [(at, at + len(data))], 1)
+            kind = _type(reader, [(at, at + len(data))], depth + 2)
             reader.share_type(data, kind)
         return OnnxValueInfo(named, kind)
     info = OnnxValueInfo()
@@ -297,17 +312,17 @@ def _value_info(reader: Source, begin: int, end: int) -> OnnxValueInfo:
             info.name = value
         else:
             types.append((value, stop))
-    info.type = _type(reader, types, 1) if types else None
+    info.type = _type(reader, types, depth + 2) if types else None
     return info
 
 
 def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
-    if depth > MAX_DEPTH:
-        raise WireError(f"types are nested more than {MAX_DEPTH} deep", spans[0][0])
+    _enter(reader, spans, "TypeProto", depth)
     case = ""
     content: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["TypeProto"]):
         if name != case:  # a oneof: the last one stands
+            skip(reader, "TypeProto", case, content, depth + 1)
             case = name
             content = []
         content.append((value, end))
@@ -323,7 +338,7 @@ def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
             element = elem_type(value)
     if inner and kind in {"tensor", "sparse_tensor"}:
         return OnnxType(kind, element, _shape(reader, inner))
-    return OnnxType(kind, element, None, _type(reader, inner, depth + 1) if inner else None)
+    return OnnxType(kind, element, None, _type(reader, inner, depth + 2) if inner else None)
 
 
 def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:

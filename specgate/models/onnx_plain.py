@@ -90,7 +90,14 @@ def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tup
                 attributes.append((data[at:i], begin + at))
             elif key == _DOMAIN:
                 domain = data[at:i].decode()
-            elif key in {_DOC, _METADATA, _DEVICES}:
+            elif key == _METADATA:
+                bare = False
+                if not plain_entry(data, at, i):
+                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
+            elif key == _DEVICES:
+                bare = False
+                source.pending.append((begin + at, begin + i, "NodeDeviceConfigurationProto", 0))
+            elif key == _DOC:
                 bare = False
             else:
                 return None
@@ -147,7 +154,10 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
                 name = data[at:i].decode()
             elif key == _INFO_TYPE and kind is None:  # a second one is merged into the first
                 kind, place = data[at:i], begin + at
-            elif key not in {_INFO_DOC, _INFO_METADATA}:
+            elif key == _INFO_METADATA:
+                if not plain_entry(data, at, i):
+                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
+            elif key != _INFO_DOC:
                 return None
     except (IndexError, UnicodeDecodeError):
         return None
@@ -155,3 +165,9 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
         return None
     source.spend(_INFO_COST + stop + 2 * FIELD_COST, begin)
     return name, kind, place
+
+
+def plain_entry(data: bytes, at: int, end: int) -> bool:
+    """Whether the bytes from `at` to `end` are a StringStringEntryProto of a key and a value, both short."""
+    value = at + 2 + data[at + 1] if at + 2 < end else end
+    return value + 2 <= end and data[at] == 10 and data[value] == 18 and value + 2 + data[value + 1] == end < at + 127

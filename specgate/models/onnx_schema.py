@@ -55,23 +55,28 @@ ATTRIBUTE_FIELDS = {
 PROTO = messages("""
 ModelProto 700: 1 int64 ir_version; 2 string producer_name; 3 string producer_version; 4 string domain;
     5 int64 model_version; 7 GraphProto graph; 8 repeated OperatorSetIdProto opset_import;
-    20 repeated TrainingInfoProto training_info; 25 repeated FunctionProto functions
-TrainingInfoProto 200: 1 GraphProto initialization; 2 GraphProto algorithm
+    14 skipped StringStringEntryProto metadata_props; 20 repeated TrainingInfoProto training_info;
+    25 repeated FunctionProto functions; 26 skipped DeviceConfigurationProto configuration
+TrainingInfoProto 200: 1 GraphProto initialization; 2 GraphProto algorithm;
+    3 skipped StringStringEntryProto initialization_binding; 4 skipped StringStringEntryProto update_binding
 OperatorSetIdProto 100: 1 string domain; 2 int64 version
 FunctionProto 700: 1 string name; 4 repeated string input; 5 repeated string output; 6 repeated string attribute;
     7 repeated NodeProto node; 9 repeated OperatorSetIdProto opset_import; 10 string domain;
-    11 repeated AttributeProto attribute_proto; 12 repeated ValueInfoProto value_info; 13 string overload
+    11 repeated AttributeProto attribute_proto; 12 repeated ValueInfoProto value_info; 13 string overload;
+    14 skipped StringStringEntryProto metadata_props
 GraphProto 500: 1 repeated NodeProto node; 2 string name; 5 repeated TensorProto initializer;
     11 repeated ValueInfoProto input; 12 repeated ValueInfoProto output; 13 repeated ValueInfoProto value_info;
-    14 repeated TensorAnnotation quantization_annotation; 15 repeated SparseTensorProto sparse_initializer
+    14 repeated TensorAnnotation quantization_annotation; 15 repeated SparseTensorProto sparse_initializer;
+    16 skipped StringStringEntryProto metadata_props
 TensorAnnotation 250: 1 string tensor_name; 2 repeated StringStringEntryProto quant_parameter_tensor_names
 NodeProto 400: 1 repeated string input; 2 repeated string output; 3 string name; 4 string op_type;
-    5 repeated AttributeProto attribute; 7 string domain; 8 string overload
+    5 repeated AttributeProto attribute; 7 string domain; 8 string overload;
+    9 skipped StringStringEntryProto metadata_props; 10 skipped NodeDeviceConfigurationProto device_configurations
 AttributeProto 250: 1 string name; 2 float f; 3 int64 i; 4 bytes s; 5 TensorProto t; 6 GraphProto g;
     7 repeated float floats; 8 repeated int64 ints; 9 repeated bytes strings; 10 repeated TensorProto tensors;
     11 repeated GraphProto graphs; 14 TypeProto tp; 15 repeated TypeProto type_protos; 20 enum type;
     21 string ref_attr_name; 22 SparseTensorProto sparse_tensor; 23 repeated SparseTensorProto sparse_tensors
-ValueInfoProto 60: 1 string name; 2 TypeProto type
+ValueInfoProto 60: 1 string name; 2 TypeProto type; 4 skipped StringStringEntryProto metadata_props
 TypeProto 100: 1 TypeProto.Tensor tensor_type; 4 TypeProto.Sequence sequence_type; 5 TypeProto.Map map_type;
     7 TypeProto.Opaque opaque_type; 8 TypeProto.SparseTensor sparse_tensor_type; 9 TypeProto.Optional optional_type
 TypeProto.Tensor 0: 1 int32 elem_type; 2 TensorShapeProto shape
@@ -85,13 +90,22 @@ TensorShapeProto.Dimension 0: 1 int64 dim_value; 2 string dim_param
 TensorProto 250: 1 repeated int64 dims; 2 int32 data_type; 3 TensorProto.Segment segment; 4 repeated float float_data;
     5 repeated int32 int32_data; 6 repeated bytes string_data; 7 repeated int64 int64_data; 8 string name;
     9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data;
-    13 repeated StringStringEntryProto external_data; 14 enum data_location
+    13 repeated StringStringEntryProto external_data; 14 enum data_location;
+    16 skipped StringStringEntryProto metadata_props
 TensorProto.Segment 0:
 SparseTensorProto 250: 1 TensorProto values; 2 TensorProto indices; 3 repeated int64 dims
 StringStringEntryProto 0: 1 string key; 2 string value
+DeviceConfigurationProto 0:
+NodeDeviceConfigurationProto 0: 2 skipped ShardingSpecProto sharding_spec
+ShardingSpecProto 0: 2 repeated int64 device; 3 skipped IntIntListEntryProto index_to_device_group_map;
+    4 skipped ShardedDimProto sharded_dim
+IntIntListEntryProto 0: 2 repeated int64 value
+ShardedDimProto 0: 2 skipped SimpleShardedDimProto simple_sharding
+SimpleShardedDimProto 0:
 """)
-# What is skipped, whatever is in it: documentation, metadata, what a dimension or a type is for, on which devices a
-# node runs, and where training writes its results. No verdict depends on any of it.
+# What is not read: documentation, metadata, what a dimension or a type is for, on which devices a node runs, and where
+# training writes its results. No verdict depends on any of it. Messages among it are walked through, as protobuf
+# refuses a file for whatever is no message.
 SKIPPED = {
     "ModelProto": "doc_string metadata_props configuration",
     "TrainingInfoProto": "initialization_binding update_binding",
@@ -105,6 +119,12 @@ SKIPPED = {
     "TensorShapeProto.Dimension": "denotation",
     "TensorProto": "doc_string metadata_props",
     "TensorProto.Segment": "begin end",
+    "DeviceConfigurationProto": "name num_devices device",
+    "NodeDeviceConfigurationProto": "configuration_id sharding_spec pipeline_stage",
+    "ShardingSpecProto": "tensor_name index_to_device_group_map sharded_dim",
+    "IntIntListEntryProto": "key",
+    "ShardedDimProto": "axis simple_sharding",
+    "SimpleShardedDimProto": "dim_value dim_param num_shards",
 }
 KINDS = {name: dict(message.fields.values()) for name, message in PROTO.items()}
 

@@ -26,7 +26,8 @@ class OnnxTensor:
 
     `data` is raw_data as bytes or the typed field's list as it stands, and None where it is external, sparse, in
     segments or more than MAX_CONSTANT_BYTES. `external` has external_data's entries (location, offset, length ...).
-    `sparse` has a SparseTensorProto's values and indices.
+    `sparse` has a SparseTensorProto's values and indices. `held` has by field what the tensor holds of data, large or
+    not: the bytes of raw_data, the elements of the others. `segment` is whether it is one of several segments.
     """
 
     name: str = ""
@@ -36,6 +37,8 @@ class OnnxTensor:
     external: dict[str, str] = field(default_factory=dict)
     data: bytes | list[Any] | None = None
     sparse: tuple[OnnxTensor, OnnxTensor] | None = None
+    held: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+    segment: bool = field(default=False, compare=False, repr=False)
 
     def values(self) -> list[Any] | None:
         """The elements in row-major order as int, float, bool, complex or bytes (STRING).

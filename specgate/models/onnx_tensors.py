@@ -10,7 +10,7 @@ from specgate.models.onnx_structure import OnnxTensor
 if TYPE_CHECKING:
     from specgate.models.wire import Reader, Span
 
-__all__ = ["MAX_CONSTANT_BYTES", "elem_type", "numbers", "read_sparse_tensor", "read_tensor"]
+__all__ = ["MAX_CONSTANT_BYTES", "elem_type", "numbers", "read_sparse_tensor", "read_tensor", "skip"]
 
 MAX_CONSTANT_BYTES = 4096  # a tensor's payload, as encoded; larger ones are skipped
 
@@ -29,6 +29,25 @@ def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
         else:
             found.append(item)
     return found
+
+
+def skip(reader: Reader, message: str, field: str, items: list[Any], level: int = 0) -> int:
+    """Look whether the values and spans of a field that nobody reads are such; return how many of them are numbers.
+
+    Messages among them, `level` deep, are looked into at the end, see `Reader.walk`.
+    """
+    count = 0
+    for item in items:
+        if not isinstance(item, tuple):
+            count += 1
+            continue
+        begin, end = item
+        kind = KINDS[message][field].removeprefix("repeated ")
+        if kind in PROTO:
+            reader.pending.append((begin, end, kind, level))
+        elif kind != "bytes" and end > begin:
+            count += reader.count_packed(begin, end, kind)
+    return count
 
 
 def read_sparse_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
@@ -52,6 +71,7 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
     dims: list[int] = []
     raw: Span | None = None
     typed: dict[str, list[Any]] = {}
+    counts: dict[str, int] = {}
     segment = False
     for name, value, end in reader.fields(spans, PROTO["TensorProto"]):
         if name == "dims":
@@ -70,16 +90,26 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
             tensor.external[entry.get("key", "")] = entry.get("value", "")
         elif name == "segment":
             segment = True
+            skip(reader, "TensorProto", name, [(value, end)])
         else:
             items = typed.setdefault(name, [])
+            counts[name] = counts.get(name, 0) + _count(reader, name, value, end)
             if len(items) <= MAX_CONSTANT_BYTES:  # each item is a byte at least
                 items.append((value, end) if end else value)
     tensor.dims = tuple(dims)
+    tensor.segment = segment
+    tensor.held = {name: count for name, count in counts.items() if count} | (
+        {"raw_data": raw[1] - raw[0]} if raw else {}
+    )
     if raw and not segment and tensor.location == "inline":
         tensor.data = reader.keep(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
     elif not segment and tensor.location == "inline" and (stored := STORED.get(tensor.elem_type)):
         tensor.data = _typed_data(reader, stored, typed.get(stored, []))
     return tensor
+
+
+def _count(reader: Reader, name: str, value: Any, end: int) -> int:
+    return 1 if name == "string_data" or not end else skip(reader, "TensorProto", name, [(value, end)])
 
 
 def _typed_data(reader: Reader, name: str, items: list[Any]) -> list[Any] | None:

@@ -19,7 +19,17 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["IrEdge", "IrLayer", "IrModel", "IrNet", "IrPort", "constant_values", "read_ir", "read_ir_bytes"]
+__all__ = [
+    "IrEdge",
+    "IrLayer",
+    "IrModel",
+    "IrNet",
+    "IrPort",
+    "constant_values",
+    "read_ir",
+    "read_ir_bytes",
+    "whole_number",
+]
 
 _BLOCK = 64 * 1024
 _MAX_BYTES = 512 * 1024 * 1024
@@ -129,7 +139,7 @@ def constant_values(model: IrModel, layer: IrLayer, limit: int = 4096) -> list[i
     None if they take more than `limit` bytes, if the file is missing, not regular or too short, or if the element
     type is not decoded (strings, 8-bit and smaller floats, 3 and 6 bits).
     """
-    offset, size = (_integer(layer.data.get(key, "")) for key in ("offset", "size"))
+    offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
     kind, shape = (layer.outputs[0].element_type, layer.outputs[0].shape) if layer.outputs else (None, None)
     if layer.type != "Const" or model.file is None or kind not in _BITS or offset is None or size is None:
         return None
@@ -178,7 +188,7 @@ def _show(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
-def _integer(text: str) -> int | None:
+def whole_number(text: str) -> int | None:
     """Read a decimal integer from 0 to 2^63-1; None for anything else."""
     text = text.strip()
     if not (text.isascii() and text.isdigit() and len(text) < 20):
@@ -270,7 +280,7 @@ class _Reader:
 
     def number(self, tag: str, attributes: dict[str, str], key: str) -> str:
         text = attributes.get(key)
-        value = None if text is None else _integer(text)
+        value = None if text is None else whole_number(text)
         if value is None:
             found = "none" if text is None else _show(text)
             raise self.error(f"expected a whole number as {key} of <{tag}>, found {found}")
@@ -341,7 +351,7 @@ class _Reader:
         self.dims.append(self.size(self.text))
 
     def size(self, text: str) -> int:
-        value = -1 if text.strip() == "-1" else _integer(text)
+        value = -1 if text.strip() == "-1" else whole_number(text)
         if value is None:
             raise self.error(f"expected a size from 0 to 2^63-1, or -1, found {_show(text)}")
         return value

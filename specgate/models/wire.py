@@ -7,6 +7,7 @@ message that occurs again is merged into the first, and merging is the same as r
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,7 +20,7 @@ __all__ = ["Message", "Reader", "Span", "WireError", "enum", "locate", "messages
 BLOCK_BYTES = 1 << 14
 MAX_TEXT_BYTES = 1 << 20
 MAX_PACKED_BYTES = 1 << 20
-MAX_GROUP_DEPTH = 100  # protobuf's own default
+MAX_NESTING = 100  # of messages and groups in each other: protobuf's own default
 MAX_ODDITIES = 10
 MAX_MEMORY_BYTES = 1 << 30  # by the estimates FIELD_COST and Message.cost
 FIELD_COST = 64  # bytes: a small object and its place in a list
@@ -27,6 +28,11 @@ FIELD_COST = 64  # bytes: a small object and its place in a list
 VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
 _WIRES = ("a varint", "64 bits", "a length and bytes", "a group", "the end of a group", "32 bits")
 _HEADER_BYTES = 20  # a key and a length or number take no more
+_MOST_LENGTH = (1 << 31) - 1  # of a field, as in protobuf
+_MOST_PREFIX = 5  # bytes of a key, and of a length
+_SCANNED_BYTES = 1 << 20  # of packed numbers at once
+_ALL_GO_ON = re.compile(rb"[\x80-\xff]{10}")  # within packed varints: one of more than 10 bytes
+_GOES_ON = bytes(range(128, 256))
 
 Span = tuple[int, int]
 Field = tuple[str, Any, int]
@@ -70,23 +76,35 @@ _SKIPPED: _Codec = ("", _number, False)
 class Message:
     """What to read of a message type: by field number (name, type), both as in the .proto file ("repeated string").
 
-    A type is a scalar type, `enum`, `bytes` or a message's name; fields that are not listed are skipped. `cost` is the
+    A type is a scalar type, `enum`, `bytes` or a message's name. Fields that are not listed are skipped, and so are
+    those of the label "skipped", messages that are only walked through (`walked`: their names by key). `cost` is the
     memory in bytes that one such message is expected to take once it has been read.
     """
 
-    __slots__ = ("by_key", "cost", "fields", "name")
+    __slots__ = ("_bare", "by_key", "cost", "fields", "name", "walked")
 
     def __init__(self, name: str, cost: int, fields: Mapping[int, tuple[str, str]]) -> None:
         self.name = name
         self.cost = cost
-        self.fields = fields
+        self.walked = {n << 3 | LEN: kind[8:] for n, (_, kind) in fields.items() if kind.startswith("skipped ")}
+        self.fields = {number: field for number, field in fields.items() if number << 3 | LEN not in self.walked}
         self.by_key: dict[int, _Codec] = {}
-        for number, (field, label_and_type) in fields.items():
+        self._bare: Message | None = None
+        for number, (field, label_and_type) in self.fields.items():
             kind = label_and_type.removeprefix("repeated ")
             wire, convert = _SCALARS.get(kind, (LEN, _number))
             self.by_key[number << 3 | wire] = (field, convert, kind == "string")
             if wire != LEN and kind != label_and_type:  # repeated numbers come one by one or packed
                 self.by_key[number << 3 | LEN] = (field, _number, False)
+
+    @property
+    def bare(self) -> Message:
+        """The same message with its strings as bytes: to walk through, not to read."""
+        if self._bare is None:
+            fields = {number: (name, kind.replace("string", "bytes")) for number, (name, kind) in self.fields.items()}
+            fields |= {key >> 3: ("", f"skipped {kind}") for key, kind in self.walked.items()}
+            self._bare = Message(self.name, 0, fields)
+        return self._bare
 
     def unlisted(self, key: int, at: int) -> str | None:
         """What is odd about a field to skip: a listed field's number with a wrong wire. WireError where it is none."""
@@ -125,9 +143,10 @@ class Reader:
     """Reads the fields of messages from a seekable binary file of `size` bytes, of which it holds one block.
 
     `oddities` has by byte what was read as protobuf reads it and is hardly what was meant, the first MAX_ODDITIES.
+    `pending` has the messages that are still to be walked through: begin, end, type and how deep they lie.
     """
 
-    __slots__ = ("_base", "_buffer", "_file", "_left", "_safe", "oddities", "size")
+    __slots__ = ("_base", "_buffer", "_file", "_left", "_level", "_safe", "oddities", "pending", "size")
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.size = size
@@ -136,6 +155,8 @@ class Reader:
         self._base = self._safe = 0
         self._left = MAX_MEMORY_BYTES
         self.oddities: dict[int, str] = {}
+        self.pending: list[tuple[int, int, str, int]] = []
+        self._level = 0  # of the message that is walked through
 
     def fields(self, spans: Sequence[Span], message: Message) -> Iterable[Field]:
         """(name, value, 0) per number or string, (name, begin, end) per sub-message, bytes or packed numbers.
@@ -174,17 +195,19 @@ class Reader:
                 key = buffer[i]
                 i += 1
                 if key > 127:
-                    key, i = _varint(buffer, i - 1, at)
+                    key, i = _key(buffer, i - 1, at)
                 value: Any = buffer[i]
                 field = by_key[key] if key in by_key else self._unlisted(message, key, at)
                 end = 0
                 if key & 7 == LEN:
                     i += 1
                     if value > 127:
-                        value, i = _varint(buffer, i - 1, at)
+                        value, i = _length(buffer, i - 1, at)
                     after = i + value
                     value = base + i
                     end = base + after
+                    if key in message.walked and end <= stop:
+                        self.pending.append((value, end, message.walked[key], self._level + 1))
                 elif key & 7 == VARINT:
                     after = i + 1
                     if value > 127:
@@ -263,6 +286,50 @@ class Reader:
         self.spend(FIELD_COST * len(values), begin)
         return values
 
+    def count_packed(self, begin: int, end: int, kind: str) -> int:
+        """How many numbers of the .proto type `kind` a span of packed ones has; WireError where it is none."""
+        wire = _SCALARS[kind][0]
+        if wire != VARINT:
+            width = 4 if wire == I32 else 8
+            if (end - begin) % width:
+                raise WireError(f"expected packed numbers of {width} bytes, found {end - begin} bytes", begin)
+            return (end - begin) // width
+        count = 0
+        tail = b""
+        for at in range(begin, end, _SCANNED_BYTES):
+            data = self.read(at, min(at + _SCANNED_BYTES, end))
+            if _ALL_GO_ON.search(tail + data):
+                raise WireError("a varint of more than 10 bytes", begin)
+            count += len(data.translate(None, _GOES_ON))
+            tail = data[-9:]
+        if tail and tail[-1] > 127:
+            raise WireError("a packed number is cut off", begin)
+        return count
+
+    def walk(self, messages: Mapping[str, Message]) -> None:
+        """Look whether the messages in `pending` are such, and not too deep; WireError at the first that is not."""
+        left = self._left
+        pending, self.pending = self.pending, []
+        while pending:
+            pending.sort(reverse=True)  # in the order of the file
+            while pending:
+                begin, end, kind, self._level = pending.pop()
+                if self._level > MAX_NESTING:
+                    raise WireError(f"messages are nested more than {MAX_NESTING} deep", begin)
+                self._walk((begin, end), messages, messages[kind])
+                self._left = left  # nothing of them is kept
+            pending, self.pending = self.pending, []
+
+    def _walk(self, span: Span, messages: Mapping[str, Message], message: Message) -> None:
+        kinds = {name: kind.removeprefix("repeated ") for name, kind in message.bare.fields.values()}
+        for name, value, end in self.fields([span], message.bare):
+            if not end or (kind := kinds[name]) == "bytes":
+                continue
+            if kind in messages:
+                self.pending.append((value, end, kind, self._level + 1))
+            elif end > value:
+                self.count_packed(value, end, kind)
+
     def _unlisted(self, message: Message, key: int, at: int) -> _Codec:
         if (odd := message.unlisted(key, at)) and len(self.oddities) < MAX_ODDITIES:
             self.oddities[at] = odd
@@ -301,18 +368,20 @@ class Reader:
         while begun:
             if pos >= stop:
                 raise WireError(f"the group of field {begun[-1]} has no end", at)
-            key, pos = self._varint(pos, at)
+            key, pos = self._varint(pos, at, _key)
             wire = key & 7
+            if key >> 3 == 0:
+                raise WireError("expected a field number from 1 to 536870911, found 0", at)
             if wire == GROUP:
                 begun.append(key >> 3)
-                if len(begun) > MAX_GROUP_DEPTH:
-                    raise WireError(f"groups are nested more than {MAX_GROUP_DEPTH} deep", at)
+                if len(begun) + self._level > MAX_NESTING:
+                    raise WireError(f"groups are nested more than {MAX_NESTING} deep", at)
             elif wire == END_GROUP and key >> 3 == begun[-1]:
                 begun.pop()
             elif wire == VARINT:
                 pos = self._varint(pos, at)[1]
             elif wire == LEN:
-                size, pos = self._varint(pos, at)
+                size, pos = self._varint(pos, at, _length)
                 pos += size
             elif wire in {I64, I32}:
                 pos += 8 if wire == I64 else 4
@@ -320,10 +389,10 @@ class Reader:
                 raise WireError(f"expected a field in the group of field {begun[-1]}, found wire type {wire}", at)
         return pos
 
-    def _varint(self, pos: int, at: int) -> tuple[int, int]:
+    def _varint(self, pos: int, at: int, read: Callable[[bytes, int, int], tuple[int, int]] | None = None) -> Span:
         if not 0 <= pos - self._base < self._safe:
             self._load(pos, at)
-        value, i = _varint(self._buffer, pos - self._base, at)
+        value, i = (read or _varint)(self._buffer, pos - self._base, at)
         return value, self._base + i
 
     def _load(self, pos: int, at: int) -> None:
@@ -383,3 +452,19 @@ def _varint(buffer: bytes, i: int, at: int) -> tuple[int, int]:
         if shift > 63:
             raise WireError("a varint of more than 10 bytes", at)
     return (value | byte << shift) & 0xFFFFFFFFFFFFFFFF, i + 1
+
+
+def _key(buffer: bytes, i: int, at: int) -> tuple[int, int]:
+    key, after = _varint(buffer, i, at)
+    if after - i > _MOST_PREFIX or key >> 32:
+        raise WireError(f"expected a field's key in at most {_MOST_PREFIX} bytes and 32 bits, found a longer one", at)
+    return key, after
+
+
+def _length(buffer: bytes, i: int, at: int) -> tuple[int, int]:
+    length, after = _varint(buffer, i, at)
+    if after - i > _MOST_PREFIX:
+        raise WireError(f"expected a field's length in at most {_MOST_PREFIX} bytes, found a longer one", at)
+    if length > _MOST_LENGTH:
+        raise WireError(f"expected a field of at most {_MOST_LENGTH} bytes, found one of {length}", at)
+    return length, after

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Leaf", "decisive", "explain"]
 
+#: Functions of numbers that are open where one of these is.
+_COMBINING = frozenset({"max", "min", "range"})
 #: Functions that count from 0 up: a loop over one runs over numbers, not over parts of the descriptor.
 _COUNTING = frozenset({"dims", "range"})
 
@@ -147,7 +148,7 @@ class _Explainer:
         decisive = node.func.id == "any"  # type: ignore[attr-defined]  # only all() and any() are truths
         sequence = self.value(loop.generators[0].iter, variables)
         if sequence is UNKNOWN or sequence is None:
-            self.blame(loop.generators[0].iter, same.generators[0].iter, variables, wanted=wanted)
+            self._blame_count(loop.generators[0].iter, same.generators[0].iter, variables, wanted=wanted)
             return
         evaluator = Evaluator(self.context)
         whole = self.value(node, variables)
@@ -155,6 +156,19 @@ class _Explainer:
             if evaluator.turn(loop, turn.inner, turn.keep, decisive=decisive) is whole:
                 self._blame_turn(loop, same, turn, wanted=wanted)
                 return
+
+    def _blame_count(self, node: Any, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
+        """Note what leaves open over what a loop runs: of ``range(min(…))`` the numbers that are not known."""
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _COMBINING:
+            pairs = list(zip(node.args, closed.args, strict=True))
+        elif isinstance(node, ast.Tuple | ast.List):
+            pairs = list(zip(node.elts, closed.elts, strict=True))
+        else:
+            self.blame(node, closed, variables, wanted=wanted)
+            return
+        for part, same in pairs:
+            if isinstance(part, ast.Tuple | ast.List) or self.value(part, variables) is UNKNOWN:
+                self._blame_count(part, same, variables, wanted=wanted)
 
     @staticmethod
     def _turns(
@@ -195,7 +209,16 @@ class _Explainer:
 
 def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:
     placed = _Placed(variable, written)
-    return [placed.visit(deepcopy(node)) for node in nodes]
+    return [placed.visit(_copied(node)) for node in nodes]
+
+
+def _copied(node: Any) -> Any:
+    """Return a copy of a tree that may be written in; what has no fields, such as an operator, is shared."""
+    if isinstance(node, list):
+        return [_copied(part) for part in node]
+    if not isinstance(node, ast.AST) or not node._fields:
+        return node
+    return type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
 
 
 def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:

@@ -553,3 +553,25 @@ def test_round_trip_of_everything_a_tensor_has() -> None:
 )
 def test_what_is_none(data: dict[str, Any]) -> None:
     assert not is_descriptor(data)
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [("binding", "did you mean bindings?"), ("foo", "expected type, desc"), ("$schema", "expected type")],
+)
+def test_a_key_beside_type_and_desc_is_one_that_dxdispatch_takes(key, hint):
+    tensor = {"DataType": "FLOAT32", "Sizes": [1]}
+    plain = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
+    taken = {"bindings": {}, "dmlCompileType": "DmlCompileOp", "executionFlags": []}
+    assert read_dict({**plain, **taken}) == read_dict(plain)
+    with pytest.raises(InputError) as caught:
+        read_dict({**plain, key: 1})
+    assert f"{key!r} is not a key beside an operator's type and desc; {hint}" in str(caught.value)
+
+
+def test_an_unknown_key_of_a_fused_operator():
+    tensor = {"DataType": "FLOAT32", "Sizes": [1]}
+    fused = {"Type": "DML_OPERATOR_ACTIVATION_RELU", "Desc": {}, "bindings": {}}
+    desc = {"ATensor": tensor, "BTensor": tensor, "OutputTensor": tensor, "FusedActivation": fused}
+    with pytest.raises(InputError, match="FusedActivation: 'bindings' is not a key beside an operator's type and desc"):
+        read_dict({"type": "DML_OPERATOR_ELEMENT_WISE_ADD1", "desc": desc})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import struct
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -415,3 +416,40 @@ def test_names_with_control_characters_do_not_reach_the_terminal():
     resources = {"\x1b[2J": RESOURCES["v"]}
     said = run({**NOTHING, "resources": resources, "commands": [{"type": "print", "resource": "\x1b[2J"}]})[1]
     assert said == [r"Resource ''\x1b[2J'': 0.5, inf"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"Axis": None}, "Axis is needed, but the descriptor does not have it"),
+        ({"OutputTensor": None}, "OutputTensor is needed, but the descriptor does not have it"),
+    ],
+)
+def test_what_is_missing_is_said_before_memory_is_taken(change, message):
+    changed = copy.deepcopy(ONE_HOT)
+    for name in change:
+        del changed["desc"][name]
+    made = whole(DISPATCH, dispatchables={"it": changed})
+    made["resources"]["big"] = {
+        "initialValuesDataType": "INT8",
+        "initialValues": {"valueCount": 1 << 30, "valueStart": 0, "valueDelta": 1},
+    }
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=message):
+            run(made)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()
+
+
+def test_resources_that_do_not_fit_together_take_no_memory():
+    resource = {"initialValuesDataType": "INT8", "initialValues": {"valueCount": 3 << 29, "value": 1}}
+    made = {**NOTHING, "resources": {"a": resource, "b": resource}}
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="resources/b: needs 1610612736 bytes, more than the"):
+            run(made)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()

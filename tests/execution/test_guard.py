@@ -135,7 +135,7 @@ def test_sizes_of_0_are_refused_by_directml(descriptor: Any) -> None:
     spec = dialect("directml").operator(descriptor.operator)
     tensors = {info.name: descriptor.fields[info.name] for info in spec.inputs if info.name in descriptor.fields}
     arrays = {name: np.zeros(t.sizes, numpy_type(spec.dialect, t.type)) for name, t in tensors.items()}
-    with pytest.raises(InputError, match="a size of zero in any dimension is invalid"):
+    with pytest.raises(InputError, match="each size must be at least 1"):
         execute_at(descriptor, arrays, "6.4")
 
 
@@ -145,7 +145,7 @@ def test_sizes_of_0_are_computed_by_onnx() -> None:
 
 def test_a_guard_holds_for_elements_that_only_the_array_says() -> None:
     topmost = node("TopK", ("FLOAT", [2, 3]), ("INT64", [1]))
-    with pytest.raises(InputError, match="K is positive: value"):
+    with pytest.raises(InputError, match="K must be positive: K holds 0"):
         execute_at(topmost, {"X": ONES, "K": np.array([0])}, "11")
     assert execute_at(topmost, {"X": ONES, "K": np.array([2])}, "11")["Values"].shape == (2, 2)
 

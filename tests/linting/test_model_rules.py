@@ -8,7 +8,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.linting.model_rules import MODEL_RULES, PREFIX
+from specgate.linting.model_rules import IR_PREFIX, IR_RULES, MODEL_RULES, PREFIX
 from tests.linting import test_onnx_names, test_onnx_versions
 from tests.paths import ROOT
 
@@ -22,6 +22,9 @@ def test_the_references_are_those_of_the_code():
             used.add(match[1] or match[2])
     used |= {"external-location", "external-missing", "ir-version"}
     assert used == set(MODEL_RULES)
+    text = (ROOT / "specgate/linting/openvino_rules.py").read_text(encoding="utf-8")
+    assert set(re.findall(r'_wrong\("([a-z-]+)"', text)) <= set(IR_RULES)
+    assert {rule for rule in IR_RULES if f'"{rule}"' in text} == set(IR_RULES)
 
 
 def test_severities_are_those_that_are_told():
@@ -33,12 +36,14 @@ def test_severities_are_those_that_are_told():
                 assert finding.severity == severity or f"a {finding.severity}" in says, finding
 
 
-@pytest.mark.parametrize("rule", MODEL_RULES)
-def test_the_command_prints_them(capsys, rule):
-    assert main(["rule", PREFIX + rule]) == 0
+@pytest.mark.parametrize(
+    ("prefix", "rule"), [(PREFIX, rule) for rule in MODEL_RULES] + [(IR_PREFIX, rule) for rule in IR_RULES]
+)
+def test_the_command_prints_them(capsys, prefix, rule):
+    assert main(["rule", prefix + rule]) == 0
     text = capsys.readouterr().out
-    assert text.startswith(f"onnx/model/{rule}\n")
-    assert MODEL_RULES[rule][1] in text
+    assert text.startswith(f"{prefix}{rule}\n")
+    assert {PREFIX: MODEL_RULES, IR_PREFIX: IR_RULES}[prefix][rule][1] in text
 
 
 def test_another_rule(capsys):

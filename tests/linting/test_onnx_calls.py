@@ -28,7 +28,7 @@ def errors(nodes, functions, types, target="onnx:17"):
 
 
 ADD = function("Sum", ["a", "b"], ["c"], [helper.make_node("Add", ["a", "b"], ["c"])])
-MIXED = "function own.Sum/Add->c: A and B share the type variable T, but type(A) is FLOAT and type(B) is INT64"
+MIXED = "function own.Sum/Add->c: A and B must have the same type (T): A is FLOAT and B is INT64"
 
 
 def call(name, inputs, outputs):

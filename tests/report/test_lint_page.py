@@ -75,9 +75,9 @@ def test_nodes_findings_and_counts(sample: Report) -> None:
     assert [said for _, said in read.all("h2")] == ["models/a.onnx", "models/b.json", "Rules", "Without a table"]
     kinds = [(found["data-kind"], found["data-target"]) for found, _ in read.all("li", class_="finding")]
     assert kinds == [
-        ("note", "onnx:17"),
         ("error", "onnx:17"),
         ("ignored", "onnx:17"),
+        ("note", "onnx:17"),
         ("undecided", "onnx:17"),
         ("warning", "directml:4.1"),
     ]

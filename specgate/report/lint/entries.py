@@ -34,9 +34,9 @@ class Entry(NamedTuple):
 
 
 def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
-    """Return the gravest entry of every file and further ones up to so many, by file and node; how many are left out.
+    """Return the gravest entry of every file and further ones up to so many; how many are left out.
 
-    Of the further ones the gravest are kept.
+    Of the further ones the gravest are kept. They are in order of files, in each the nodes with errors first.
     """
     made = [_entry(finding, finding.severity) for finding in in_order(report.findings)]
     made += [
@@ -52,7 +52,10 @@ def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
         (further if entry.place.file in met else first).append(entry)
         met.add(entry.place.file)
     kept = first + further[: max(most - len(first), 0)]
-    kept.sort(key=lambda entry: place_order(entry.place))
+    gravest: dict[tuple[str, str], int] = {}
+    for entry in kept:
+        gravest[entry.key] = min(gravest.get(entry.key, len(KINDS)), KINDS.index(entry.kind))
+    kept.sort(key=lambda entry: (entry.place.file or "", gravest[entry.key], place_order(entry.place)))
     return kept, len(made) - len(kept)
 
 

@@ -1,0 +1,165 @@
+"""An OpenVINO IR as such: its version, connected inputs, no cycles, and constants that lie within the .bin file.
+
+Source: what `read_model` of OpenVINO 2026.4.1 refuses. The .bin file is never read: a look at its size is enough.
+"""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from specgate.descriptors.core import shown
+from specgate.linting.model_rules import IR_PREFIX
+from specgate.models.openvino_ir import whole_number
+from specgate.spec.tables import dialect
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.models.openvino_ir import IrLayer, IrModel, IrNet
+    from specgate.verdict import Severity
+
+__all__ = ["ir_findings"]
+
+_SHOWN: Final = 5
+
+
+def ir_findings(model: IrModel) -> Iterator[Finding]:
+    """Yield what is wrong with the file itself; of one read from memory the .bin file is not looked for."""
+    known = dialect("openvino").raw["levels"]["ir_versions"]
+    if str(model.version) not in known:
+        found = "states no IR version" if model.version is None else f"has IR version {model.version}"
+        place = Location(model.file, None, "model")
+        yield _wrong("ir-version", f"{found}, expected {' or '.join(known)}", place, where="ir_version")
+    weights = _Weights(model.file)
+    yield from _net(model, model.net, "net", weights)
+    if weights.problem and weights.asked:
+        place = Location(model.file, None, "model")
+        layers = f"{weights.asked} Const layer{'' if weights.asked == 1 else 's'}"
+        message = f"the bytes of {layers} lie in {weights.name}, which {weights.problem}"
+        yield _wrong("weights-missing", message, place)
+
+
+class _Weights:
+    """The .bin file beside a model: its size in bytes, None where it is not known, and what is wrong with it."""
+
+    def __init__(self, model: str | None) -> None:
+        self.size: int | None = None
+        self.problem = self.name = ""
+        self.asked = 0
+        if model is None:
+            return
+        file = Path(model).with_suffix(".bin")
+        self.name = shown(file.name)
+        try:
+            status = file.stat()
+        except FileNotFoundError:
+            self.problem = "does not exist"
+        except (OSError, ValueError) as error:
+            self.problem = f"cannot be used: {getattr(error, 'strerror', None) or error}"
+        else:
+            self.size = status.st_size if stat.S_ISREG(status.st_mode) else None
+            self.problem = "" if self.size is not None else "is no regular file"
+
+
+def _wrong(
+    rule: str, message: str, place: Location, *, where: str = "", values: dict[str, int | None] | None = None
+) -> Finding:
+    severity: Severity = "warning" if rule == "weights-unused" else "error"
+    return Finding(IR_PREFIX + rule, severity, message, where=where, values=values or {}, location=place)
+
+
+def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[Finding]:
+    fed = {(edge.to_layer, edge.to_port) for edge in net.edges}
+    for layer in net.layers:
+        here = f"{path}/{layer.name or layer.id}"
+        place = Location(model.file, layer.line, here, layer.type)
+        for port in layer.inputs:
+            if (layer.id, port.id) not in fed:
+                message = f"no edge leads to the input port {port.id}"
+                yield _wrong("input-unconnected", message, place, where=f"port {port.id}")
+        if layer.type == "Const":
+            yield from _constant(layer, place, weights)
+        for name, body in layer.bodies.items():
+            yield from _net(model, body, f"{here}/{name}", weights)
+    circular = _circular(net)
+    if circular:
+        first = circular[0]
+        names = ", ".join(shown(layer.name or layer.id) for layer in circular[:_SHOWN])
+        message = f"is computed from itself: {names}{' …' if len(circular) > _SHOWN else ''}"
+        yield _wrong("cycle", message, Location(model.file, first.line, f"{path}/{first.name or first.id}", first.type))
+
+
+def _circular(net: IrNet) -> list[IrLayer]:
+    """Return the layers in cycles, in the order of the file: those that are left when ends are taken away."""
+    after: dict[str, set[str]] = {}
+    before: dict[str, set[str]] = {}
+    for edge in net.edges:
+        after.setdefault(edge.from_layer, set()).add(edge.to_layer)
+        before.setdefault(edge.to_layer, set()).add(edge.from_layer)
+    left = {layer.id for layer in net.layers}
+    for links, back in ((before, after), (after, before)):
+        counts = {layer: len(links.get(layer, set()) & left) for layer in left}
+        free = [layer for layer, count in counts.items() if not count]
+        while free:
+            layer = free.pop()
+            left.discard(layer)
+            for other in back.get(layer, ()):
+                if other in left:
+                    counts[other] -= 1
+                    if not counts[other]:
+                        free.append(other)
+    return [layer for layer in net.layers if layer.id in left]
+
+
+def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Finding]:
+    """What a Const states, and that its bytes are in the .bin file."""
+    port = layer.outputs[0] if layer.outputs else None
+    kind = layer.data.get("element_type")
+    if port is None or kind is None or port.element_type not in dialect("openvino").types:
+        found = _given(layer, "element_type")
+        yield _wrong("constant", f"expected a known element_type, found {found}", place, where="element_type")
+        return
+    sizes = port.shape
+    if "shape" not in layer.data or sizes is None or min(sizes, default=0) < 0:
+        yield _wrong(
+            "constant", f"expected a shape of known sizes, found {_given(layer, 'shape')}", place, where="shape"
+        )
+        return
+    numbers = []
+    for key in ("offset", "size"):
+        number = whole_number(layer.data.get(key, ""))
+        if number is None:
+            message = f"expected a number of bytes as {key}, found {_given(layer, key)}"
+            yield _wrong("constant", message, place, where=key)
+            return
+        numbers.append(number)
+    weights.asked += 1
+    offset, size = numbers
+    needed = _bytes(port.element_type, sizes)
+    values = {"offset": offset, "size": size, "needed": needed, "file": weights.size}
+    if weights.size is not None and offset + size > weights.size:
+        message = f"ends at byte {offset + size} of {weights.name}, which has {weights.size} bytes"
+        yield _wrong("weights-range", message, place, where="offset", values=values)
+    if needed is not None and size != needed:
+        rule = "weights-size" if size < needed else "weights-unused"
+        shape = "x".join(map(str, sizes)) if sizes else "one element"
+        message = f"has {size} bytes, but {port.element_type} of {shape} takes {needed}"
+        yield _wrong(rule, message, place, where="size", values=values)
+
+
+def _given(layer: IrLayer, key: str) -> str:
+    return shown(layer.data[key]) if key in layer.data else "none"
+
+
+def _bytes(kind: str | None, sizes: tuple[int, ...]) -> int | None:
+    """How many bytes elements take; None where their type does not say, as with strings and 3 or 6 bits."""
+    bits = dialect("openvino").bits.get(kind or "")
+    if bits is None or bits & (bits - 1):
+        return None
+    count = 1
+    for size in sorted(sizes):
+        count = min(count * size, 1 << 64)
+    return -(-count * bits // 8)

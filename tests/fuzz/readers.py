@@ -1,0 +1,174 @@
+"""The readers under test: what each is given, and what must hold of its answer."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.files import read_descriptors
+from specgate.descriptors.text import load_relaxed
+from specgate.errors import Error
+from specgate.linting.onnx_graph import onnx_units
+from specgate.linting.openvino_graph import openvino_units
+from specgate.models.dxdispatch import read_dx_model
+from specgate.models.onnx_model import read_model_bytes
+from specgate.models.openvino_ir import read_ir
+from specgate.spec.tables import dialect
+from tests.fuzz.mutate import TOKENS, as_text, lengths_edited, noisy, restructured
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+DATA = ROOT / "tests" / "data"
+XML_TOKENS = [
+    b"<",
+    b">",
+    b'"',
+    b"&j;",
+    b"<!DOCTYPE a>",
+    b"<dim>-5</dim>",
+    b"</layer>",
+    b"<body>",
+    b'id="0"',
+    b"<edge/>",
+]
+XML_TOKENS += [b"\x00", b"9" * 30, b"<![CDATA[4]]>", b"-1", b"Const", b'shape="1,..,"', b"<!--", b'offset="99"', b"f32"]
+
+
+class Fuzzed(AssertionError):
+    """What a reader must not do."""
+
+
+def refusal(read: Callable[[], Any]) -> str | None:
+    """Return the message of one of specgate's own errors, None where `read` takes the input; else raise."""
+    try:
+        read()
+    except Error as error:
+        text = str(error)
+        if not text or len(text) > 2000 or not text.isprintable():
+            raise Fuzzed(f"the message is empty, long or not printable: {text[:300]!r}") from error
+        return text
+    return None
+
+
+@cache
+def _onnx_seeds() -> list[bytes]:
+    import onnx
+
+    from tests.models.test_onnx_model import random_model
+
+    folder = Path(onnx.__file__).parent / "backend" / "test" / "data"
+    packaged = sorted(path for path in folder.rglob("*.onnx") if path.stat().st_size < 3000)
+    return [path.read_bytes() for path in packaged[::20]] + [random_model(seed) for seed in range(60)]
+
+
+def _onnx_input(rng: random.Random) -> bytes:
+    seeds = _onnx_seeds()
+    data = rng.choice(seeds)
+    if rng.random() < 0.6:
+        data = lengths_edited(rng, data)
+    return noisy(rng, data, seeds) if rng.random() < 0.6 else data
+
+
+def _onnx_holds(data: bytes, _folder: Path) -> str:
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    read: list[Any] = []
+    ours = refusal(lambda: read.append(read_model_bytes(data, "m.onnx")))
+    try:
+        onnx.load_model_from_string(data)
+    except DecodeError:
+        if ours is None:
+            raise Fuzzed("protobuf refuses these bytes, specgate takes them") from None
+        return "refused by both"
+    if ours is not None:
+        return "refused by specgate alone: " + ours.partition(": ")[2].partition(": ")[2][:30]
+    refusal(lambda: onnx_units(read[0]))
+    return "taken by both"
+
+
+@cache
+def _ir_seeds() -> list[tuple[bytes, bytes]]:
+    from tests.models.test_openvino_ir import HANDWRITTEN
+
+    paths = sorted((DATA / "models").glob("*_openvino.xml"))
+    pairs = [(path.read_bytes(), path.with_suffix(".bin").read_bytes()) for path in paths]
+    return [(HANDWRITTEN.encode(), bytes(64)), *pairs]
+
+
+def _ir_input(rng: random.Random) -> bytes:
+    """The length of the .bin file's part in four bytes, that part, and the XML."""
+    seeds = _ir_seeds()
+    xml, weights = rng.choice(seeds)
+    if rng.random() < 0.9:
+        xml = noisy(rng, xml, [seed for seed, _ in seeds], XML_TOKENS)
+    if rng.random() < 0.3:
+        weights = weights[: rng.randrange(len(weights) + 1)]
+    return len(weights).to_bytes(4, "little") + weights + xml
+
+
+def _ir_holds(data: bytes, folder: Path) -> str:
+    size = int.from_bytes(data[:4], "little")
+    path = folder / "m.xml"
+    path.with_suffix(".bin").write_bytes(data[4 : 4 + size])
+    path.write_bytes(data[4 + size :])
+    read: list[Any] = []
+    if refusal(lambda: read.append(read_ir(path))) is not None:
+        return "refused"
+    refusal(lambda: openvino_units(read[0]))
+    return "taken"
+
+
+@cache
+def _dx_seeds() -> list[Any]:
+    return [load_relaxed(path.read_text(), path.name) for path in sorted((DATA / "dxdispatch").glob("*.json"))]
+
+
+def _json_input(rng: random.Random, seeds: list[Any]) -> bytes:
+    document = rng.choice(seeds)
+    if rng.random() < 0.7:
+        document = restructured(rng, document, seeds)
+    data = as_text(document)
+    if rng.random() < 0.2:
+        import yaml
+
+        data = yaml.safe_dump(json.loads(data), allow_unicode=False).encode()
+    if rng.random() < 0.4:
+        data = noisy(rng, data, [as_text(rng.choice(seeds))], TOKENS)
+    return data
+
+
+def _dx_holds(data: bytes, _folder: Path) -> str:
+    text = data.decode(errors="replace")
+    return "taken" if refusal(lambda: read_dx_model(text + "\n", file="m.json")) is None else "refused"
+
+
+@cache
+def _descriptor_seeds() -> list[Any]:
+    made: list[Any] = []
+    for name in ("directml", "onnx", "openvino"):
+        operators = [dialect(name).operator(operator) for operator in dialect(name).operators]
+        found = [e["descriptor"] for spec in operators for e in spec.raw.get("examples", {}).values()]
+        made += found[:: max(1, len(found) // 40)]
+    seeds = [*made, {"descriptors": {"a": made[0], "b": made[-1]}}, made[:3]]
+    return list(json.loads(json.dumps(seeds, default=str)))
+
+
+def _descriptors_hold(data: bytes, folder: Path) -> str:
+    path = folder / ("d.json" if data[:1] in b"{[" else "d.yaml")
+    path.write_bytes(data)
+    return "taken" if refusal(lambda: read_descriptors(path)) is None else "refused"
+
+
+#: By name: draws an input, and holds a reader against it; returns what the reader did. The seeds are drawn at once.
+READERS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes, Path], str]]] = {
+    "onnx": (_onnx_input, _onnx_holds),
+    "openvino_ir": (_ir_input, _ir_holds),
+    "dxdispatch": (lambda rng: _json_input(rng, _dx_seeds()), _dx_holds),
+    "descriptors": (lambda rng: _json_input(rng, _descriptor_seeds()), _descriptors_hold),
+}

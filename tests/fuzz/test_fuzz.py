@@ -1,0 +1,27 @@
+"""Some hundred inputs for each reader; `python -m tests.fuzz --count 100000` runs as many as there is time for."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("resource")
+from tests.fuzz.readers import READERS
+from tests.fuzz.run import fuzz
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNT = int(os.environ.get("SPECGATE_FUZZ_COUNT", "300"))
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_answers_or_refuses(reader: str, tmp_path: Path) -> None:
+    if reader == "onnx":
+        pytest.importorskip("onnx")
+    outcomes, failures = fuzz(reader, range(COUNT), tmp_path)
+    assert not failures, "\n".join(failures)
+    assert sum(outcomes.values()) == COUNT
+    assert len([outcome for outcome in outcomes if outcome.startswith(("taken", "refused"))]) >= 2

@@ -1,0 +1,131 @@
+"""IR files that OpenVINO refuses to read, beside what its read_model says of the same file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import specgate
+from specgate.errors import InputError
+from specgate.linting.model_rules import IR_PREFIX
+
+PORT = '<port id="{}" precision="FP32"><dim>2</dim></port>'
+NET = f"""<net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>
+<output>{PORT.format(0)}</output></layer>
+<layer id="1" name="c" type="Const" version="opset1"><data element_type="f32" shape="2" offset="0" size="8"/>
+<output>{PORT.format(0)}</output></layer>
+<layer id="2" name="a" type="Add" version="opset1"><data auto_broadcast="numpy"/>
+<input>{PORT.format(0)}{PORT.format(1)}</input><output>{PORT.format(2)}</output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input>{PORT.format(0)}</input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>"""
+CONST = 'element_type="f32" shape="2" offset="0" size="8"'
+FIRST = '<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>'
+WRONG: dict[str, Any] = {  # what is changed, the .bin file, and the rules and messages of what is found
+    "bin-short": ((), bytes(4), {"weights-range": "ends at byte 8 of 'm.bin', which has 4 bytes"}),
+    "bin-missing": ((), None, {"weights-missing": "the bytes of 1 Const layer lie in 'm.bin', which does not exist"}),
+    "offset": (('offset="0"', 'offset="100"'), bytes(8), {"weights-range": "ends at byte 108 of 'm.bin'"}),
+    "offset-negative": (('offset="0"', 'offset="-1"'), bytes(8), {"constant": "bytes as offset, found '-1'"}),
+    "offset-none": (('offset="0"', ""), bytes(8), {"constant": "expected a number of bytes as offset, found none"}),
+    "size-small": (('size="8"', 'size="4"'), bytes(8), {"weights-size": "has 4 bytes, but f32 of 2 takes 8"}),
+    "size-none": (('size="8"', ""), bytes(8), {"constant": "expected a number of bytes as size, found none"}),
+    "shape": ((CONST, CONST.replace('"2"', '"?"')), bytes(8), {"constant": "a shape of known sizes, found '?'"}),
+    "shape-none": ((CONST, CONST.replace('shape="2"', "")), bytes(8), {"constant": "known sizes, found none"}),
+    "type": ((CONST, CONST.replace("f32", "q7")), bytes(8), {"constant": "expected a known element_type, found 'q7'"}),
+    "cycle": ((FIRST, FIRST.replace('from-layer="0" from-port="0"', 'from-layer="2" from-port="2"')), bytes(8),
+              {"cycle": "is computed from itself: 'a'"}),
+    "unconnected": ((FIRST, ""), bytes(8), {"input-unconnected": "no edge leads to the input port 0"}),
+    "version": (('version="11"', 'version="9999"'), bytes(8), {"ir-version": "has IR version 9999, expected 10 or 11"}),
+    "version-none": ((' version="11"', ""), bytes(8), {"ir-version": "states no IR version, expected 10 or 11"}),
+}  # fmt: skip
+REFUSED = {
+    "two-ids": ('id="1" name="c"', 'id="0" name="c"'),
+    "edge-from-nowhere": ('from-layer="0"', 'from-layer="77"'),
+    "edge-to-no-port": ('to-port="1"', 'to-port="9"'),
+    "edge-from-no-port": ('from-port="2"', 'from-port="9"'),
+    "two-edges": ("</edges>", FIRST + "</edges>"),
+}
+
+
+def saved(folder, text, weights=bytes(8)):
+    path = folder / "m.xml"
+    path.write_text(text, encoding="utf-8")
+    if weights is not None:
+        path.with_suffix(".bin").write_bytes(weights)
+    return str(path)
+
+
+def found(path):
+    return {f.id.removeprefix(IR_PREFIX): f for f in listed(path)}
+
+
+def listed(path):
+    """What is said of the file itself; its operators have no table."""
+    return [f for f in specgate.lint(path, targets=["openvino:opset13"]).findings if f.id.startswith(IR_PREFIX)]
+
+
+def openvino_takes(path):
+    core = pytest.importorskip("openvino").Core()
+    try:
+        core.read_model(path)
+    except RuntimeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("version", ["10", "11"])
+def test_the_plain_model_is_clean(version, tmp_path):
+    assert not found(saved(tmp_path, NET.replace('version="11"', f'version="{version}"')))
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_openvino_refuses_is_an_error(case, tmp_path):
+    change, weights, expected = WRONG[case]
+    path = saved(tmp_path, NET.replace(*change) if change else NET, weights)
+    findings = found(path)
+    assert {rule: f.severity for rule, f in findings.items()} == dict.fromkeys(expected, "error")
+    assert all(message in findings[rule].message for rule, message in expected.items())
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("case", ["", *WRONG])
+def test_openvino_says_the_same(case, tmp_path):
+    change, weights, _ = WRONG[case] if case else ((), bytes(8), {})
+    assert openvino_takes(saved(tmp_path, NET.replace(*change) if change else NET, weights)) == (not case)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_makes_no_graph_is_refused(case, tmp_path):
+    path = saved(tmp_path, NET.replace(*REFUSED[case]))
+    with pytest.raises(InputError, match=r"m\.xml: line \d+"):
+        specgate.lint(path, targets=["openvino:opset13"])
+    assert not openvino_takes(path)
+
+
+def test_no_edges_at_all(tmp_path):
+    path = saved(tmp_path, re.sub("<edges>.*</edges>", "<edges/>", NET, flags=re.DOTALL))
+    assert [f.id for f in listed(path)] == ["openvino/model/input-unconnected"] * 3
+    assert [f.location.line for f in listed(path) if f.location] == [6, 6, 8]
+
+
+def test_more_bytes_than_a_constant_takes_are_a_warning(tmp_path):
+    path = saved(tmp_path, NET.replace('size="8"', 'size="16"'), bytes(16))
+    assert {rule: f.severity for rule, f in found(path).items()} == {"weights-unused": "warning"}
+    assert openvino_takes(path)
+
+
+def test_a_long_cycle_is_found_and_what_hangs_on_it_is_not_named(tmp_path):
+    port = PORT.format
+    layers = [f'<layer id="{i}" name="n{i}" type="Relu" version="opset1"><input>{port(0)}</input><output>{port(1)}</output></layer>'
+              for i in range(3000)]  # fmt: skip
+    edges = [f'<edge from-layer="{i}" from-port="1" to-layer="{(i + 1) % 2990 if i == 2989 else i + 1}" to-port="0"/>'
+             for i in range(2990)]  # fmt: skip
+    text = f'<net version="11"><layers>{"".join(layers)}</layers><edges>{"".join(edges)}</edges></net>'
+    findings = found(saved(tmp_path, text))
+    assert findings["cycle"].message == "is computed from itself: 'n0', 'n1', 'n2', 'n3', 'n4' …"
