@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from specgate import files
 from specgate.errors import InputError
 from specgate.spec import build, store, tables
 from tests.paths import ROOT
@@ -138,22 +141,27 @@ def test_a_place_that_cannot_be_written(checkout) -> None:
     assert compiled(checkout).parent.read_text(encoding="utf-8") == "in the way"
 
 
-FAILURES = ["write_text", "replace", "mkdir"]
+class HalfWritten(io.FileIO):
+    """A file on a disk that is full after some bytes."""
+
+    def write(self, data: Any) -> int:
+        super().write(bytes(data)[:4])
+        raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize("step", FAILURES)
+def no_space(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("step", ["write", "replace", "mkdir"])
 def test_nothing_is_left_half_written(checkout, monkeypatch, step: str) -> None:
     store.compiled_tables("scratch")
     before = compiled(checkout).read_bytes()
     os.utime(checkout / "types.yaml", ns=(1, 1))
-    written = Path.write_text
-
-    def fail(path: Path, *arguments: object, **_: object) -> None:
-        if step == "write_text":
-            written(path, "half", encoding="utf-8")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, step, fail)
+    if step == "write":
+        monkeypatch.setattr(files, "open", HalfWritten, raising=False)
+    else:
+        monkeypatch.setattr(os if step == "replace" else Path, step, no_space)
     assert "COPY" in store.compiled_tables("scratch")["operators"]
     assert compiled(checkout).read_bytes() == before
     assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.json"]
