@@ -137,10 +137,14 @@ def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
                 )
                 yield finding("opset-missing", "error", message, (model.file, body.place, None), where="opset_import")
     at: Place = (model.file, "model", None)
-    for domain in model.opset_imports:
-        if domain and domain not in used:
-            message = f"imports an opset of {shown(domain)}, but has no operator of it"
-            yield finding("opset-unused", "note", message, at, where="opset_import", fix="remove the import")
+    unused = [domain for domain in model.opset_imports if domain and domain not in used]
+    if unused:
+        listed = ", ".join(map(shown, unused[:_LISTED])) + (" …" if len(unused) > _LISTED else "")
+        message = f"imports {'an opset' if len(unused) == 1 else 'opsets'} of {listed}, but has no operator of "
+        message += "it" if len(unused) == 1 else "them"
+        values = {"domains": unused}
+        fix = "remove the import" + "s" * (len(unused) > 1)
+        yield finding("opset-unused", "note", message, at, where="opset_import", values=values, fix=fix)
 
 
 def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -> Iterator[Finding]:

@@ -54,7 +54,7 @@ def without(model, findings):
     for listed in (graph.input, graph.initializer):
         for item in [item for item in listed if item.name in names]:
             listed.remove(item)
-    domains = {domain for f in findings if f.id == "onnx/model/opset-unused" for domain in [f.message.split("'")[1]]}
+    domains = {domain for f in findings if f.id == "onnx/model/opset-unused" for domain in f.values["domains"]}
     for item in [item for item in model.opset_import if item.domain in domains]:
         model.opset_import.remove(item)
     return model

@@ -207,6 +207,13 @@ def test_an_operator_that_onnx_does_not_have():
     assert found(made) == [("custom-domain", "warning")]
 
 
+def test_unused_imports_are_one_note_of_a_model():
+    imports = [("", 17), ("ai.onnx.ml", 3), ("com.acme", 1)]
+    (note,) = specgate.lint(model(graph([relu("x", "y")]), opsets=imports), ["onnx:17"]).findings
+    assert note.message == "imports opsets of 'ai.onnx.ml', 'com.acme', but has no operator of them"
+    assert note.values == {"domains": ["ai.onnx.ml", "com.acme"]}
+
+
 def test_a_domain_that_the_target_does_not_have_matters_where_it_is_used():
     """ONNX Runtime writes imports of all domains that it knows into the models that it optimizes."""
     imports = [("", 21), ("ai.onnx.preview", 1)]
