@@ -15,6 +15,11 @@ pytestmark = pytest.mark.oracle
 
 #: What the models of a release contradict in the newest one, with the reason.
 KNOWN = {"onnx/GroupNormalization/level": "version 18 was withdrawn after releases up to 1.17 had tests of it"}
+#: Nodes of a branch that is never taken and that no runtime could compute: the branch for images splits the five sizes
+#: of a volume into 4 parts, of which inference gives the last a size of -1. ONNX Runtime refuses such a Split when it runs.
+NEVER_RUN = {
+    (f"test_affine_grid_3d{how}_expanded", "onnx/Split/count-fits"): "a branch for 2D" for how in ("", "_align_corners")
+}
 #: Wheels lack the models of single operators from 1.23 on; a folder of an older release serves as well.
 LACKING = "THE ONNX BACKEND TESTS ARE NOT LINTED: no model of them is in onnx or in the cache's releases of it"
 
@@ -55,7 +60,8 @@ def test_no_false_alarm_on_the_packages_own_models():
         nodes += report.nodes
         lacking |= {ref.location.operator for ref in report.no_table}
         errors = [finding for finding in report.findings if finding.severity != "note"]
-        wrong += [f"{path.parent.name}: {f.id}: {f.message}" for f in errors if f.id not in KNOWN]
+        errors = [f for f in errors if f.id not in KNOWN and (path.parent.name, f.id) not in NEVER_RUN]
+        wrong += [f"{path.parent.name}: {f.id}: {f.message}" for f in errors]
     assert wrong == []
     assert not lacking
     assert nodes > len(found)

@@ -230,7 +230,7 @@ ROOMY = [bytes(8), struct.pack("<2i", 0, 1), bytes(24)]
         ("IndicesTensor", {"Strides": [1]}, r"IndicesTensor: has 1 strides for 2 sizes"),
         ("IndicesTensor", {"Strides": [4000000000, 1]}, r"IndicesTensor: takes 16000000004 bytes"),
         ("IndicesTensor", {"Sizes": ["N", 1]}, r"IndicesTensor: every size must be known"),
-        ("IndicesTensor", {"DataType": "UNKNOWN"}, r"IndicesTensor: UNKNOWN is no type that holds values"),
+        ("IndicesTensor", {"DataType": "UNKNOWN"}, r"IndicesTensor: is UNKNOWN, which no row of ONE_HOT takes"),
     ],
 )
 def test_layouts_that_do_not_fit(name, change, complaint):

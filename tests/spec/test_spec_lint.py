@@ -93,7 +93,7 @@ FAILING = {
         (
             "DataType: FLOAT32",
             "DataType: FLOAT",
-            "examples.one: InputTensor.DataType: 'FLOAT' is not a DML_TENSOR_DATA_TYPE",
+            "examples.one is rejected at 1.0: directml/COPY/InputTensor.unknown-word, directml/COPY/OutputTensor.unknown-word",
         ),
         (
             "{desc.OutputTensor.Sizes: [1, 2, 3]}",
