@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Basis", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict"]
 
@@ -76,13 +76,23 @@ class Finding:
         return finding_json(self)
 
 
+class _Reasons:
+    """The slot for what finds the reasons of a verdict that was made without them."""
+
+    __slots__ = ("_reasons",)
+
+    _reasons: Callable[[], Verdict]
+
+
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(_Reasons):
     """The answer to one check.
 
     accepted: True, False, or None where an unknown or symbolic size leaves it undecided.
     findings: why it is rejected. undecided: the rules that an unknown size leaves open, as findings of severity "note".
     notes: what an accepted descriptor still depends on (a device capability, say).
+
+    The findings of a rejection are made when they are first read: the answer alone takes a thousandth of the time.
     """
 
     accepted: bool | None
@@ -92,6 +102,24 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     undecided: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def unread(cls, target: str, operator: str, basis: Basis, reasons: Callable[[], Verdict]) -> Verdict:
+        """Return a rejection with the findings of the verdict that `reasons` gives, when one of them is read."""
+        verdict = object.__new__(cls)
+        values = {"accepted": False, "target": target, "operator": operator, "basis": basis, "notes": ()}
+        for name, value in (values | {"_reasons": reasons}).items():
+            object.__setattr__(verdict, name, value)
+        return verdict
+
+    def __getattr__(self, name: str) -> Any:
+        """Make what is not there yet: the findings of a rejection made by `unread`."""
+        if name not in {"findings", "undecided"}:
+            raise AttributeError(f"a Verdict has no {name!r}", name=name, obj=self)
+        found = self._reasons()
+        object.__setattr__(self, "findings", found.findings)
+        object.__setattr__(self, "undecided", found.undecided)
+        return getattr(found, name)
 
     @property
     def word(self) -> str:

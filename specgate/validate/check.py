@@ -50,13 +50,29 @@ def check_at(
         descriptor = _as_read_at(descriptor, judged_at)
     if descriptor.plain:
         key = (descriptor.dialect, descriptor.operator, judged_at, basis, by)
-        if (judged_at == level or _below(descriptor, level)) and _checker(key)(descriptor.fields):
+        if judged_at == level or _below(descriptor, level):
+            if not _checker(key)(descriptor.fields):
+                return _rejected(descriptor, level, basis, by, device)
             verdict = _accepted.get((key, level))
             if verdict is None:
                 target = f"{descriptor.dialect}:{level}"
                 verdict = Verdict(accepted=True, target=target, operator=descriptor.operator, basis=basis)
                 _accepted[key, level] = verdict
             return judged_for(verdict, descriptor, level, device, by)
+    return _explained(descriptor, level, basis, by, device)
+
+
+def _rejected(
+    descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
+) -> Verdict:
+    """Return a rejection that is explained when somebody asks why."""
+    target = f"{descriptor.dialect}:{level}"
+    return Verdict.unread(target, descriptor.operator, basis, lambda: _explained(descriptor, level, basis, by, device))
+
+
+def _explained(
+    descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
+) -> Verdict:
     from specgate.validate.judge import explained  # most descriptors need no reasons
 
     return judged_for(explained(descriptor, level, basis, by, device), descriptor, level, device, by)
@@ -114,12 +130,18 @@ def check_for(
 
 def _spelt(verdict: Verdict, target: str) -> Verdict:
     """Return a verdict, with its findings, of a target as the user spells it."""
-    return replace(
-        verdict,
-        target=target,
-        findings=tuple(replace(found, target=target) for found in verdict.findings),
-        undecided=tuple(replace(found, target=target) for found in verdict.undecided),
-    )
+
+    def spelt() -> Verdict:
+        return replace(
+            verdict,
+            target=target,
+            findings=tuple(replace(found, target=target) for found in verdict.findings),
+            undecided=tuple(replace(found, target=target) for found in verdict.undecided),
+        )
+
+    if verdict.accepted is False:
+        return Verdict.unread(target, verdict.operator, verdict.basis, spelt)
+    return spelt()
 
 
 def _compile(

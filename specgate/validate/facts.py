@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.explain import decisive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
+    from specgate.rules.explain import Leaf
     from specgate.rules.parse import Rule
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.failures import Failure
@@ -24,7 +26,7 @@ class Facts:
     They are kept by the identity of rule and context, which live as long as the tables and as this object.
     """
 
-    __slots__ = ("_contexts", "_inner", "_tensors", "_values", "told")
+    __slots__ = ("_contexts", "_inner", "_leaves", "_tensors", "_values", "told")
 
     #: What was said already of a rule that does not hold, by the rule, what it was judged on, and the place.
     told: dict[tuple[int, int, str], Failure]
@@ -34,6 +36,7 @@ class Facts:
         self._inner: dict[tuple[Any, ...], Context] = {}
         self._tensors: dict[int, list[tuple[str, str, Context]]] = {}
         self._values: dict[tuple[int, int], Any] = {}
+        self._leaves: dict[tuple[int, int], tuple[Leaf, ...]] = {}
         self.told = {}
 
     def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:
@@ -92,6 +95,14 @@ class Facts:
             except Broken:
                 found = False
             self._values[key] = found
+        return found
+
+    def decisive(self, rule: Rule, context: Context) -> tuple[Leaf, ...]:
+        """Return the parts that give a rule its value."""
+        key = (id(rule), id(context))
+        found = self._leaves.get(key)
+        if found is None:
+            found = self._leaves[key] = decisive(rule, context)
         return found
 
 

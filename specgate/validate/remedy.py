@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Numbered
 from specgate.validate.advice import advice
+from specgate.validate.facts import Facts
 from specgate.validate.places import changed
 from specgate.validate.repair import repairs
 
@@ -33,7 +34,7 @@ class Remedy:
     """Finds what to change so that a rule holds.
 
     context: what the rule was judged on. where: the tensor that a rule of every tensor was judged on, "" for others.
-    failures: gives what fails for a descriptor at the level.
+    facts: what is known of the descriptor. failures: gives what fails for a descriptor at the level.
     """
 
     form: RuleForm
@@ -41,7 +42,8 @@ class Remedy:
     where: str
     descriptor: Descriptor
     resolved: Resolved
-    failures: Callable[[Descriptor, Resolved], list[Failure]]
+    facts: Facts
+    failures: Callable[[Descriptor, Resolved, Facts], list[Failure]]
 
     def fix(self) -> str | None:
         """Return the change in words, None where none is known."""
@@ -65,7 +67,7 @@ class Remedy:
         """
         if self.where:
             return next(self.repairs(), None)
-        before = {f.key for f in self.failures(self.descriptor, self.resolved) if not f.unknown}
+        before = {f.key for f in self.failures(self.descriptor, self.resolved, self.facts) if not f.unknown}
         first = None
         for repair in islice(self.repairs(), _TRIED):
             *rest, last = repair
@@ -78,7 +80,7 @@ class Remedy:
         return first
 
     def _spoils(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
-        after = self.failures(self.changed(repair, choice), self.resolved)
+        after = self.failures(self.changed(repair, choice), self.resolved, Facts())
         hidden = self._hidden()
         return any(f.key not in before and f.rule not in hidden for f in after if not f.unknown)
 
@@ -93,7 +95,8 @@ class Remedy:
     def repairs(self) -> Iterator[Repair]:
         """Yield changes after which the rule holds, that can be said in words."""
         infos, names = self._infos(), self._names()
-        found = repairs(self.form, self.context, infos, self.resolved.spec.dialect)
+        leaves = self.facts.decisive(self.form.require, self.context)
+        found = repairs(self.form, self.context, leaves, infos, self.resolved.spec.dialect)
         yield from (repair for repair in found if advice(repair, infos, names))
 
     def changed(self, repair: Repair, choice: int = 0) -> Descriptor:

@@ -61,13 +61,15 @@ _OF_ATTRIBUTE: Final = {"set": 1.0, "member": 1.0, "element": 1.2, "length": 1.4
 Repair = tuple[Step, ...]
 
 
-def repairs(form: RuleForm, context: Context, fields: Mapping[str, FieldInfo], dialect: Dialect) -> Iterator[Repair]:
+def repairs(
+    form: RuleForm, context: Context, leaves: Iterable[Leaf], fields: Mapping[str, FieldInfo], dialect: Dialect
+) -> Iterator[Repair]:
     """Yield changes after which `form` holds for `context`, those first that a reader would rather make.
 
-    fields: by the names that the rule has for them.
+    leaves: the parts that keep it from holding. fields: by the names that the rule has for them.
     """
     search = _Search(form, context, fields, dialect)
-    for option in search.options(context)[:MAX_FIRST]:
+    for option in search.options(leaves, context)[:MAX_FIRST]:
         found = search.followed(option)
         if found is not None:
             yield found
@@ -113,9 +115,9 @@ class _Search:
             done += [(step.place, step.tried[0]) for step in wanted]
             taken += [step._replace(values=step.tried[:1], span=False) for step in wanted]
             touched = {place for place, _ in done}
-            following = [
-                repair for repair in self.options(self.after(done)) if not touched & {step.place for step in repair}
-            ]
+            then = self.after(done)
+            options = self.options(decisive(self.form.require, then), then)
+            following = [repair for repair in options if not touched & {step.place for step in repair}]
             owner = option[0].place.owner
             wanted = min(following, key=lambda repair: repair[0].place.owner != owner, default=None)
         return None
@@ -146,10 +148,10 @@ class _Search:
             return not (kind.startswith("uint") and isinstance(value, int) and value < 0)
         return True
 
-    def options(self, context: Context) -> list[Repair]:
+    def options(self, leaves: Iterable[Leaf], context: Context) -> list[Repair]:
         """Return what would make one of the deciding parts come out as it must, the preferred first."""
         merged: dict[tuple[Place, ...], Repair] = {}
-        for leaf in decisive(self.form.require, context):
+        for leaf in leaves:
             direct = list(_of_leaf(leaf, context)) or list(_inside(leaf, context))
             for repair in map(self.filled, direct):
                 key = tuple(step.place for step in repair)

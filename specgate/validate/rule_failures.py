@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.rules.evaluate import UNKNOWN, Broken
-from specgate.rules.explain import decisive, explain
+from specgate.rules.explain import explain
 from specgate.rules.words import told, words
 from specgate.validate.facts import applies
 from specgate.validate.failures import Failure, plain
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.rules.evaluate import Context
     from specgate.rules.parse import Rule
-    from specgate.spec.forms import FieldInfo, Resolved, RuleForm
+    from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
 
 __all__ = ["Judged", "broken_failure", "rule_failures"]
@@ -30,7 +30,7 @@ class Judged(NamedTuple):
     descriptor: Descriptor
     resolved: Resolved
     facts: Facts
-    failures: Callable[[Descriptor, Resolved], list[Failure]]
+    failures: Callable[[Descriptor, Resolved, Facts], list[Failure]]
 
 
 def rule_failures(
@@ -61,27 +61,26 @@ def rule_failures(
         key = (id(form), id(context), where)
         if key not in facts.told:
             remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)
-            facts.told[key] = _failure(form, context, where, judged.resolved.fields, remedy)
+            facts.told[key] = _failure(form, context, where, judged, remedy)
         yield facts.told[key], form
 
 
 def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Remedy:
-    return Remedy(form, context, where, judged.descriptor, judged.resolved, judged.failures)
+    return Remedy(form, context, where, judged.descriptor, judged.resolved, judged.facts, judged.failures)
 
 
-def _failure(
-    form: RuleForm, context: Context, where: str, fields: Mapping[str, FieldInfo], remedy: Remedy | None
-) -> Failure:
-    said, judged = _sentence(form, where), form.require
+def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remedy: Remedy | None) -> Failure:
+    said, rule = _sentence(form, where), form.require
     if form.when is not None and applies(form, context) is UNKNOWN:
-        said, judged = f"{said} (whether this applies is not decided)", form.when
-    values = explain(judged, context)
+        said, rule = f"{said} (whether this applies is not decided)", form.when
+    values = explain(rule, context)
     if where:
         values = {_spoken(text, where): value for text, value in values.items()}
 
     def write() -> str:
+        fields = judged.resolved.fields
         names = {"tensor": where} if where else {name: info.vendor_name for name, info in fields.items()}
-        facts = words(decisive(judged, context), context, names)
+        facts = words(judged.facts.decisive(rule, context), context, names)
         facts = facts or " and ".join(f"{text} is {told(value)}" for text, value in values.items())
         text = said + (f": {facts}" if facts else "")
         return _capital(text, context.fields) if form.because else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from tests.properties.support import chosen_cases, spec_of, steady
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
+    from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Finding
 
 CELLS = ("type", "rank", "value")
@@ -35,10 +37,15 @@ def ids_at(descriptor: Descriptor, level: str) -> set[tuple[str, str]]:
     return {(f.id, f.where) for f in check_at(descriptor, level, "documented").findings}
 
 
-def refuses(descriptor: Descriptor, level: str, finding: Finding) -> bool:
+def refuses(spec: OperatorSpec, descriptor: Descriptor, level: str, finding: Finding) -> bool:
     """Whether the level refuses the same thing, or does not even have the field."""
-    at_field = [name for name, where in ids_at(descriptor, level) if where == finding.where]
-    return any(name == finding.id or name.endswith(".exists") for name in at_field)
+    resolved = spec.resolve(level)
+    assert resolved is not None  # a level of the operator
+    field = re.split(r"[.\[]", finding.where)[0]
+    known, held = ({info.vendor_name for info in fields.values()} for fields in (spec.fields, resolved.fields))
+    if field in known - held:
+        return True
+    return finding.id in {name for name, where in ids_at(descriptor, level) if where == finding.where}
 
 
 @pytest.mark.parametrize("case", LIMITED, ids=str)
@@ -58,7 +65,7 @@ def test_the_finding_names_exactly_the_levels_that_take_it(case: Case, data: st.
             assert list(finding.levels) == accepting
             assert finding.first_level == (accepting[0] if accepting else None)
             assert (f"accepted by {spec.dialect.level_set(accepting)}" in finding.message) is bool(accepting)
-            nowhere = all(refuses(descriptor, level, finding) for level in spec.levels)
+            nowhere = all(refuses(spec, descriptor, level, finding) for level in spec.levels)
             cell = finding.id.rpartition(".")[2] in CELLS  # a rule that says the same of the field may come with it
             assert (f"no {spec.dialect.level_word} takes it" in finding.message) is (nowhere and cell)
 
@@ -72,7 +79,9 @@ def test_some_level_accepts_it_or_no_level_has_the_row(case: Case, data: st.Data
     with reproducing(broken.descriptor, case.target):
         verdict = check_at(broken.descriptor, case.level, "documented")
         lifted = [
-            level for level in spec.levels if not any(refuses(broken.descriptor, level, f) for f in verdict.findings)
+            level
+            for level in spec.levels
+            if not any(refuses(spec, broken.descriptor, level, f) for f in verdict.findings)
         ]
         # Where every row-bound finding is lifted, nothing else may stand in the way.
         assert {finding.levels for finding in verdict.findings} == {tuple(lifted)}
