@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ OUTPUT_KINDS = ("report", "baseline")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
+@cache
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser(

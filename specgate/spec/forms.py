@@ -320,6 +320,15 @@ class Resolved:
             tuple((case.when.text, case.resolved.key) for case in self.cases),
         )
 
+    @cached_property
+    def content(self) -> tuple[Any, ...]:
+        """Equal for two levels of one operator that take and refuse the same descriptors.
+
+        What may be fused depends on the level itself: which operators and attributes there are.
+        """
+        infos = self.fields.values()
+        return (self.key, *map(id, infos), self.level if any(info.fuses for info in infos) else None)
+
 
 def make_forms(
     raw: Mapping[str, list[dict[str, Any]]], scope: Scope, *, kind: str = "operator"

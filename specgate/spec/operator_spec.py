@@ -240,12 +240,9 @@ class OperatorSpec:
         found = self._stretches.get((basis, by))
         if found is None:
             held: dict[Any, tuple[dict[Side, Resolved], list[str]]] = {}
-            fuses = any(info.fuses for info in self.fields.values())
             for level in self.levels:
                 said = self.sides_at(level, basis, by)
-                infos = [id(info) for resolved in said.values() for info in resolved.fields.values()]
-                # What may be fused depends on the level itself: which operators and attributes there are.
-                key = (*((side, one.key) for side, one in said.items()), *infos, level if fuses else None)
+                key = tuple((side, one.content) for side, one in said.items())
                 held.setdefault(key, (said, []))[1].append(level)
             found = self._stretches[basis, by] = list(held.values())
         return found

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["accepts", "check_at", "check_for", "forget"]
 
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
+_shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
 _accepted: dict[tuple[tuple[str, str, str, Basis, str | None], str], Verdict] = {}
 
 
 def forget() -> None:
     """Drop everything compiled; the tables it came from are gone."""
     _fast.clear()
+    _shared.clear()
     _accepted.clear()
     forget_gates()
 
@@ -147,13 +149,23 @@ def _spelt(verdict: Verdict, target: str) -> Verdict:
 def _compile(
     dialect: str, operator: str, level: str, basis: Basis, by: str | None
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """Compile what `basis` asks: one side, or both at once as the stricter of each cell and the rules of either."""
+    """Compile what `basis` asks: one side, or both at once as the stricter of each cell and the rules of either.
+
+    Levels at which the operator is the same share a function.
+    """
     spec = load_dialect(dialect).operator(operator)
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
     first, last = spec.resolve(level, sides[0], by), spec.resolve(level, sides[-1], by)
     if first is None or last is None:
         return _never
-    resolved = first if first.key == last.key else _stricter(first, last)
+    key = (dialect, operator, first.content, last.content)
+    found = _shared.get(key)
+    if found is None:
+        found = _shared[key] = _compiled(first if first.key == last.key else _stricter(first, last))
+    return found
+
+
+def _compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     if resolved.cases:
         from specgate.validate.cases import compile_cases  # few operators have any
 
