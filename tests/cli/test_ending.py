@@ -14,6 +14,7 @@ import pytest
 
 from specgate.cli import main
 from tests.paths import DATA, ROOT
+from tests.signals import default_signals
 from tests.test_processes import PATIENCE, alive, gone
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
@@ -61,7 +62,7 @@ def stopped(command: list[str], number: int, *, processes: int, folder: Path) ->
     with subprocess.Popen(
         [sys.executable, "-m", "specgate", *command],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder, env=ENVIRONMENT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # a shell's background jobs ignore it
+        preexec_fn=default_signals,  # noqa: PLW1509
     ) as process:  # fmt: skip
         try:
             until = time.monotonic() + PATIENCE

@@ -15,6 +15,7 @@ import pytest
 import specgate
 from specgate.errors import InputError, NoKernel
 from specgate.execution import apart
+from tests.signals import default_signals
 
 onnx = pytest.importorskip("onnx", reason="THE LIMITS ARE NOT TESTED: pip install onnx (it is in the test extra)")
 helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
@@ -192,7 +193,12 @@ def test_no_process_is_left_behind(save, tmp_path, sent):
     path = endless(save)
     np.save(tmp_path / "x.npy", np.zeros(1, "f4"))
     command = [sys.executable, "-m", "specgate", "run", path, "-i", f"x={tmp_path / 'x.npy'}"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=default_signals,  # noqa: PLW1509
+    ) as process:
         try:
             until = time.monotonic() + SOON
             while not (found := children_of(process.pid)) and time.monotonic() < until:
