@@ -179,10 +179,11 @@ def support(dialect: str, operator: str) -> dict[str, Any]:
 
 def operators(where: str | Target) -> list[OperatorSupport]:
     """Return every operator that has a table: of a target, or of a dialect (``onnx``) at its newest level."""
-    from specgate.spec.store import DIALECTS
+    from specgate.dialects import is_dialect
     from specgate.spec.view import operator_support
 
-    return operator_support(parse_target(f"{where}:latest") if where in DIALECTS else _target(where))
+    whole = isinstance(where, str) and is_dialect(where)
+    return operator_support(parse_target(f"{where}:latest") if whole else _target(where))
 
 
 def diff(before: str | Target, after: str | Target) -> Difference:

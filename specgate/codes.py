@@ -7,8 +7,8 @@ import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.dialects import dialect_names
 from specgate.errors import InputError
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def explained(text: str) -> list[Explanation]:
 
 
 def _known() -> Iterator[tuple[Explanation, list[str]]]:
-    for name in DIALECTS:
+    for name in dialect_names():
         for code, entry in dialect(name).raw.get("codes", {}).get("codes", {}).items():
             made = Explanation(code, entry["name"], entry["meaning"], entry["advice"], name, entry["source"])
             yield made, entry.get("texts", [])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -101,15 +101,15 @@ def _parse(text: str) -> Target:
         return _only_one(text, name)
     if not wanted:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
-    table = dialect(name if name in DIALECTS else name.lower() if name.lower() in DIALECTS else name)
+    table = dialect(name if is_dialect(name) else name.lower() if is_dialect(name.lower()) else name)
     return _of(table, wanted) or _unknown(table, wanted, text)
 
 
 def _only_one(text: str, wanted: str) -> Target:
     """Return what a level or release without a dialect stands for in the only dialect that has it."""
-    if not wanted or wanted.lower() in DIALECTS:
+    if not wanted or is_dialect(wanted.lower()):
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
-    tables = [dialect(name) for name in DIALECTS]
+    tables = [dialect(name) for name in dialect_names()]
     found = [target for table in tables for target in [_of(table, wanted)] if target is not None]
     if len(found) == 1:
         return found[0]
@@ -204,10 +204,10 @@ def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
     return list(found.values())
 
 
-def known_targets(names: Iterable[str] = DIALECTS) -> list[dict[str, Any]]:
+def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """Return every level and environment of the dialects: what `specgate targets` lists, each with its source."""
     rows: list[dict[str, Any]] = []
-    for name in names:
+    for name in dialect_names() if names is None else names:
         table = dialect(name)
         for level in table.levels:
             info = {k: v for k, v in table.raw["levels"]["levels"][level].items() if k != "limits"}
@@ -222,8 +222,8 @@ def listed_targets(*names: str) -> list[Target]:
     Without names those of every dialect. Raises InputError for a name that is neither.
     """
     found: list[Target] = []
-    for name in names or DIALECTS:
-        if name in DIALECTS:
+    for name in names or dialect_names():
+        if is_dialect(name):
             found += [parse_target(row["target"]) for row in known_targets([name])]
         else:
             found.append(parse_target(name))

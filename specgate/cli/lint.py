@@ -14,7 +14,7 @@ from specgate.cli.common import emit, expect_once, options, selection, width
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
-from specgate.linting.files import SUFFIXES, discover, looks_like_model, shown
+from specgate.linting.files import discover, looks_like_model, shown, suffixes_of_models
 from specgate.linting.given import STDIN, standard_input
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
@@ -81,7 +81,7 @@ def _may_be_model(path: str, config: Config) -> bool:
     """Treat a named file as if it had been found in a directory; what is missing or special is complained about."""
     if not Path(path).is_file():
         return True
-    return path.lower().endswith(SUFFIXES) and not config.excluded(path) and looks_like_model(path)
+    return path.lower().endswith(suffixes_of_models()) and not config.excluded(path) and looks_like_model(path)
 
 
 def _report(text: str) -> tuple[str, str]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import as_json
+from specgate.dialects import dialect_names
 from specgate.errors import InputError
-from specgate.spec.store import DIALECTS, compiled_tables
+from specgate.spec.store import compiled_tables
 from specgate.spec.tables import Dialect, dialect
 
 if TYPE_CHECKING:
@@ -31,16 +32,16 @@ def check(arguments: argparse.Namespace) -> int:
     from specgate.spec.build import build_dialect
     from specgate.spec.lint import lint_tables
 
-    tables: list[tuple[Dialect, list[str] | None]] = [(dialect(name), None) for name in DIALECTS]
+    tables: list[tuple[Dialect, list[str] | None]] = [(dialect(name), None) for name in dialect_names()]
     if arguments.folder:
         root = Path(arguments.folder)
         whole = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
         tables = [(Dialect(folder.name, build_dialect(folder)), None) for folder in whole]
-        tables += [_with_own(name, root) for name in DIALECTS if _adds(root / name)]
+        tables += [_with_own(name, root) for name in dialect_names() if _adds(root / name)]
         if not tables:
             raise InputError(
                 "expected a folder laid out as specs/: DIALECT/operators/NAME.yaml for operators of your own, with "
-                f"DIALECT one of {', '.join(DIALECTS)}, or a dialect of its own with DIALECT/levels.yaml",
+                f"DIALECT one of {', '.join(dialect_names())}, or a dialect of its own with DIALECT/levels.yaml",
                 file=arguments.folder,
             )
     problems = [problem for table, own in tables for problem in lint_tables(table, own)]

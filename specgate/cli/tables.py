@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from specgate.cli.common import as_json, emit, text_table, width
+from specgate.dialects import SHIPPED, dialect_names, is_dialect
 from specgate.errors import InputError
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 from specgate.targets import known_targets, parse_target
 
@@ -31,7 +31,7 @@ def _out(text: str) -> None:
 def support(arguments: argparse.Namespace) -> int:
     """Print an operator's table with the target's row marked, every operator of a target, or a page of them all."""
     said = (arguments.operator or "").partition("/")[0].lower()
-    target = parse_target(arguments.target, said if said in DIALECTS else None) if arguments.target else None
+    target = parse_target(arguments.target, said if is_dialect(said) else None) if arguments.target else None
     if arguments.format == "html":
         emit(_page(arguments.operator, target), arguments.output)
         return 0
@@ -59,7 +59,7 @@ def _page(operator: str | None, target: Target | None) -> str:
         raise InputError("expected no operator: the page shows every operator of the target's dialect")
     from specgate.report.tables.html import render
 
-    return render(dialect(target.dialect if target else DIALECTS[0]), target)
+    return render(dialect(target.dialect if target else SHIPPED[0]), target)
 
 
 def _listing(target: Target, arguments: argparse.Namespace) -> str:
@@ -79,7 +79,7 @@ def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
     if not found:
         name, slash, operator = text.partition("/")
         # NoTable, with the nearest name.
-        operator_named(name.lower() if slash else wanted or DIALECTS[0], operator if slash else text)
+        operator_named(name.lower() if slash else wanted or SHIPPED[0], operator if slash else text)
     return found
 
 
@@ -188,10 +188,10 @@ def _held(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
 
 def targets(arguments: argparse.Namespace) -> int:
     """List the levels and releases of dialects, or resolve names."""
-    names = [name for name in arguments.name if name in DIALECTS]
-    wanted = [name for name in arguments.name if name not in DIALECTS]
+    names = [name for name in arguments.name if is_dialect(name)]
+    wanted = [name for name in arguments.name if not is_dialect(name)]
     resolved = [parse_target(name) for name in wanted]
-    rows = known_targets(names or DIALECTS) if names or not wanted else []
+    rows = known_targets(names or None) if names or not wanted else []
     if arguments.format == "json":
         entries = [{"given": given, **target.to_dict()} for given, target in zip(wanted, resolved, strict=True)]
         sys.stdout.write(as_json({"resolved": entries, "targets": rows}))
@@ -200,7 +200,7 @@ def targets(arguments: argparse.Namespace) -> int:
         _out(_resolution(given, target))
     table = [[row["target"], str(row["kind"]), f"level {row['level']}", _via(row), _where(row)] for row in rows]
     _out(text_table(table))
-    for name in names or (DIALECTS if rows else ()):
+    for name in names or (dialect_names() if rows else ()):
         _out(f"sources of {name}:")
         for source in _sources(name):
             _out("  " + source)

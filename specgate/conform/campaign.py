@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.result import Difference, Result, RuleCount, Tally
 from specgate.conform.shrink import size_of
-from specgate.conform.sides import askable_levels
 from specgate.conform.work import ClassKey, Counts, Example, Piece, close_oracles, do_piece, shrink_example
 from specgate.descriptors.read import write_dict
+from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.processes import be_worker, give_up
 from specgate.spec.tables import dialect as tables
@@ -99,7 +99,7 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Piece], list[str]]:
     for level in plan.levels:
         dialect.check_level(level)
     names = [dialect.operator(name).name for name in plan.operators] or list(dialect.operators)
-    levels, skipped = askable_levels(plan.dialect, plan.levels or dialect.levels)
+    levels, skipped = package(plan.dialect).askable(plan.levels or dialect.levels)
     pieces = []
     for name in names:
         spec = dialect.operator(name)

@@ -40,7 +40,7 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         made[name] = as_array(list(elements), numpy_type(table, str(tensor.type)), (prod(shape),), name).reshape(shape)
     given = {n: array for n, array in made.items() if not _constant(descriptor.fields.get(n))}
-    return laid_out(descriptor, given) if descriptor.dialect == "directml" else given
+    return laid_out(descriptor, given) if table.tensor_rules else given  # others have no memory layout
 
 
 def _summed(descriptor: Descriptor, level: str) -> bool:

@@ -20,9 +20,9 @@ from specgate.conform.fill import fill
 from specgate.conform.known import explained, explained_whole
 from specgate.conform.result import Difference, ValueTally
 from specgate.conform.shrink import size_of
-from specgate.conform.sides import open_values
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import write_dict
+from specgate.dialects import package
 from specgate.errors import Error, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.execution.tolerance import tolerance_of
@@ -72,7 +72,7 @@ def compare_values(
         return [], {}
     random = Random(f"{seed}/{operator}/{level}/values")  # noqa: S311  # repeatable on purpose
     counts: dict[str, _Count] = {}
-    oracle = open_values(dialect, level)
+    oracle = package(dialect).values(level)
     if oracle is None:
         return [], {}
     versions = {f"{name} (values)": version for name, version in getattr(oracle, "value_versions", {}).items()}

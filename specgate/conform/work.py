@@ -12,7 +12,7 @@ from specgate.conform.compare import kind_of, our_verdict, sides_taken
 from specgate.conform.draw import draw_cases
 from specgate.conform.pool import pool_of
 from specgate.conform.shrink import shrink, size_of
-from specgate.conform.sides import open_oracle
+from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
 
@@ -114,7 +114,7 @@ def _oracle(dialect: str, level: str) -> Oracle:
     if key not in _oracles:
         while len(_oracles) >= _OPEN_AT_ONCE:
             _oracles.popitem(last=False)[1].close()
-        _oracles[key] = open_oracle(dialect, level)
+        _oracles[key] = package(dialect).oracle(level)
     _oracles.move_to_end(key)
     return _oracles[key]
 

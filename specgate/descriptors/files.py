@@ -6,8 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from specgate.descriptors.read import dialect_of, read_dict, read_text_file
+from specgate.descriptors.read import read_dict, read_text_file
 from specgate.descriptors.text import in_lines, load_relaxed, place_of
+from specgate.dialects import dialect_of
 from specgate.errors import InputError, NoTable
 
 if TYPE_CHECKING:

@@ -112,7 +112,7 @@ def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor
     """Return a descriptor as it would have been read at `level`, where inputs may stand in another order."""
     if descriptor.layout in {None, level}:
         return descriptor
-    from specgate.descriptors.read import reader
+    from specgate.dialects import package
 
     before = spec.layout(descriptor.layout)
     named = spec.fields
@@ -129,7 +129,7 @@ def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor
         attributes_of(descriptor, spec),
         version=level,
         name=descriptor.name,
-        convert=reader(spec.dialect.name).attribute_value,
+        convert=package(spec.dialect.name).attribute_value,
         kinds={name: kind for name, kind in kinds.items() if kind is not None},
     )
     return replace(made, version=descriptor.version)

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import stat
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects import dialect_of, package, packages
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import ModuleType
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["dialect_of", "load_document", "read_dict", "read_text_file", "reader", "write_dict"]
+__all__ = ["load_document", "read_dict", "read_text_file", "write_dict"]
 
-#: Dialect -> module with `read`, `write` and `is_descriptor`.
-READERS: Final[Mapping[str, str]] = {
-    "directml": "specgate.descriptors.directml",
-    "onnx": "specgate.descriptors.onnx",
-    "openvino": "specgate.descriptors.openvino",
-}
 MAX_FILE: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
-
-
-def reader(dialect: str) -> ModuleType:
-    """Return the reader and writer of a dialect's dicts."""
-    if dialect not in READERS:
-        raise InputError(f"unknown dialect {dialect!r:.60}; expected one of {', '.join(READERS)}")
-    return importlib.import_module(READERS[dialect])
-
-
-def dialect_of(data: Mapping[str, Any]) -> str | None:
-    """Return the dialect a dict speaks, None if it speaks none."""
-    return next((name for name in ("onnx", "directml", "openvino") if reader(name).is_descriptor(data)), None)
 
 
 def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = "") -> Descriptor:
@@ -47,19 +28,18 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
         raise InputError(f"expected a descriptor as an object, found {shown(data)}", place=place or None)
     name = dialect or dialect_of(data)
     if name is None:
+        *others, last = (one.shape for one in packages())
         raise InputError(
-            'expected a descriptor of DirectML ("type", "desc"), ONNX ("op_type") or OpenVINO ("type", "data"); found '
-            f"the keys {', '.join(shown(key, 40) for key in list(data)[:8]) or 'none'}",
+            f"expected a descriptor of {', '.join(others)} or {last}; found the keys "
+            f"{', '.join(shown(key, 40) for key in list(data)[:8]) or 'none'}",
             place=place or None,
         )
-    descriptor: Descriptor = reader(name).read(data, place)
-    return descriptor
+    return package(name).read(data, place)
 
 
 def write_dict(descriptor: Descriptor) -> dict[str, Any]:
     """Return a descriptor as a dict in its dialect's own words."""
-    written: dict[str, Any] = reader(descriptor.dialect).write(descriptor)
-    return written
+    return package(descriptor.dialect).write(descriptor)
 
 
 def read_text_file(path: str) -> str:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specgate.dialects import model_suffixes
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 __all__ = [
-    "SUFFIXES",
     "compile_pattern",
     "discover",
     "looks_like_model",
@@ -26,10 +26,8 @@ __all__ = [
     "read_whole",
     "relative_name",
     "shown",
+    "suffixes_of_models",
 ]
-
-SUFFIXES = (".onnx", ".xml", ".json", ".yaml", ".yml")
-"""Of the files that are read as models where a directory is given."""
 
 # Of a pattern with more stars in a segment, or more ** segments, pathspec makes an expression that can take minutes.
 _STARS_LIMIT = 4
@@ -48,15 +46,14 @@ _is_junction: Callable[[str], bool] = getattr(os.path, "isjunction", lambda _pat
 def discover(
     paths: Sequence[str],
     *,
-    suffixes: Sequence[str] = SUFFIXES,
     exclude: Callable[[str], bool],
     skipped: list[str] | None = None,
 ) -> list[str]:
     """Return the files that `paths` (files, directories, glob patterns) stand for, each real file once.
 
     A file given by its name is always taken. Directories are walked without following linked directories and
-    without hidden ones; of what is found there, and of what a pattern ending in ``*`` matches, only files with one
-    of the `suffixes` that look like a model are taken. `exclude` is asked about every file that was found, never
+    without hidden ones; of what is found there, and of what a pattern ending in ``*`` matches, only files with a
+    suffix of models that look like one are taken. `exclude` is asked about every file that was found, never
     about one that was named. The order is that of `paths`, sorted within each.
 
     skipped: gets the files that were found, have a suffix of models, and are none.
@@ -67,9 +64,14 @@ def discover(
         raise InputError("expected at least one file, directory or pattern, found none")
     taken: dict[str, str] = {}
     for path in paths:
-        for file in _files_of(path, suffixes, exclude, skipped):
+        for file in _files_of(path, exclude, skipped):
             taken.setdefault(os.path.realpath(file), file)
     return list(taken.values())
+
+
+def suffixes_of_models() -> tuple[str, ...]:
+    """Return the suffixes of files that are read as models where a directory is given."""
+    return (*model_suffixes(), ".json", ".yaml", ".yml")
 
 
 def looks_like_model(file: str) -> bool:
@@ -154,9 +156,7 @@ def shown(text: str) -> str:
     return repr(text) if len(text) <= 80 else repr(text[:60] + "…" + text[-19:])
 
 
-def _files_of(
-    path: str, suffixes: Sequence[str], exclude: Callable[[str], bool], skipped: list[str] | None
-) -> list[str]:
+def _files_of(path: str, exclude: Callable[[str], bool], skipped: list[str] | None) -> list[str]:
     if not path:
         raise InputError("expected a file, a directory or a pattern, found an empty path")
     try:
@@ -173,6 +173,7 @@ def _files_of(
         found = _walk(Path(path), None)
     files: list[str] = []
     excluded = 0
+    suffixes = suffixes_of_models()
     for file, named in found:
         if not named and Path(file).suffix.lower() not in suffixes:
             continue

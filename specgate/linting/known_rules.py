@@ -6,11 +6,11 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from specgate.dialects import dialect_names
 from specgate.errors import InputError
 from specgate.linting.model_rules import MODEL_RULES
 from specgate.linting.rulebook import NODE_RULES, OWN_RULES
 from specgate.spec.rulebook import rule_names
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def expect_rule(pattern: str) -> None:
     parts = pattern.split("/")
     if len(parts) > _SEGMENTS or not all(parts):
         raise _unknown(pattern, "expected an id such as directml/GEMM/same-type, or what it begins with")
-    groups = _matching(parts[0], (*DIALECTS, _OWN))
+    groups = _matching(parts[0], (*dialect_names(), _OWN))
     if not groups:
         raise _unknown(pattern, _near_group(pattern, parts))
     found = [(group, "") for group in groups]
@@ -67,10 +67,10 @@ def _folded(part: str, names: Iterable[str]) -> list[str]:
 
 def _near_group(pattern: str, parts: list[str]) -> str:
     """What to say of a first segment that is no dialect: it may be an operator without one, or misspelt."""
-    of = [group for group in DIALECTS if _matching(parts[0], dialect(group).operators)]
-    near = get_close_matches(parts[0], (*DIALECTS, _OWN), 1)
+    of = [group for group in dialect_names() if _matching(parts[0], dialect(group).operators)]
+    near = get_close_matches(parts[0], (*dialect_names(), _OWN), 1)
     meant = f"{of[0]}/{pattern}" if of else "/".join([near[0], *parts[1:]]) if near else None
-    return f"did you mean {meant}?" if meant else f"ids begin with one of {', '.join((*DIALECTS, _OWN))}"
+    return f"did you mean {meant}?" if meant else f"ids begin with one of {', '.join((*dialect_names(), _OWN))}"
 
 
 def _unknown(pattern: str, hint: str) -> InputError:

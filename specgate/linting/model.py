@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.collecting import without_collecting
 from specgate.descriptors.text import LINED
+from specgate.dialects import package_of
 from specgate.errors import InputError
 from specgate.linting.context import context_of
 from specgate.linting.given import Given, named
@@ -185,19 +186,11 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     if not isinstance(model, str | os.PathLike):
         raise InputError(f"expected a path or an onnx.ModelProto, found {type(model).__name__}")
     path = os.fspath(model)
-    if path.lower().endswith(".xml"):
-        from specgate.linting.openvino_graph import openvino_units
-        from specgate.models.openvino_ir import read_ir
-
-        return openvino_units(read_ir(path))
     if path.lower().endswith((*_TEXT, *LINED)):
         from specgate.descriptors.files import read_placed
 
         return _descriptors(read_placed(path), path)
-    from specgate.linting.onnx_graph import onnx_units
-    from specgate.models.onnx_model import read_model
-
-    return onnx_units(read_model(path), settings)
+    return package_of(path).graph(path, settings)
 
 
 def _given(model: Given, settings: LintSettings) -> Graph:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from specgate.dialects import SHIPPED
 from specgate.files import write_text
 from specgate.make.factory import annotation, field_is_required, operators, ordered
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -71,5 +71,5 @@ def _classes(name: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    for each in DIALECTS:
+    for each in SHIPPED:
         write_text(Path(__file__).with_name(f"{each}.pyi"), stub_text(each))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["Oracle", "Reply", "Values"]
+__all__ = ["Oracle", "Reply", "Values", "ValuesSide"]
 
 
 class Reply(NamedTuple):
@@ -50,6 +50,16 @@ class Oracle(Protocol):
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
         """Return, for each descriptor, every implementation's reply by its name; raises nothing for a bad one."""
+
+    def close(self) -> None:
+        """End its processes."""
+
+
+class ValuesSide(Protocol):
+    """What computes values, by the name of each implementation."""
+
+    def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]], /) -> list[dict[str, Values]]:
+        """Return, for each set of arrays, every implementation's outputs."""
 
     def close(self) -> None:
         """End its processes."""

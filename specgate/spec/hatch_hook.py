@@ -20,11 +20,11 @@ class CompileSpecs(BuildHookInterface[Any]):
         if self.target_name != "wheel" or version == "editable":
             return
         sys.path.insert(0, self.root)
+        from specgate.dialects import SHIPPED
         from specgate.spec.build import build_dialect
-        from specgate.spec.store import DIALECTS
 
         folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
-        for name in DIALECTS:
+        for name in SHIPPED:
             tables = {"stamp": None, "tables": build_dialect(Path(self.root) / "specs" / name)}
             compiled = folder / f"{name}.json"
             compiled.write_text(json.dumps(tables, separators=(",", ":")), encoding="utf-8")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from specgate.dialects import is_dialect
 from specgate.errors import InputError
 from specgate.levels import LevelSet
 from specgate.spec.history import distinct
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 from specgate.spec.variables import SAME_TYPE
 from specgate.spec.view import shown_cell
@@ -25,7 +25,7 @@ __all__ = ["rule_names", "rule_reference"]
 def rule_reference(rule_id: str) -> dict[str, Any]:
     """Return all that is known of a rule by its id (``directml/ONE_HOT/axis-range``); InputError for no such id."""
     parts = rule_id.split("/")
-    if len(parts) != 3 or parts[0] not in DIALECTS:
+    if len(parts) != 3 or not is_dialect(parts[0]):
         raise InputError(f"expected a rule id such as directml/ONE_HOT/axis-range, found {rule_id!r:.100}")
     table = dialect(parts[0])
     if parts[1] == "tensor":

@@ -8,13 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.files import write_text
 
-__all__ = ["DIALECTS", "compiled_tables", "layout_file", "source_folders", "spec_folders"]
+__all__ = ["compiled_tables", "layout_file", "source_folders", "spec_folders"]
 
-#: The dialects that ship with specgate, in the order they are listed.
-DIALECTS: Final = ("directml", "onnx", "openvino")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _SHIPPED: Final = _PACKAGE / "_specs"
 _CHECKOUT: Final = _PACKAGE.parent / "specs"
@@ -49,12 +48,15 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
     path = _SHIPPED / f"{dialect}.json"
     if path.is_file():
         return _read(path)["tables"]  # type: ignore[no-any-return]
-    for root in extra:  # a third party's own dialect
-        if (root / dialect / "levels.yaml").is_file():
-            from specgate.spec.build import build_dialect
+    from specgate.spec.build import build_dialect  # pydantic and yaml: for the dialects of others
 
+    for root in extra:  # a folder that brings a whole dialect
+        if (root / dialect / "levels.yaml").is_file():
             return build_dialect(root / dialect)
-    raise InputError(f"unknown dialect {dialect!r:.60}; expected one of {', '.join(DIALECTS)}")
+    specs = package(dialect).specs
+    if specs is None:
+        raise InputError(f"no tables of the dialect {dialect!r:.60} are installed", file=str(path))
+    return build_dialect(Path(specs))
 
 
 def _read(path: Path) -> Any:

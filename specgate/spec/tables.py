@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
 from specgate.descriptors.core import Numbered
+from specgate.dialects import package
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
 from specgate.rules.parse import TENSOR, Scope
 from specgate.spec.forms import Overlay, RuleForm, Side, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
-from specgate.spec.store import DIALECTS, compiled_tables, spec_folders
+from specgate.spec.store import compiled_tables, spec_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -276,8 +277,8 @@ def dialect(name: str) -> Dialect:
     """Return a dialect's tables, loaded once; raise InputError when there is no such dialect."""
     if name not in _dialects:
         extra = (*spec_folders(), *_extra)
-        if name not in DIALECTS and not any((root / name / "levels.yaml").is_file() for root in extra):
-            raise InputError(f"unknown dialect {name!r:.60}; expected one of {', '.join(DIALECTS)}")
+        if not any((root / name / "levels.yaml").is_file() for root in extra):
+            package(name)  # which raises for an unknown one
         _dialects[name] = Dialect(name, compiled_tables(name, extra))
     return _dialects[name]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from specgate.dialects import dialect_names, is_dialect
 from specgate.levels import LevelSet
 from specgate.spec.history import distinct, more_from, steps
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 from specgate.targets import Target
 
@@ -32,10 +32,10 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
     ``onnx/onehot`` names the dialect itself.
     """
     said, slash, rest = name.partition("/")
-    if slash and said.lower() in DIALECTS:
+    if slash and is_dialect(said.lower()):
         name, within = rest, said.lower()
     plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
-    tables = [dialect(d) for d in DIALECTS if within in {None, d}]
+    tables = [dialect(d) for d in dialect_names() if within in {None, d}]
     exact = [table.operator(plain) for table in tables if plain in table.raw["operators"]]
     wanted = _folded(plain)
     loose = [t.operator(op) for t in tables for op in t.operators if _folded(op) == wanted]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.read import write_dict
-from specgate.spec.store import DIALECTS
+from specgate.dialects import dialect_names
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
@@ -36,9 +36,10 @@ class Case(NamedTuple):
         return f"{self.dialect}-{self.operator}-{self.level}"
 
 
-def operators(dialects: Iterable[str] = DIALECTS) -> list[tuple[str, str]]:
+def operators(dialects: Iterable[str] | None = None) -> list[tuple[str, str]]:
     """Return (dialect, operator) of every table, in order."""
-    return [(name, operator) for name in dialects for operator in tables(name).operators]
+    names = dialect_names() if dialects is None else dialects
+    return [(name, operator) for name in names for operator in tables(name).operators]
 
 
 def targets(dialect: str) -> list[str]:
@@ -46,7 +47,7 @@ def targets(dialect: str) -> list[str]:
     return [f"{dialect}:{level}" for level in tables(dialect).levels]
 
 
-def cases(dialects: Iterable[str] = DIALECTS) -> list[Case]:
+def cases(dialects: Iterable[str] | None = None) -> list[Case]:
     """Return every operator at every level at which it differs from the level before, and at its newest one."""
     found = []
     for name, operator in operators(dialects):

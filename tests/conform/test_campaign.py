@@ -1,3 +1,6 @@
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 
 from specgate.conform import campaign, work
@@ -19,8 +22,8 @@ def asked(monkeypatch):
             opened.append(make(dialect, level))
             return opened[-1]
 
-        monkeypatch.setattr(work, "open_oracle", opening)
-        monkeypatch.setattr(campaign, "askable_levels", lambda _dialect, levels: (list(levels), []))
+        monkeypatch.setattr(work, "package", lambda d: SimpleNamespace(oracle=partial(opening, d)))
+        monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda levels: (list(levels), [])))
         return opened
 
     yield choose
@@ -131,6 +134,7 @@ def test_unknown_names_are_refused_at_once(plan, message):
 
 
 def test_a_dialect_without_anything_installed_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(campaign, "askable_levels", lambda *_: ([], ["directml:6.2: not installed; specgate oracle"]))
+    none: tuple[list[str], list[str]] = ([], ["directml:6.2: not installed; specgate oracle"])
+    monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda _: none))
     with pytest.raises(InputError, match="specgate oracle"):
         run(Plan("directml"))

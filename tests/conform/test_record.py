@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,8 +20,9 @@ def proposed(monkeypatch):
     """Return the patch for a campaign against a made-up implementation."""
 
     def made(differs, *, names=("linux",), levels=("4.1",), cases=150):
-        monkeypatch.setattr(work, "open_oracle", lambda d, level: Fake(d, level, differs, names))
-        monkeypatch.setattr(campaign, "askable_levels", lambda _d, wanted: (list(wanted), []))
+        opening = lambda d: SimpleNamespace(oracle=lambda level: Fake(d, level, differs, names))  # noqa: E731
+        monkeypatch.setattr(work, "package", opening)
+        monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda levels: (list(levels), [])))
         return propose(run(Plan("directml", operators=("ONE_HOT",), levels=levels, cases=cases)))
 
     yield made

@@ -17,11 +17,11 @@ import pytest
 from specgate.conform.fill import fill
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.descriptors.read import read_dict
+from specgate.dialects import SHIPPED
 from specgate.errors import Error, InputError
 from specgate.execution import engine, kernels, memory
 from specgate.execution.engine import execute_at
 from specgate.spec.examples import levels_of_example
-from specgate.spec.store import DIALECTS
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 
@@ -30,7 +30,7 @@ LARGE = 2**14
 CONSTANT = 2**16
 OPERATORS = [
     (name, operator)
-    for name in DIALECTS
+    for name in SHIPPED
     for operator in dialect(name).operators
     if "execute" in dialect(name).operator(operator).raw
 ]

@@ -79,11 +79,6 @@ def test_only_what_looks_like_a_model_is_taken_from_a_directory(root: Path) -> N
     assert found("m/pom.xml", "m/*.yaml") == ["m/pom.xml", "m/ci.yaml"]
 
 
-def test_other_suffixes_may_be_asked_for(root: Path) -> None:
-    make("m/a.onnx", "m/b.pb")
-    assert discover(["m"], suffixes=[".pb"], exclude=lambda _file: False) == [str(Path("m", "b.pb"))]
-
-
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [

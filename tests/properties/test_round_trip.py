@@ -12,7 +12,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from specgate.descriptors.positional import relaid
-from specgate.descriptors.read import dialect_of, read_dict, write_dict
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.dialects import dialect_of
 from specgate.spec.tables import dialect
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproduce, with_unknown_sizes
 from tests.properties.support import chosen_cases

@@ -13,7 +13,8 @@ import pytest
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import attributes_of, build, positional, relaid
-from specgate.descriptors.read import read_dict, reader, write_dict
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.dialects import package
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
@@ -56,7 +57,7 @@ def rebuilt(spec: OperatorSpec, descriptor: Descriptor, inputs: Tensors, outputs
         outputs,
         attributes_of(descriptor, spec),
         version=descriptor.version,
-        convert=reader(spec.dialect.name).attribute_value,
+        convert=package(spec.dialect.name).attribute_value,
     )
 
 

@@ -1,0 +1,64 @@
+"""DirectML: DML_OPERATOR_DESC as DxDispatch's model files have it, and the public builds as oracles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.dialects.base import DialectPackage
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.oracles.protocol import Oracle, ValuesSide
+
+__all__ = ["DirectML"]
+
+
+class DirectML(DialectPackage):
+    """See `DialectPackage`."""
+
+    name = "directml"
+    shape = 'DirectML ("type", "desc")'
+
+    def recognises(self, data: Mapping[str, Any]) -> bool:
+        from specgate.descriptors.directml import is_descriptor
+
+        return is_descriptor(data)
+
+    def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
+        from specgate.descriptors.directml import read
+
+        return read(data, place)
+
+    def write(self, descriptor: Descriptor) -> dict[str, Any]:
+        from specgate.descriptors.directml import write
+
+        return write(descriptor)
+
+    def oracle(self, level: str) -> Oracle:
+        from specgate.oracles.directml_sides import Builds
+
+        return Builds(level)
+
+    def values(self, level: str) -> ValuesSide | None:
+        from specgate.oracles.directml_sides import BuildValues
+
+        try:
+            return BuildValues(level)
+        except InputError:
+            return None
+
+    def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
+        from specgate.oracles.builds import levels as built
+        from specgate.oracles.install import install_command, status
+
+        ready = {entry.build.level for entry in status() if entry.installed}
+        skipped = []
+        for level in levels:
+            if level not in built():
+                skipped.append(f"directml:{level}: no public build has this level")
+            elif level not in ready:
+                skipped.append(f"directml:{level}: not installed; {install_command([level])}")
+        return [level for level in levels if level in ready], skipped

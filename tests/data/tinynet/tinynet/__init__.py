@@ -1,0 +1,96 @@
+"""An invented dialect: what a package has to bring so that every command of specgate takes it.
+
+Its descriptors: ``{"call": "Flip", "since": "v2", "in": [["f32", [2, 3]]], "out": [["f32", [2, 3]]], "with": {"axis": 1}}``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import UNSTATED, Descriptor, TensorDesc
+from specgate.descriptors.positional import build, positional, shape_of
+from specgate.dialects.base import DialectPackage
+from specgate.errors import InputError, NoTable
+from specgate.linting.nodes import Graph, Unit
+from specgate.spec.tables import dialect
+from specgate.verdict import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.linting.settings import LintSettings
+    from specgate.spec.forms import FieldInfo
+
+__all__ = ["TinyNet"]
+
+
+class TinyNet(DialectPackage):
+    """Three operators at three levels; a model is a JSON list of calls in a ``.tiny`` file."""
+
+    name = "tinynet"
+    shape = 'TinyNet ("call")'
+    specs = Path(__file__).parent / "specs" / "tinynet"
+    suffixes = (".tiny",)
+
+    def recognises(self, data: Mapping[str, Any]) -> bool:
+        return "call" in data
+
+    def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
+        spec = dialect(self.name).operator(str(data.get("call")))
+        ports = [_tensor(port, place) for port in data.get("in", [])]
+        results = [UNSTATED if port is None else _tensor(port, place) for port in data.get("out", [])]
+        return build(
+            spec, ports, results, data.get("with", {}), version=data.get("since"), convert=self.attribute_value
+        )
+
+    def write(self, descriptor: Descriptor) -> dict[str, Any]:
+        spec = dialect(self.name).operator(descriptor.operator)
+        fields = descriptor.fields
+        written: dict[str, Any] = {
+            "call": descriptor.operator,
+            "in": [_port(tensor) for tensor in positional(fields, spec.inputs)],
+            "out": [_port(tensor) for tensor in positional(fields, spec.outputs)],
+            "with": {info.name: fields[info.name] for info in spec.attributes if info.name in fields},
+        }
+        written["with"] |= {odd.where: odd.value for odd in descriptor.oddities if odd.code == "unknown-attribute"}
+        return written if descriptor.version is None else {**written, "since": descriptor.version}
+
+    def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
+        if info.type == "int" and (isinstance(raw, bool) or not isinstance(raw, int)):
+            raise ValueError("an integer is expected")
+        return raw
+
+    def graph(self, path: str, settings: LintSettings) -> Graph:
+        try:
+            calls = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"expected a JSON list of calls: {error}", file=path) from None
+        return Graph(self.name, [self._unit(call, Location(path, None, f"[{at}]")) for at, call in enumerate(calls)])
+
+    def _unit(self, call: Any, place: Location) -> Unit:
+        if not isinstance(call, dict):
+            raise InputError("expected a call as an object", file=place.file, place=place.node)
+        word = str(call.get("call"))
+        place = replace(place, operator=word)
+        try:
+            return Unit(place, word, self.read(call, place.node or ""))
+        except NoTable as error:
+            return Unit(place, word, reason=str(error))
+
+
+def _tensor(port: Any, place: str) -> TensorDesc | None:
+    if port is None:
+        return None
+    if not isinstance(port, list) or len(port) != 2:
+        raise InputError("expected a tensor as [type, sizes]", place=place or None)
+    return TensorDesc(port[0], shape_of(port[1], place, negative_is_unknown=True))
+
+
+def _port(tensor: TensorDesc | None) -> list[Any] | None:
+    if tensor is None or tensor is UNSTATED:
+        return None
+    sizes = [size if isinstance(size, int) or size is None else str(size) for size in tensor.sizes or ()]
+    return [tensor.type, None if tensor.sizes is None else sizes]

@@ -1,0 +1,116 @@
+"""A dialect of another package, found by its entry point, goes through every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.paths import DATA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FLIP = {"call": "Flip", "in": [["f32", [2, 3]]], "out": [["f32", [2, 3]]], "with": {"axis": 1}}
+BROKEN = {**FLIP, "with": {"axis": 2}}
+ABS = {"call": "Abs", "in": [["i32", [3]]], "out": [["i32", [3]]]}
+
+
+def ran(*command: str, folder: Path = DATA / "tinynet", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    return subprocess.run([sys.executable, *command], env=environment, cwd=cwd, capture_output=True, text=True)
+
+
+def specgate(*argv: str, code: int = 0, **more: Path) -> str:
+    done = ran("-m", "specgate", *argv, **more)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if code < 2 else done.stderr
+
+
+def test_check() -> None:
+    assert specgate("check", json.dumps(FLIP)).startswith("accepted   tinynet:v3  Flip")
+    rejected = specgate("check", json.dumps(BROKEN), "-t", "tinynet:v2", code=1)
+    assert "axis must be a dimension of x: axis is 2 and x has rank 2." in rejected
+    assert "fix: set axis to a value from 0 to 1" in rejected
+    assert "it exists from v2 on" in specgate("check", json.dumps(FLIP), "-t", "tinynet:v1", code=1)
+    unknown = specgate("check", '{"unheard": 1}', code=2)
+    assert 'OpenVINO ("type", "data") or TinyNet ("call"); found the keys \'unheard\'' in unknown
+
+
+def test_run(tmp_path) -> None:
+    (tmp_path / "abs.json").write_text(json.dumps(ABS), encoding="utf-8")
+    np.save(tmp_path / "x.npy", np.array([-1, 2, -3], np.int32))
+    assert "[1 2 3]" in specgate("run", "abs.json", "-i", "x=x.npy", cwd=tmp_path)
+    (tmp_path / "flip.json").write_text(json.dumps(FLIP), encoding="utf-8")
+    assert "no kernel" in specgate("run", "flip.json", "-i", "x=x.npy", cwd=tmp_path, code=2)
+
+
+def test_lint(tmp_path) -> None:
+    (tmp_path / "model.tiny").write_text(json.dumps([ABS, BROKEN, {"call": "Nope"}]), encoding="utf-8")
+    found = specgate("lint", ".", "-t", "tinynet:v2", cwd=tmp_path, code=1)
+    assert "tinynet/Flip/axis-range" in found
+    assert "1 finding in 2 nodes" in found
+    assert "operators without a table: Nope (1)" in found
+    sarif = json.loads(specgate("lint", "model.tiny", "-t", "tinynet:v2", "--format", "sarif", cwd=tmp_path, code=1))
+    assert [result["ruleId"] for result in sarif["runs"][0]["results"]] == ["tinynet/Flip/axis-range"]
+    assert "nothing in it was" in specgate("lint", "model.tiny", "-t", "onnx:17", cwd=tmp_path, code=1)
+
+
+def test_the_commands_that_show_tables() -> None:
+    assert specgate("support", "tinynet/Flip", "-t", "tinynet:v2").startswith("tinynet Flip: ")
+    assert "x, y: types +i32" in specgate("diff", "tinynet:v1", "tinynet:v2")
+    assert "removed operators (1)\n  Scale" in specgate("diff", "tinynet:v2", "tinynet:v3")
+    assert "lowest level version v2" in specgate("minimum", json.dumps(ABS))
+    assert "rejected at v3 with with.axis = 2" in specgate("rule", "tinynet/Flip/axis-range")
+    assert "tinynet:v3" in specgate("targets", "tinynet")
+    assert "tinynet:v1 " in specgate("targets")
+    assert (
+        specgate("spec", "check", str(DATA / "tinynet" / "tinynet" / "specs")) == "1 dialect, 3 operators, 0 problems\n"
+    )
+
+
+def test_conform_says_that_there_is_no_oracle() -> None:
+    assert "tinynet:v1: tinynet has no oracle" in specgate("conform", "tinynet", code=2)
+
+
+def test_the_strategies_draw_from_its_tables() -> None:
+    script = """
+from random import Random
+import specgate
+from specgate.spec.tables import dialect
+from specgate.testing import cases
+from specgate.testing.broken import broken_descriptors
+from specgate.testing.generate import valid_descriptors
+pick, found = Random(1).randint, set()
+for case in cases(["tinynet"]):
+    spec = dialect("tinynet").operator(case.operator)
+    valid, broken = valid_descriptors(spec, case.level), broken_descriptors(spec, case.level)
+    assert all(specgate.check(valid.draw(pick), case.target).accepted for _ in range(20))
+    for aim in broken.ids:
+        found |= {f.id for f in specgate.check(broken.draw(aim, pick).descriptor, case.target).findings}
+print(*sorted(found))
+"""
+    done = ran("-c", script)
+    assert done.returncode == 0, done.stderr
+    assert {"tinynet/Flip/axis-range", "tinynet/Abs/same-type", "tinynet/Scale/same-sizes"} <= set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("raise RuntimeError('no luck')", "cannot be loaded: RuntimeError('no luck')"),
+        ("class Dialect: pass", "expected 'bad:Dialect' to be a DialectPackage with the name 'bad'"),
+    ],
+)
+def test_a_package_that_is_broken_is_named(tmp_path, code, message) -> None:
+    (tmp_path / "bad-1.0.dist-info").mkdir()
+    (tmp_path / "bad-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n")
+    (tmp_path / "bad-1.0.dist-info" / "entry_points.txt").write_text("[specgate.dialects]\nbad = bad:Dialect\n")
+    (tmp_path / "bad.py").write_text(code + "\n")
+    assert message in specgate("targets", "bad", folder=tmp_path, code=2)
