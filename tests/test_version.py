@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 HOME = "specgate/__init__.py"
 VERSION = re.compile(r"\d+(\.\d+)+([.-]?[a-z]+\d*)*")
 #: What may name the version beside the package; CHANGELOG.md names every released one.
-FILES = ("pyproject.toml", "action.yml", ".pre-commit-hooks.yaml", ".ci/run", "README.md", "CONTRIBUTING.md")
+FILES = (
+    "pyproject.toml",
+    "action.yml",
+    ".pre-commit-hooks.yaml",
+    ".ci/run",
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+)
 
 
 def stated(source: str) -> Iterator[str]:
@@ -50,5 +58,9 @@ def test_no_other_file_repeats_it() -> None:
 
 
 def test_a_second_place_would_be_found() -> None:
-    assert list(stated('VERSION = "1.2.3"\nversion: str = "0.1.0"\nself.version = "2.0rc1"')) == ["1.2.3", "0.1.0", "2.0rc1"]
+    assert list(stated('VERSION = "1.2.3"\nversion: str = "0.9.0"\nself.version = "2.0rc1"')) == [
+        "1.2.3",
+        "0.9.0",
+        "2.0rc1",
+    ]
     assert list(stated('_READ = {"version": "1.2.3"}\nversion = find()\nversion = "any"')) == []
