@@ -1,0 +1,86 @@
+"""Modules do not import each other in a circle; the circles that imports inside functions close are known."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+#: The modules of each circle that only imports inside functions close. None may be added.
+KNOWN: Final = {
+    frozenset({"report.jsonreport", "verdict"}),
+    frozenset({
+        "spec.build", "spec.references", "spec.store", "spec.tables", "targets", "validate.cases", "validate.check",
+        "validate.device", "validate.explain", "validate.judge", "validate.message", "validate.reach",
+    }),
+    frozenset({"execution.apart", "execution.model", "execution.reference"}),
+    frozenset({"linting.ir_minimum", "linting.minimum_text", "linting.model_minimum"}),
+    frozenset({"testing.bounds", "testing.places"}),
+    frozenset({"testing.candidates", "testing.fused", "testing.solve"}),
+}  # fmt: skip
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for file in sorted((ROOT / "specgate").rglob("*.py")):
+        name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = file
+    return found
+
+
+MODULES: Final = modules()
+
+
+def imported(node: ast.AST, *, inside: bool) -> Iterator[str]:
+    """Yield every module or name that is imported when the module is, or `inside` functions too; not for types alone."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(part, ast.Import):
+            yield from (alias.name for alias in part.names)
+        elif isinstance(part, ast.ImportFrom):
+            names = [f"{part.module}.{alias.name}" for alias in part.names]
+            yield from (name if name in MODULES else str(part.module) for name in names)
+        elif inside or not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imported(part, inside=inside)
+
+
+def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
+    """Return the modules that reach each other, by what each of them reaches."""
+    reached = {}
+    for name in graph:
+        seen: set[str] = set()
+        waiting = [name]
+        while waiting:
+            for other in graph[waiting.pop()] - seen:
+                seen.add(other)
+                waiting.append(other)
+        reached[name] = seen
+    return {frozenset(b for b in reached[a] if a in reached[b]) for a in graph if a in reached[a]}
+
+
+def graph(*, inside: bool) -> dict[str, set[str]]:
+    found = {}
+    for name, file in MODULES.items():
+        names = set(imported(ast.parse(file.read_text(encoding="utf-8")), inside=inside))
+        found[name.removeprefix("specgate.")] = {n.removeprefix("specgate.") for n in names & set(MODULES) - {name}}
+    return found
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset({"b", "c"})}
+
+
+def test_no_circle_when_modules_are_imported() -> None:
+    found = graph(inside=False)
+    assert len(found) > 150
+    assert circles(found) == set()
+
+
+def test_no_new_circle_through_imports_inside_functions() -> None:
+    assert circles(graph(inside=True)) == KNOWN
