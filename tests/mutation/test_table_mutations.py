@@ -125,7 +125,7 @@ def laws(spec: OperatorSpec) -> str | None:
             continue
         pick = Random(7).randint
         valid = valid_descriptors(spec, level)
-        for _ in range(25):
+        for _ in range(12):
             made = valid.draw(pick)
             if made is None or executes(made, level) is not False:
                 continue
@@ -139,7 +139,7 @@ def laws(spec: OperatorSpec) -> str | None:
             if f.structural
         }
         for breaks in structural & set(broken.aims):
-            for _ in range(4):
+            for _ in range(2):
                 wrong = broken.draw(breaks, pick)
                 if wrong is not None and executes(wrong.descriptor, level):
                     return f"law 2 at {level}: {breaks}"
