@@ -15,7 +15,7 @@ import weakref
 from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from concurrent.futures import ProcessPoolExecutor
 
 __all__ = ["be_worker", "give_up", "receive", "send", "start"]
@@ -118,11 +118,11 @@ def send(stream: IO[bytes], data: bytes) -> None:
     stream.flush()
 
 
-def receive(stream: IO[bytes], size: int) -> bytes:
-    """Return exactly `size` bytes; raise EOFError where the process at the other end is gone."""
+def receive(read: Callable[[int], bytes], size: int) -> bytes:
+    """Return exactly `size` bytes, read in parts; raise EOFError where the process at the other end is gone."""
     parts: list[bytes] = []
     while size:
-        part = stream.read(min(size, _PART))
+        part = read(min(size, _PART))
         if not part:
             raise EOFError
         parts.append(part)

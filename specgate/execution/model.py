@@ -270,9 +270,7 @@ class Run:
         attributes = {name: attribute.value for name, attribute in node.attributes.items()}
         kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
         version = self.imports[node.domain]
-        return self.compute(
-            node.op_type, node.domain, version, given, attributes, len(node.outputs), node.outputs, kinds
-        )
+        return self.compute(node.op_type, node.domain, version, given, attributes, node.outputs, kinds)
 
     def described(
         self,
@@ -305,28 +303,26 @@ class Run:
         version: int,
         given: Sequence[NDArray[Any] | None],
         attributes: Mapping[str, Any],
-        count: int,
-        names: Sequence[str] = (),
+        outputs: Sequence[str],
         kinds: Mapping[str, str] | None = None,
     ) -> list[NDArray[Any]]:
-        """Compute one node by its kernel; an output without a name among `names` may be missing. kinds: see `build`."""
+        """Compute one node by its kernel; an output that is left out may be missing. outputs, kinds: see `described`."""
         spec = self.tables.operator(operator_name(op_type, domain))
-        named = names or ("?",) * count
-        descriptor = self.described(op_type, domain, version, given, attributes, named, kinds)
+        descriptor = self.described(op_type, domain, version, given, attributes, outputs, kinds)
         if descriptor.oddities:
             raise InputError(descriptor.oddities[0].message)
         layout, several = spec.layout(str(version)), spec.several_at(str(version))
-        if count > len(layout.outputs) and not several:
-            raise InputError(f"has {count} outputs, at most {len(layout.outputs)} are defined")
+        if len(outputs) > len(layout.outputs) and not several:
+            raise InputError(f"has {len(outputs)} outputs, at most {len(layout.outputs)} are defined")
         arrays = _by_name(layout.inputs, given)
         results = execute_at(descriptor, arrays, self.tables.levels[-1], budget=self.budget.less(self.alive()))
         if several:
             return [part for info in layout.outputs for part in results[info.name]]
-        asked = [info.name for info, name in zip(layout.outputs, named, strict=False) if name]
+        asked = [info.name for info, name in zip(layout.outputs, outputs, strict=False) if name]
         lacking = [name for name in asked if name not in results]
         if lacking:
             raise NoKernel(f"the kernel of {spec.name} does not compute {lacking[0]}")
-        return [results.get(info.name, np.empty(0)) for info in layout.outputs[:count]]
+        return [results.get(info.name, np.empty(0)) for info in layout.outputs[: len(outputs)]]
 
     def doubted(self, domain: str, op_type: str) -> bool:
         """Return whether onnx.reference is known to compute other values of an operator in some case."""

@@ -162,18 +162,16 @@ def _operator(
     def compute(self: Any, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
         linked = {a.name: attributes[a.name] for a in self.onnx_node.attribute if a.ref_attr_name}
         stated = {**node_attributes(self.onnx_node), **linked}
-        version, count = self.run_params["opsets"][domain], len(self.onnx_node.output)
+        version, outputs = self.run_params["opsets"][domain], ("?",) * len(self.onnx_node.output)
         given = [np.asarray(each) if isinstance(each, np.generic) else each for each in inputs]
         lack = None
         if ours:
             try:
-                return tuple(run.compute(name, domain, version, given, stated, count))
+                return tuple(run.compute(name, domain, version, given, stated, outputs))
             except NoKernel as error:
                 lack = error
         if doubted:
-            remarks[domain, name] |= _doubts(
-                run, name, run.described(name, domain, version, given, stated, ("?",) * count)
-            )
+            remarks[domain, name] |= _doubts(run, name, run.described(name, domain, version, given, stated, outputs))
         if linked:
             raise lack or NoKernel(f"{name} has no kernel for attributes of a function")
         handed[domain, name] += 1

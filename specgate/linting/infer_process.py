@@ -98,8 +98,8 @@ class _Child:
         """Return what it says next: within `seconds` of computing and `patience` seconds after `begun`, or it ends."""
         pipe = self.pipe(self.process.stdout)
         try:
-            header = receive(pipe, 9)
-            data = receive(pipe, int.from_bytes(header[1:], "little"))
+            header = receive(pipe.read, 9)
+            data = receive(pipe.read, int.from_bytes(header[1:], "little"))
         except EOFError:
             raise self.ended(seconds, patience, time.monotonic() - begun) from None
         except (OSError, OverflowError, ValueError, MemoryError) as error:

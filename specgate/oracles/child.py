@@ -129,7 +129,7 @@ def _write(stream: BinaryIO, data: bytes) -> None:
 
 
 def _read(stream: BinaryIO) -> bytes:
-    return receive(stream, _LENGTH.unpack(receive(stream, _LENGTH.size))[0])
+    return receive(stream.read, _LENGTH.unpack(receive(stream.read, _LENGTH.size))[0])
 
 
 def serve() -> None:

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from specgate.errors import InputError
-from specgate.processes import send, start
+from specgate.processes import receive, send, start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,6 @@ PROTOCOL: Final = 1
 _HELLO: Final = struct.Struct("<4sIII")
 #: Seconds for a process to go away once its input has ended; it has nothing to save.
 _FAREWELL: Final = 1.0
-_PART: Final = 2**20
 #: Wine now and then loses a process that starts while its server is about to end; so it gets a second chance.
 _STARTS: Final = 2
 _LOST: Final = "ended before it came up"
@@ -131,14 +130,7 @@ class HostProcess:
 
     def read(self, size: int) -> bytes:
         """Return exactly `size` bytes; raise EOFError where the process is gone."""
-        parts = []
-        while size:
-            part = self.receive(min(size, _PART))
-            if not part:
-                raise EOFError
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+        return receive(self.receive, size)
 
     def arm(self, seconds: float | None) -> None:
         """Start the clock for the next sign of life, or stop it."""
