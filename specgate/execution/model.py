@@ -306,7 +306,7 @@ class Run:
         outputs: Sequence[str],
         kinds: Mapping[str, str] | None = None,
     ) -> list[NDArray[Any]]:
-        """Compute one node by its kernel; an output that is left out may be missing. outputs, kinds: see `described`."""
+        """Compute a node by its kernel; an output that is left out may be missing. outputs, kinds: see `described`."""
         spec = self.tables.operator(operator_name(op_type, domain))
         descriptor = self.described(op_type, domain, version, given, attributes, outputs, kinds)
         if descriptor.oddities:
