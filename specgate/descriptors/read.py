@@ -37,7 +37,7 @@ def reader(dialect: str) -> ModuleType:
 
 
 def dialect_of(data: Mapping[str, Any]) -> str | None:
-    """Return the dialect a dict speaks, None if it speaks none."""
+    """Return the dialect of a dict, None if it has none."""
     return next((name for name in ("onnx", "directml", "openvino") if reader(name).is_descriptor(data)), None)
 
 
@@ -106,5 +106,5 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice!r:.80} stands in one object twice")
+        raise ValueError(f"the key {twice!r:.80} is in one object twice")
     return result
