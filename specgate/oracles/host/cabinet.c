@@ -147,7 +147,7 @@ static int inflate(const uint8_t *data, size_t size, writer *out) {
     return !in.wrong;
 }
 
-/* The ordinals are in cabinet.def. */
+/* The ordinals stand in cabinet.def. */
 
 BOOL WINAPI CreateDecompressor(DWORD algorithm, void *routines, HANDLE *made) {
     (void)routines;
