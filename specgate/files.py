@@ -145,7 +145,7 @@ def _replacing(place: str, found: os.stat_result | None) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _opened(path: str, found: os.stat_result) -> Iterator[IO[bytes]]:
-    """Give what is no regular file itself. A pipe that nobody reads yet waits for its reader, as everywhere."""
+    """Give what is no regular file itself. A pipe without a reader waits for its reader, as everywhere."""
     if stat.S_ISDIR(found.st_mode):
         raise OSError("expected a file, found a directory")
     if not stat.S_ISFIFO(found.st_mode) and not stat.S_ISCHR(found.st_mode):

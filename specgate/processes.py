@@ -40,7 +40,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a process with unbuffered pipes for its input and output, which ends at the latest with this process.
 
-    errors: what its standard error is. group: it leads a session of its own, all of which is ended.
+    errors: what its standard error is. group: it leads a session of its own, which is ended as a whole.
     Raises OSError where it cannot be started.
     """
     if not _CAN_TIE:
@@ -97,7 +97,7 @@ def be_worker() -> None:
 
 
 def give_up(pools: Iterable[ProcessPoolExecutor], before: Collection[object]) -> None:
-    """End pools whose answers nobody waits for any more, with what their processes are doing.
+    """End pools whose answers are not awaited any more, with what their processes are doing.
 
     before: the children that this process had before the pools.
     """
@@ -131,7 +131,7 @@ def receive(read: Callable[[int], bytes], size: int) -> bytes:
 
 
 def _tie(pipe: int, owner: int) -> None:
-    """Let the system kill `owner`, a process or (negative) a group, when nobody can write to `pipe` any more."""
+    """Let the system kill `owner`, a process or (negative) a group, when `pipe` has no writer any more."""
     fcntl.fcntl(pipe, fcntl.F_SETOWN, owner)
     fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)  # type: ignore[attr-defined,unused-ignore]  # Linux has it
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)

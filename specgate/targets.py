@@ -156,7 +156,7 @@ def _unknown(table: Dialect, wanted: str, text: str) -> Target:
 
 
 def _refuse_unstated(table: Dialect, wanted: str) -> None:
-    """Say of a release that exists, but of which no source states the level, what is known."""
+    """Say what is known of a release that exists, but whose level no source states."""
     unstated = table.raw.get("environments", {}).get("unstated", {})
     folded = _folded(wanted)
     for name, title in unstated.get("releases", {}).items():
@@ -168,7 +168,7 @@ def _refuse_unstated(table: Dialect, wanted: str) -> None:
 
 
 def _spellings(wanted: str) -> list[str]:
-    """The name as given, then without a patch version that the table does not tell apart (``1.16.3`` → ``1.16``)."""
+    """The name as given, then without a patch version that the table does not distinguish (``1.16.3`` → ``1.16``)."""
     lowered = wanted.lower()
     spellings = [wanted, lowered, _folded(wanted)]
     head, dot, patch = lowered.rpartition(".")

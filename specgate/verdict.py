@@ -186,8 +186,8 @@ class Report:
 
     nodes: how many (node, target) pairs were judged. ignored: findings silenced by configuration or baseline.
     judged: which targets each file was judged for; those of its dialect. context: of nodes with findings or open
-    questions, by file and node path. unusable: a line for each file that could not be read, and of which the report
-    says nothing else. hidden: how many findings were left out because the user selected others.
+    questions, by file and node path. unusable: a line for each file that could not be read; the report says
+    nothing else about it. hidden: how many findings were left out because the user selected others.
     """
 
     targets: list[str] = field(default_factory=list)

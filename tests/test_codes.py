@@ -16,7 +16,7 @@ from specgate.spec.tables import dialect
 CODES = dialect("directml").raw["codes"]["codes"]
 LOG = (
     r"D:\a\_work\1\s\onnxruntime\core\providers\dml\ExecutionProvider.cpp(962)\onnxruntime_pybind11_state.pyd"
-    r"!00007FFABA30B0B1: (caller: 00007FFABA30B740) Exception(3) tid(5a68) {} Somebody wrote this line in another tongue."
+    r"!00007FFABA30B0B1: (caller: 00007FFABA30B740) Exception(3) tid(5a68) {} Someone wrote this line in another language."
 )
 INVALID = [
     "0x80070057", "0X80070057", "80070057", "0x80070057L", "-2147024809", "2147942487", "  80070057 ", "hr=0x80070057",

@@ -243,7 +243,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(folder: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="such names are Linux's")
 def test_the_name_of_an_open_file_is_that_file(folder: Path) -> None:
-    """As with ``-o /dev/stdout >> log``: what stands in the log stays there."""
+    """As with ``-o /dev/stdout >> log``: what is in the log stays there."""
     path = folder / "log"
     path.write_bytes(b"old,")
     with path.open("ab", buffering=0) as file:

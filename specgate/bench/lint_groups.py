@@ -21,7 +21,7 @@ SIZES = (100, 5_000, 50_000)
 OPSET = 17
 _ROWS, _COLUMNS = 4, 8
 
-# Peak memory of one call in a process that has imported and warmed up everything; Linux alone tells it exactly.
+# Peak memory of one call in a process that has imported and warmed up everything; only Linux reports it exactly.
 _PEAK = """
 import sys
 def status(name):

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except Stopped as stopped:
             _say(str(stopped))
             return stopped.code
-        except KeyboardInterrupt:  # from a handler of somebody else's
+        except KeyboardInterrupt:  # from a handler of the calling program
             _say("interrupted")
             return 130
 

@@ -43,7 +43,7 @@ def has_config(start: str) -> bool:
 
 
 def options(arguments: argparse.Namespace, *, root: str = ".", open_nodes: bool = False) -> RenderOptions:
-    """Return how to render a report: colour on a terminal unless told otherwise, the terminal's width.
+    """Return how to render a report: colour on a terminal unless asked otherwise, the terminal's width.
 
     open_nodes: text lists the undecided nodes also where --verbose is not given.
     """

@@ -30,7 +30,7 @@ class Stopped(BaseException):
 def stoppable() -> Iterator[None]:
     """Let the signals that end a process raise Stopped, the first time: a second one ends it at once.
 
-    Signals that somebody else handles or ignores, and threads that are not the main one, are left alone.
+    Signals that the calling program handles or ignores, and threads that are not the main one, are left alone.
     """
     before: dict[int, Any] = {}
 
@@ -52,7 +52,7 @@ def stoppable() -> Iterator[None]:
 
 
 class OutputError(Exception):
-    """Standard output cannot be written to. pipe: because nobody reads it any more."""
+    """Standard output cannot be written to. pipe: because its reader has closed it."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"standard output cannot be written: {error.strerror or error}")

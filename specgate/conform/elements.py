@@ -44,7 +44,7 @@ def compare_outputs(
     """
     found = []
     for name, mine, other, tensor in _pairs(ours, theirs, descriptor):
-        if other is None and tensor is None and name in ours:  # nobody asked for it
+        if other is None and tensor is None and name in ours:  # not asked for
             continue
         each = "not computed" if other is None else _compare(name, mine, other, tolerance, tensor)
         if isinstance(each, str):
@@ -68,7 +68,7 @@ def _pairs(
 
 
 def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
-    """Return the other side's array, or its arrays for an array of tensors, be they by names of their own."""
+    """Return the other side's array, or its arrays for an array of tensors, also where each has a name of its own."""
     if name in theirs or not isinstance(mine, list):
         return theirs.get(name)
     found = [theirs.get(f"{name}_{index}") for index in range(len(mine))]

@@ -77,7 +77,7 @@ class Mover:
         return changes
 
     def near(self, number: Any) -> int:
-        """Return a number beside another one, or one that the rules speak of."""
+        """Return a number beside another one, or one that the rules mention."""
         base = number if isinstance(number, int) else 1
         sample = self.random.sample(self.numbers, min(2, len(self.numbers)))
         return int(self._pick([base + 1, max(base - 1, 0), base * 2, *sample]))

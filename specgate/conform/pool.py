@@ -38,7 +38,7 @@ _BROKEN: Final = 2
 class Drawn(NamedTuple):
     """A descriptor to ask about.
 
-    origin: ``valid``, ``boundary``, the id of the finding that was searched for, or ``broken``: made from such a one.
+    origin: ``valid``, ``boundary``, the id of the finding that was searched for, or ``broken``: made from one of these.
     """
 
     descriptor: Descriptor
@@ -46,7 +46,7 @@ class Drawn(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """What cases are made from: valid by the page at a level, not so, and the numbers that its rules speak of.
+    """What cases are made from: valid by the page at a level, not so, and the numbers that its rules mention.
 
     ids: the findings that can be brought about.
     """

@@ -98,9 +98,9 @@ def compare_values(
 
 
 def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterator[Descriptor]:
-    """Yield descriptors that the page and builds accept, of which no tensor is large.
+    """Yield descriptors that the page and builds accept, without large tensors.
 
-    Nor are there outputs whose elements share a place: which of them is written last is nobody's promise.
+    Nor are there outputs whose elements share a place: which of them is written last is undefined.
     """
     drawn = (each.descriptor for each in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"))
     fitting = (made for made in drawn if accepts(made, level, "both") and _elements(made) <= _MAX_ELEMENTS)
@@ -110,7 +110,7 @@ def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterat
 def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
     """Leave out the outputs' sizes where they follow from the inputs, so that only what is computed is compared.
 
-    What no rule speaks of, such as elements that are unknown when a descriptor is drawn, lets any sizes be stated.
+    What no rule mentions, such as elements that are unknown when a descriptor is drawn, lets any sizes be stated.
     """
     if not spec.dialect.unstated_outputs:
         return descriptor

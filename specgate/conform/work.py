@@ -76,8 +76,8 @@ class Counts:
     #: Per implementation: verdicts given, taken by it, the same as ours by the page, the same as what is known.
     tallies: dict[str, list[int]] = field(default_factory=dict)
     classes: dict[ClassKey, Example] = field(default_factory=dict)
-    #: Per finding: cases taken that it speaks of, cases that it alone refuses, and of those the ones that the other
-    #: side refuses, that nobody had a verdict on, and that it is known to take.
+    #: Per finding: cases taken that it covers, cases that it alone refuses, and of those the ones that the other
+    #: side refuses, that had no verdict, and that it is known to take.
     rules: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
@@ -127,7 +127,7 @@ def close_oracles() -> None:
 
 
 def do_piece(piece: Piece) -> Counts:
-    """Draw, ask and compare; what cannot be drawn or asked is told in `problem`, never raised."""
+    """Draw, ask and compare; what cannot be drawn or asked is reported in `problem`, never raised."""
     counts = Counts(piece.operator, piece.level)
     try:
         spec = tables(piece.dialect).operator(piece.operator)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["read_union"]
 
 _LETTERS: Final = {"FLOAT": "Float", "UINT": "UInt", "INT": "Int"}
-#: The union has no member for half floats, so their bits stand in that of the unsigned integers.
+#: The union has no member for half floats, so their bits are in that of the unsigned integers.
 _BITS_OF_HALF: Final = "UInt16"
 
 

@@ -30,13 +30,13 @@ __all__ = [
 MAX_SHOWN: Final = 8
 _UNMISTAKABLE: Final = ("DML_OPERATOR_", '"dispatchables"', '"op_type"')
 
-#: Where a descriptor stands in its file, its line if the file has one a line, and what it is.
+#: Where a descriptor is in its file, its line if the file has one a line, and what it is.
 Placed: TypeAlias = "tuple[str, int | None, Descriptor | NoTableEntry]"
 
 
 @dataclass(frozen=True, slots=True)
 class NoTableEntry:
-    """An entry of a file that no table speaks of, so that it is neither accepted nor rejected.
+    """An entry of a file that no table covers, so that it is neither accepted nor rejected.
 
     operator: in its dialect's own words, or the kind of a dispatchable that is no DirectML operator (``hlsl``).
     """
@@ -105,7 +105,7 @@ def _of_line(line: str, name: str, number: int) -> Any:
 
 
 def holds_descriptors(path: str | os.PathLike[str]) -> bool:
-    """Whether a JSON or YAML file that nobody named is meant as descriptors or as a DxDispatch model.
+    """Whether a JSON or YAML file that the user did not name is meant as descriptors or as a DxDispatch model.
 
     A JSON Schema, say, is not, although it has a ``type``. A file that cannot be loaded is, where it has words that
     only descriptors have: what is wrong with it is for its reader to say.

@@ -154,7 +154,7 @@ def container(kind: str, inner: str, key: str | None = None) -> str:
     """Return a type made of another as operator schemas spell it: ``seq(tensor(float))``, ``map(int64, float)``.
 
     kind: TypeProto's word: sequence, optional or map. key: the type of a map's keys. A map's values go by their element
-    type alone, be they scalars or not.
+    type alone, scalars or not.
     """
     if kind != "map":
         return f"{'seq' if kind == 'sequence' else kind}({inner})"

@@ -109,7 +109,7 @@ def _placed(
 
 
 def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor:
-    """Return a descriptor as it would have been read at `level`, where inputs may stand in another order."""
+    """Return a descriptor as it would have been read at `level`, where inputs may have another order."""
     if descriptor.layout in {None, level}:
         return descriptor
     from specgate.dialects import package

@@ -86,5 +86,5 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice!r:.80} stands in one object twice")
+        raise ValueError(f"the key {twice!r:.80} is in one object twice")
     return result

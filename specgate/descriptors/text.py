@@ -31,7 +31,7 @@ def load_relaxed(text: str, name: str) -> Any:
 
     Its parser has rapidjson's flags for both kinds of comments, for trailing commas and for full precision, and not
     those for NaN and infinity (DxDispatch/src/model/JsonParsers.cpp, commit 2f1cee954). Raises InputError that names
-    the place, with lines and columns as they stand in the file.
+    the place, with lines and columns as they are in the file.
     """
     if name.endswith((".yaml", ".yml")):
         return load_document(text, name)

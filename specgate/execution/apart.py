@@ -39,7 +39,7 @@ _KERNEL_FILES: Final = "specgate_kernels"
 
 
 class _Kept(NamedTuple):
-    """A process that waits for the next model. owner: the process that started it. setup: what it was told."""
+    """A process that waits for the next model. owner: the process that started it. setup: what it was started with."""
 
     child: Child
     owner: int
@@ -53,14 +53,14 @@ def installed() -> bool:
     """Return whether the onnx package can be imported, without importing it."""
     try:
         return find_spec("onnx") is not None
-    except (ImportError, ValueError):  # somebody has taken it out of sys.modules
+    except (ImportError, ValueError):  # it was taken out of sys.modules
         return False
 
 
 def run_apart(path: str, values: Mapping[str, Any], budget: memory.Budget, lack: str) -> tuple[dict[str, Any], str]:
     """Return the outputs of the model at `path` by their names, and a line that says what onnx.reference computed.
 
-    values: of the inputs, by name. lack: for want of which kernel it is asked. Raises InputError for what cannot be
+    values: of the inputs, by name. lack: the missing kernel for which it is asked. Raises InputError for what cannot be
     computed, or not within the budget, and NoKernel where onnx is not installed or lacks an operator too. The time that
     the process takes to start is not counted.
     """
@@ -92,7 +92,7 @@ def run_apart(path: str, values: Mapping[str, Any], budget: memory.Budget, lack:
 
 
 def _taken(setup: bytes) -> _Kept:
-    """Return a process that was told the same, or a new one; no lock, so that a fork leaves none behind."""
+    """Return a process with the same setup, or a new one; no lock, so that a fork leaves none behind."""
     with suppress(IndexError):
         kept = _idle.pop()
         if kept.owner == os.getpid() and kept.setup == setup:

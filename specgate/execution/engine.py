@@ -155,7 +155,7 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, De
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
-    """Refuse a descriptor that leaves out what it must say, be it of no use to the kernel."""
+    """Refuse a descriptor that leaves out what it must say, even if the kernel does not use it."""
     for name, info in spec.fields_at(level).items():
         if info.kind == "output" and spec.dialect.unstated_outputs:
             continue
@@ -228,7 +228,7 @@ def _shape(tensor: TensorDesc) -> tuple[int, ...] | None:
 
 
 def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
-    """Hold an array against sizes of which some are unknown."""
+    """Hold an array against sizes, some of them unknown."""
     if tensor.sizes is None:
         return
     same = len(tensor.sizes) == array.ndim and all(

@@ -36,9 +36,9 @@ __all__ = [
     "limit",
 ]
 
-#: What one execution may hold unless told otherwise: enough for real models, too little to hurt a machine.
+#: What one execution may hold by default: enough for real models, too little to hurt a machine.
 MAX_BYTES: Final = 2**31
-#: How long one execution may take unless told otherwise.
+#: How long one execution may take by default.
 MAX_SECONDS: Final = 300.0
 #: Of every array: numpy 1 has no more, and numpy 2 broadcasts no more.
 MAX_DIMENSIONS: Final = 32

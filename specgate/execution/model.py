@@ -70,7 +70,7 @@ def run_model(
         run.take_inputs(arrays, weights=lack is None)
     if lack is None:
         lack = _walked(run, path)
-        if lack is not None:  # of types that only the nodes before it tell
+        if lack is not None:  # of types that only the nodes before it determine
             run = Run(model, path, budget)
             run.take_inputs(arrays, weights=False)
     with _in_file(path):

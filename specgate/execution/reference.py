@@ -1,4 +1,4 @@
-"""Run an ONNX model of which some operators have no kernel: the onnx package's reference evaluator computes those.
+"""Run an ONNX model whose operators do not all have a kernel: the onnx package's reference evaluator computes those.
 
 It walks the graph then, subgraphs and the model's functions too, and is handed our kernels for the others.
 """
@@ -62,7 +62,7 @@ def _inner(node: OnnxNode) -> Iterator[OnnxNode]:
 def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget, lack: str) -> tuple[dict[str, Any], str]:
     """Return the outputs of the model at `path` by name, and a line that says what was computed by what.
 
-    values: of the inputs. lack: for want of which kernel the package is asked, for messages. A node whose operator
+    values: of the inputs. lack: the missing kernel for which the package is asked, for messages. A node whose operator
     has a kernel is computed by that; where it refuses the node's types, and where there is none, the package
     computes it, unless it is known to compute something else. Raises NoKernel where onnx cannot be imported, has no
     such operator or is known to be wrong there; InputError for what cannot be computed; MemoryError.
@@ -146,7 +146,7 @@ def _operator(
 ) -> type[Any] | None:
     """Return the class that the evaluator makes an operator's nodes from; None for its own class, unwatched.
 
-    handed: gets each operator of which a node is computed by the package; remarks: what is known of its values.
+    handed: gets each operator that the package computes a node of; remarks: what is known of its values.
     """
     from onnx.reference.op_run import OpRun
 

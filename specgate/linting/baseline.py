@@ -31,7 +31,7 @@ _OWN_RULES = ("specgate/ignore-expired", "specgate/ignore-stale", "specgate/base
 
 
 class Entry(NamedTuple):
-    """What tells one known finding from another: structure, never lines. A part that a finding lacks is "".
+    """What distinguishes known findings: structure, never lines. A part that a finding lacks is "".
 
     target: by its level, so that a release and the level that it stands for are the same.
     """
@@ -130,7 +130,7 @@ def write_baseline(report: Report, path: Path, root: Path, before: Baseline | No
 
 
 def _covered(report: Report, root: Path) -> set[tuple[str, str]]:
-    """Return the pairs of a file and a target of which the report speaks; "" is for findings of no target."""
+    """Return the pairs of a file and a target that the report covers; "" is for findings of no target."""
     names = [(relative_name(file, root), report.targets_of(file)) for file in report.files]
     return {(name, target) for name, targets in names for target in ("", *map(at_level, targets))}
 

@@ -40,7 +40,7 @@ class Ignore:
 
     rule: a rule id, where ``*`` and ``?`` may stand inside of its segments. path: gitignore-style pattern. node: glob
     on the node path, with or without its first segment. target: by its level or by a release. until: the last day on
-    which it holds. source: the file it stands in; place: where in that file, ``ignore[0]`` being the first.
+    which it holds. source: the file it is in; place: where in that file, ``ignore[0]`` being the first.
     """
 
     rule: str
@@ -87,7 +87,7 @@ class Config:
         return self.targets
 
     def excluded(self, file: str) -> bool:
-        """Whether `file` is to be skipped, by the last matching path rule that speaks of it."""
+        """Whether `file` is to be skipped, by the last matching path rule with `exclude`."""
         for rule in reversed(self.paths):
             if rule.exclude is not None and path_matches(rule.match, relative_name(file, self.root)):
                 return rule.exclude
@@ -207,7 +207,7 @@ class _Table:
     def _hint(self, key: str, known: tuple[str, ...]) -> str:
         from difflib import get_close_matches
 
-        # Comparing is slow, and beyond the limit nobody reads the answer.
+        # Comparing is slow, and beyond the limit the answer is not shown.
         near = get_close_matches(key[:80], known, 1) if len(self.problems) < _PROBLEMS_LIMIT else []
         return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {', '.join(known)}"
 

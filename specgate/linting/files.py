@@ -152,7 +152,7 @@ def read_whole(path: Path, limit: int, *, name: str) -> bytes:
 
 
 def shown(text: str) -> str:
-    """Return foreign text as it may stand in a message: on one line, quoted and shortened."""
+    """Return foreign text as a message may have it: on one line, quoted and shortened."""
     return repr(text) if len(text) <= 80 else repr(text[:60] + "…" + text[-19:])
 
 

@@ -2,8 +2,8 @@
 
 It imports nothing of specgate. `specgate.linting.infer_process` starts it as a script, with the seconds that starting
 may take. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes
-of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs are to be
-told of, the seconds of computing and the seconds that may pass before the process ends if it has no answer, a length)
+of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs are
+included, the seconds of computing and the seconds that may pass before the process ends if it has no answer, a length)
 and that many bytes. An answer is a model with one node per graph of the question, outermost first, whose attribute
 holds nothing but the types of that graph's values.
 """
@@ -28,7 +28,7 @@ MEMORY_PER_BYTE = 64  # of a question: protobuf's objects, the package's copies 
 def limit(seconds: float, size: int) -> None:
     """Take at most so many seconds of computing from now on, and the memory for a question of `size` bytes.
 
-    Where the system cannot be told so, there is the clock.
+    Where the system has no such limits, there is the clock.
     """
     try:
         import resource
@@ -82,12 +82,12 @@ def inferred(data: bytes, *, nested: bool) -> bytes:
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Serve requests until stdin closes."""
     questions, answers, nowhere = sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)  # what others print must not get among the answers
 
     def end_after(seconds: float) -> None:
-        # The one clock that ends a process which is stuck in somebody's native code, on every system.
+        # The one clock that ends a process which is stuck in foreign native code, on every system.
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
 
     def answer(sign: bytes, data: bytes) -> None:

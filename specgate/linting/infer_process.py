@@ -150,7 +150,7 @@ class _State:
             child.end()
 
     def forked(self) -> None:
-        """In a copy of this process: whoever holds the lock is not in it, and the child is not its own."""
+        """In a copy of this process: the holder of the lock is not in it, and the child is not its own."""
         self.lock = threading.Lock()
         child, self.child = self.child, None
         if child is not None:

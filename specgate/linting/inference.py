@@ -44,7 +44,7 @@ def installed() -> bool:
 
     try:
         return find_spec("onnx") is not None and not getattr(sys, "frozen", False)
-    except (ImportError, ValueError):  # somebody has taken it out of sys.modules
+    except (ImportError, ValueError):  # it was taken out of sys.modules
         return False
 
 
@@ -64,7 +64,7 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
     def first() -> None:
         try:
             answer.append(ask(data, budget, nested=len(graphs) > 1))
-        except Exception as error:  # noqa: BLE001  # it is raised where somebody waits
+        except Exception as error:  # noqa: BLE001  # it is raised where the answer is awaited
             answer.append(error)
 
     def wait() -> Types:

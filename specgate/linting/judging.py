@@ -1,4 +1,4 @@
-"""Judge the nodes of a graph for one target. Nodes of one descriptor, of which models are full, are judged once."""
+"""Judge the nodes of a graph for one target. Nodes of one descriptor, which are frequent, are judged once."""
 
 from __future__ import annotations
 

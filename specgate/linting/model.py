@@ -111,7 +111,7 @@ def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Fin
 
 
 def _without_echoes(findings: list[Finding]) -> Iterator[Finding]:
-    """A type that contradicts its node is told once: by the rule that it breaks, where the tables have one."""
+    """A type that contradicts its node is reported once: by the rule that it breaks, where the tables have one."""
     wrong = {found.location.node for found in findings if found.severity == "error" and found.location is not None}
     for found in findings:
         if found.id not in _STATED or found.location is None or found.location.node not in wrong:

@@ -42,7 +42,7 @@ class Blocked:
 class Moved:
     """A node whose operator is another version at the lowest opset than in the model.
 
-    behaviour: what the tables say that it computes otherwise there; other differences stand in the versions' texts.
+    behaviour: what the tables say that it computes otherwise there; other differences are in the versions' texts.
     """
 
     location: Location

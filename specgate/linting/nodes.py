@@ -20,8 +20,8 @@ class Unit:
 
     version: the level that such a node states, where it is one of its dialect's.
 
-    at: its place, or what tells it: of most nodes nobody asks. reads, writes: the names of its values by position,
-    unique in the file, "" where one is left out.
+    at: its place, or a function that returns it (most are never needed). reads, writes: the names of its values by
+    position, unique in the file, "" where one is left out.
     """
 
     at: Location | Callable[[], Location]
@@ -34,7 +34,7 @@ class Unit:
 
     @property
     def location(self) -> Location:
-        """Where it stands."""
+        """Where it is."""
         return self.at() if callable(self.at) else self.at
 
 
@@ -42,7 +42,7 @@ class Unit:
 class Graph:
     """All units of one file, subgraphs and functions included.
 
-    dialect: whose words the file speaks. imports: ONNX's opset imports of the ai.onnx domain and others.
+    dialect: whose words the file uses. imports: ONNX's opset imports of the ai.onnx domain and others.
     ir_version: of the file. findings: what is wrong with the file itself. not_inferred: the package without which types
     that the file leaves out stay unknown, "" where it was not missed. custom: the operators of domains that are not the
     dialect's, each with how many nodes there are of it.
@@ -57,5 +57,5 @@ class Graph:
     custom: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def dialects(self) -> list[str]:
-        """Every dialect that its units speak; the file's own where none has a table."""
+        """Every dialect of its units; the file's own where none has a table."""
         return list(dict.fromkeys(u.descriptor.dialect for u in self.units if u.descriptor)) or [self.dialect]

@@ -1,6 +1,6 @@
 """Calls of model-local functions: what the types that a call hands over make of the nodes inside.
 
-A function's nodes stand in the file once, without types; each call gives them its own, so that a node may be right by
+A function's nodes are in the file once, without types; each call gives them its own, so that a node may be right by
 itself and wrong in a call. Implementations refuse such a call when they put the nodes in its place.
 """
 

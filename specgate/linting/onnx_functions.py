@@ -63,7 +63,7 @@ def _call(node: OnnxNode, function: OnnxFunction, at: Place) -> Iterator[Finding
 
 
 def _references(node: OnnxNode, index: int, body: Body, file: str | None) -> Iterator[Finding]:
-    """Attributes that stand for one of the function's: it must have such a one."""
+    """Attributes that stand for one of the function's: it must have that attribute."""
     function = body.function
     declared = (
         {*function.attributes, *(attribute.name for attribute in function.attribute_protos)} if function else set()
@@ -108,7 +108,7 @@ def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -
 def _graph_of_calls(
     functions: Mapping[Key, OnnxFunction], called: Mapping[Key | None, set[Key]], file: str | None
 ) -> Iterator[Finding]:
-    """Functions that call themselves, directly or through others, and those that nobody calls."""
+    """Functions that call themselves, directly or through others, and those that are never called."""
     done: set[Key] = set()
     for start in functions:
         path: dict[Key, Iterator[Key]] = {start: iter(sorted(called.get(start, ())))} if start not in done else {}

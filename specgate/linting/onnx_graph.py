@@ -219,9 +219,9 @@ class _Walker:
         return Unit(at, operator, descriptor)
 
     def complete(self, node: OnnxNode, unit: Unit) -> bool:
-        """Whether a node with a table names every output that it must have, which its descriptor does not tell.
+        """Whether a node with a table names every output that it must have, which its descriptor does not show.
 
-        Say so if not, but for an empty node, which is told of its own.
+        Report it if not, but for an empty node, which is reported separately.
         """
         if unit.descriptor is None or not (node.inputs or node.outputs):
             return False
@@ -240,7 +240,7 @@ def _place(location: Location) -> Place:
 
 
 def _location(file: str | None, place: str, node: OnnxNode, index: int) -> Location:
-    """Where a node stands, told when somebody asks."""
+    """Where a node is; computed when it is read."""
     return Location(file, None, f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
 
 

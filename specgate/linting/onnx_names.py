@@ -1,4 +1,4 @@
-"""The names in an ONNX model: what is read must be there before, once, and should be read by somebody.
+"""The names in an ONNX model: what is read must be there before, once, and should be used.
 
 Source: docs/IR.md of onnx (names within a graph, nested subgraphs), commit f75469120; what is an error there and what
 implementations let pass was tried with onnx.checker of 1.23.2 and ONNX Runtime 1.31.1.
@@ -192,7 +192,7 @@ class _Names:
                 yield finding("node-name-duplicate", "warning", message, at, values={"name": name, "count": count})
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
-        """What a node reads, and what its subgraphs read, of which some may be their own."""
+        """What a node reads, and what its subgraphs read, which may be their own."""
         if not any(attribute.kind in GRAPH_KINDS for attribute in node.attributes.values()):
             return node.inputs
         return chain(node.inputs, *(self.read_within(graph) for _, graph in subgraphs(node)))
@@ -204,7 +204,7 @@ class _Names:
         return self.free[id(graph)]
 
     def unread(self, graph: OnnxGraph, scope: _Scope, place: str, outer: list[_Scope]) -> Iterator[Finding]:
-        """What nobody reads: it makes a model no less valid, so these are notes."""
+        """What is never read: it makes a model no less valid, so these are notes."""
         at = (self.file, place, None)
         for name, kind in islice(scope.defined.items(), scope.given):
             if kind == "node" or name in self.read_within(graph):

@@ -18,7 +18,7 @@ __all__ = ["Question", "question", "tensor_type"]
 
 
 class Question(NamedTuple):
-    """A serialized model and its graphs, outermost first, in the order in which an answer speaks of them."""
+    """A serialized model and its graphs, outermost first, in the order in which an answer has them."""
 
     data: bytes
     graphs: list[OnnxGraph]
@@ -58,7 +58,7 @@ class _Writer:
         return self.graph(graph, graph.nodes)
 
     def unasked(self, graph: OnnxGraph) -> bytes:
-        """Write a graph in a function, of which an answer does not speak: it has other types for each call."""
+        """Write a graph in a function, which an answer leaves out: it has other types for each call."""
         nodes = [node_field(self.nodes.write(node, self.unasked)) for node in graph.nodes]
         outputs = [(info.name, info.type) for info in graph.outputs]
         infos = [(info.name, info.type) for info in graph.value_infos]

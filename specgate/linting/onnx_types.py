@@ -44,7 +44,7 @@ _INVENTED = "unk__"
 
 
 def _infos(body: Body) -> Iterator[OnnxValueInfo]:
-    """Yield every value of which a graph or function states something."""
+    """Yield every value about which a graph or function states something."""
     if body.graph is not None:
         yield from chain(body.graph.inputs, body.graph.value_infos, body.graph.outputs)
     elif body.function is not None:
@@ -83,7 +83,7 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int]) -> Iterator[Finding]:
 
 
 def pinless(name: str) -> bool:
-    """Whether nobody can pin a size of this name, because inference made it up."""
+    """Whether a size of this name cannot be pinned, because inference made it up."""
     return name.startswith(_INVENTED)
 
 

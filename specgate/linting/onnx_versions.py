@@ -133,7 +133,7 @@ def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
         if body.imports or body.function is not None:  # without any import there is one finding already
             for domain, counts in lacking.items():
                 message = (
-                    f"has {_counted(counts)} of the domain {shown(domain_name(domain))}, of which no opset is imported"
+                    f"has {_counted(counts)} of the domain {shown(domain_name(domain))}, but imports no opset of it"
                 )
                 yield finding("opset-missing", "error", message, (model.file, body.place, None), where="opset_import")
     at: Place = (model.file, "model", None)

@@ -47,7 +47,7 @@ def _net(model: IrModel, net: IrNet, place: str, findings: list[Finding]) -> Ite
 
 
 def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
-    """What is wrong with a layer's version at any target: it is an opset, or the name of somebody's extension."""
+    """What is wrong with a layer's version at any target: it is an opset, or the name of an extension."""
     table = dialect("openvino")
     if layer.version in table.position or (layer.version and not layer.version.lower().startswith("opset")):
         return

@@ -31,7 +31,7 @@ def unjudged(graph: Graph, targets: Sequence[Target], report: Report) -> Iterato
     given = ", ".join(str(target) for target in targets)
     for name in names:
         if all(target.dialect != name for target in targets):
-            message = f"speaks {name}, but no target of that dialect was given ({given}); nothing in it was judged"
+            message = f"is in the dialect {name}, but no target of it was given ({given}); nothing in it was judged"
             yield Finding("specgate/no-target", "warning", message, location=at)
     if not report.targets:
         return

@@ -21,7 +21,7 @@ __all__ = ["as_dispatched"]
 
 
 def as_dispatched(descriptor: Descriptor) -> Descriptor:
-    """Return the description that DirectML is given for one that stands in a DxDispatch model.
+    """Return the description that DirectML is given for one in a DxDispatch model.
 
     Empty Strides are none, a TotalTensorSizeInBytes of 0 is worked out, tensors of fused operators are left out, and
     a number for a FLOAT16 scalar is rounded toward zero. The same object where nothing of it applies.

@@ -229,7 +229,7 @@ def _dispatchable(raw: Any, place: str) -> DxDispatchable:
     bindings = _bindings(raw.get("bindings", {}), f"{place}.bindings")
     if isinstance(kind, str) and kind.lower() in FOREIGN:
         word = FOREIGN[kind.lower()]
-        why = f"a dispatchable of type {word} is no DirectML operator, so no table speaks of it"
+        why = f"a dispatchable of type {word} is no DirectML operator, so no table covers it"
         return DxDispatchable(word, word, no_table=why, raw=dict(raw), bindings=bindings)
     operator = str(kind).removeprefix("DML_OPERATOR_")
     key = next((k for k in ("Desc", "desc") if k in raw), None)

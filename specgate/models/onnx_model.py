@@ -197,7 +197,7 @@ def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, 
 
 
 def _node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNode, bool]:
-    """Read a node; return also whether all that it is stands in it, so that it may be copied as it is."""
+    """Read a node; return also whether it is self-contained, so that it may be copied as it is."""
     plain = plain_node(reader, begin, end)
     if plain is None:
         return _any_node(reader, begin, end, depth), False

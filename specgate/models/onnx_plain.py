@@ -22,7 +22,7 @@ __all__ = ["Runs", "Source", "plain_info", "plain_node"]
 MAX_SHARED = 4096  # types and attributes that are kept by their bytes
 MAX_SHARED_BYTES = 127
 _MOST_READ = 1 << 10
-_MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that nobody reads
+_MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that are not read
 _NODE_COST, _INFO_COST = 400, 60  # as in onnx_schema.PROTO
 
 # Keys of NodeProto and of ValueInfoProto: field number << 3 | 2; what is skipped is onnx_schema.SKIPPED.
@@ -124,7 +124,7 @@ class Runs:
             self._past += 1
         else:
             self.close()
-            self._first = self._past = index + 1  # where a first node's field begins nobody has counted
+            self._first = self._past = index + 1  # where a first node's field begins is not known
             self._begin = end
         self._end = end
 

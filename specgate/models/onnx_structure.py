@@ -163,7 +163,7 @@ class OnnxModel:
 
     `repeated_imports` has the versions of a domain that a later import of it replaces.
     `training` has the graphs (initialization, algorithm) of each TrainingInfoProto that it has. `oddities` are bytes
-    that protobuf takes and nobody can have meant, each with its place: names that are no UTF-8, fields of a wrong type.
+    that protobuf takes and no writer means, each with its place: names that are no UTF-8, fields of a wrong type.
     """
 
     ir_version: int | None = None

@@ -32,7 +32,7 @@ def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
 
 
 def skip(reader: Reader, message: str, field: str, items: list[Any], level: int = 0) -> int:
-    """Look whether the values and spans of a field that nobody reads are such; return how many of them are numbers.
+    """Look whether the values and spans of a field that is not read are such; return how many of them are numbers.
 
     Messages among them, `level` deep, are looked into at the end, see `Reader.walk`.
     """

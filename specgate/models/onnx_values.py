@@ -59,7 +59,7 @@ def decode(elem_type: str, data: bytes | list[Any]) -> list[Any] | None:
         raw = data
     elif code in "fd":
         raw = struct.pack(f"<{len(data)}{code}", *data)
-    else:  # integers and bit patterns, of which int32_data may hold more bits than the type has
+    else:  # integers and bit patterns; int32_data may hold more bits than the type has
         raw = b"".join((item & (1 << 8 * width) - 1).to_bytes(width, "little") for item in data)
     if len(raw) % width:
         return None

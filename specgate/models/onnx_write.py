@@ -153,7 +153,7 @@ class _Texts(dict[str, bytes]):
 
 
 class Nodes:
-    """Writes the nodes of one model, of which there are many: without the detours of `_fields`, and nothing twice.
+    """Writes the nodes of one model, which can be many: without the detours of `_fields`, and nothing twice.
 
     The model must live as long: attributes that nodes share are known by their identity.
     """

@@ -1,7 +1,7 @@
 """The protobuf wire format over a seekable file: fields one at a time, through a bounded buffer.
 
 The encoding is described at https://protobuf.dev/programming-guides/encoding/. A sub-message is a span (begin, end) of
-the file, never a copy, so whatever nobody asks for is seeked over. One message may be several spans: a singular
+the file, never a copy, so what is not asked for is seeked over. One message may be several spans: a singular
 message that occurs again is merged into the first, and merging is the same as reading one after the other.
 """
 
@@ -140,7 +140,7 @@ def messages(text: str) -> dict[str, Message]:
 
 
 class Reader:
-    """Reads the fields of messages from a seekable binary file of `size` bytes, of which it holds one block.
+    """Reads the fields of messages from a seekable binary file of `size` bytes, one block at a time.
 
     `oddities` has by byte what was read as protobuf reads it and is hardly what was meant, the first MAX_ODDITIES.
     `pending` has the messages that are still to be walked through: begin, end, type and how deep they lie.
@@ -414,7 +414,7 @@ class Reader:
 def locate(reader: Reader, message: Message, messages: Mapping[str, Message], offset: int) -> str:
     """The path of the innermost message around a byte, such as `graph.node[3].attribute[0]`; "" for the outermost.
 
-    It is read again from the start, up to the byte, so that nobody has to keep count while all is well.
+    It is read again from the start, up to the byte, so that no count is kept while all is well.
     """
     path: list[str] = []
     span = (0, reader.size)

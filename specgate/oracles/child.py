@@ -147,6 +147,6 @@ def serve() -> None:
                 if answer is None:
                     answer = getattr(importlib.import_module(module), maker)(argument)
                 reply = pickle.dumps((True, answer(pickle.loads(message))))  # noqa: S301  # our parent wrote it
-            except Exception:  # noqa: BLE001  # told to the parent, which raises it
+            except Exception:  # noqa: BLE001  # sent to the parent, which raises it
                 reply = pickle.dumps((False, traceback.format_exc()))
             _write(answers, reply)

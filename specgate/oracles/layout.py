@@ -106,7 +106,7 @@ def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -
 def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) -> NDArray[np.uint8]:
     """Return the bytes of a buffer that holds a logical array; gaps are filled with the byte `fill`.
 
-    Raises InputError where elements that strides lay upon each other differ.
+    Raises InputError where elements that share a place by their strides differ.
     """
     sizes, dtype = _shape(tensor), _dtype(tensor)
     array = as_array(value, dtype, sizes, place)
@@ -122,12 +122,12 @@ def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) ->
         elements = data[: count * dtype.itemsize].view(dtype)
         scatter(array, elements, tensor.strides)
         if gather(elements, sizes, tensor.strides).tobytes() != array.tobytes():
-            raise InputError("elements that the strides lay upon each other differ", place=place)
+            raise InputError("elements that share a place by their strides differ", place=place)
     return data
 
 
 def read_out(value: Any, tensor: TensorDesc, place: str) -> NDArray[Any]:
-    """Return the array that a buffer holds after `value` was written to it: elements may lie upon each other."""
+    """Return the array that a buffer holds after `value` was written to it: elements may share a place."""
     data = np.zeros(needed_bytes(tensor, place), np.uint8)
     elements = data[: extent(_shape(tensor), tensor.strides) * _dtype(tensor).itemsize].view(_dtype(tensor))
     if _bits(tensor) == 4:

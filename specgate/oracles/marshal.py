@@ -1,6 +1,6 @@
 """Descriptors as relocatable images of DirectML's structures: bytes, where the pointers in them are, the root.
 
-A pointer holds the offset in the image of what it points to; whoever loads the image adds its address. The layout is
+A pointer holds the offset in the image of what it points to; the loader of the image adds its address. The layout is
 that of 64-bit processes, the same on Linux and Windows.
 """
 
@@ -260,7 +260,7 @@ def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool
     if exact and (given is None or any(length != given for length in lengths.values())):
         raise InputError(f"expected the length of {', '.join(member.counts)}, found {shown(given)}", place=place)
     if exact and given == 0 and len(lengths) < len(member.counts):
-        raise InputError("an array of none cannot be told from one that is left out", place=place)
+        raise InputError("an empty array cannot be distinguished from one that is left out", place=place)
     if given is None:
         if len(set(lengths.values())) > 1:
             raise InputError(f"expected lists of one length, found {shown(lengths)}", place=place)

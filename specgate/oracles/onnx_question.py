@@ -32,7 +32,7 @@ _INT64: Final = range(-(2**63), 2**63)
 class Tensor(NamedTuple):
     """A value of the model. number: TensorProto.DataType, 0 if unknown; sizes: int, name or None each, None unknown.
 
-    value: a constant's elements, flat. stated: False for an output of which the descriptor says nothing.
+    value: a constant's elements, flat. stated: False for an output that the descriptor does not mention.
     """
 
     name: str
@@ -163,14 +163,14 @@ def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
 
 
 def _filled(tensor: Tensor) -> Tensor:
-    """A tensor that stands in an attribute has elements, be they zeros."""
+    """A tensor in an attribute has elements, if only zeros."""
     sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
     few = prod(sizes) if prod(sizes) <= _MOST_FILLED else 0
     return tensor if tensor.value is not None else tensor._replace(value=(0,) * few)
 
 
 def _odd(oddity: Oddity, expected: int) -> Attribute:
-    """Return an attribute of the value's own kind; null and objects have none, so another wrong one stands in."""
+    """Return an attribute of the value's own kind; null and objects have none, so another wrong one replaces them."""
     value = oddity.value
     if value is None or isinstance(value, dict):
         return Attribute(oddity.where, 0, _INT) if expected == _STRING else Attribute(oddity.where, "{}", _STRING)

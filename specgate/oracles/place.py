@@ -33,7 +33,7 @@ VALUE_LEVELS: Final = ("2.1", "5.0", "5.2", "6.1", "6.2", "6.3", "6.4")
 _PACKED: Final = "2.1"
 #: The packages that compute values, in Debian 13 and later, and its name.
 DEBIAN: Final = ("trixie", ("wine64", "mesa-vulkan-drivers", "xvfb"))
-#: Sources, file, options; the stub of DXCore stands in for Wine's.
+#: Sources, file, options; the stub of DXCore replaces Wine's.
 HOST: Final = (
     ("values.c", "values.exe", ("-static",)),
     ("dxcore.c", "DXCore.dll", ("-shared", "-static")),

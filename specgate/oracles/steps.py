@@ -46,7 +46,7 @@ def run_program(command: list[str], what: str, environment: Mapping[str, str] | 
         with start(command, environment=environment, errors=subprocess.STDOUT) as process:
             try:
                 said, _ = process.communicate(timeout=_PATIENCE)
-            except BaseException:  # interrupted, for one: nobody waits for it any more
+            except BaseException:  # interrupted, for one: its answer is not awaited any more
                 process.kill()
                 raise
     except OSError as error:

@@ -3,8 +3,8 @@
     with ValuesOracle("6.4") as oracle:
         oracle.run(descriptor, {"IndicesTensor": indices, "ValuesTensor": values})["OutputTensor"]
 
-The device is Mesa's software Vulkan behind Wine's D3D12: where it rounds otherwise than hardware, the values tell of it
-and not of DirectML. Install it with `specgate.oracles.values_install.install_values`.
+The device is Mesa's software Vulkan behind Wine's D3D12: where it rounds otherwise than hardware, the values show it
+and not DirectML. Install it with `specgate.oracles.values_install.install_values`.
 """
 
 from __future__ import annotations

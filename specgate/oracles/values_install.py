@@ -86,7 +86,7 @@ def debian_version() -> int:
 
 
 def wine_version(program: str) -> int:
-    """Return a Wine's major version, 0 where it does not tell one."""
+    """Return a Wine's major version, 0 where it does not print one."""
     try:
         said = subprocess.run([program, "--version"], capture_output=True, timeout=30, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):

@@ -24,7 +24,7 @@ class About:
 
 
 def about(rule: str) -> About:
-    """Return what is known of a rule; of an id that nobody knows, that it is a check of specgate."""
+    """Return what is known of a rule; of an unknown id, that it is a check of specgate."""
     from specgate.errors import Error
     from specgate.linting.rulebook import file_rule
     from specgate.spec.rulebook import rule_reference

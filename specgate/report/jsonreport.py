@@ -213,5 +213,5 @@ def _key(key: Any) -> str:
 def _foreign(value: Any) -> str:
     try:
         return clean(repr(value), 2000)
-    except Exception:  # noqa: BLE001 (somebody else's __repr__ may raise anything; the report must still be written)
+    except Exception:  # noqa: BLE001 (a foreign __repr__ may raise anything; the report must still be written)
         return f"<{type(value).__name__}>"

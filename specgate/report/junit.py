@@ -1,7 +1,7 @@
 """The report as JUnit XML: one suite per file and target, one case per finding, undecided nodes as skipped cases.
 
 Elements and attributes are those of Jenkins' schema (junit-10.xsd of its xUnit plugin), which pytest's ``xunit2`` keeps
-to as well. GitLab tells cases apart by class and name alone: both together are unique here.
+to as well. GitLab distinguishes cases by class and name alone: both together are unique here.
 """
 
 from __future__ import annotations

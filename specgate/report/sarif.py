@@ -1,6 +1,6 @@
 """The report as SARIF 2.1.0 (OASIS, errata 01), for code scanning and editors.
 
-All targets of a report stand in one run, and each result names its target: code scanning keys alerts by tool and
+All targets of a report are in one run, and each result names its target: code scanning keys alerts by tool and
 category, and runs for each target would leave the alerts of a target open that is no longer asked for.
 """
 

@@ -61,7 +61,7 @@ def matches(pattern: str, rule: str) -> bool:
     ``directml/GEMM`` matches every rule of GEMM, ``onnx/*/changed`` one rule of every operator.
     """
     wanted, given = pattern.split("/"), rule.split("/")
-    # Brackets stand in ids of fields and must not be read as sets of characters.
+    # Brackets are part of ids of fields and must not be read as sets of characters.
     return len(wanted) <= len(given) and all(
         fnmatchcase(part, like.replace("[", "[[]")) for part, like in zip(given, wanted, strict=False)
     )

@@ -201,7 +201,7 @@ class Evaluator:
 
     @staticmethod
     def _element(node: ast.expr, variables: Mapping[str, Any]) -> bool:
-        """Whether it is an array's tensor, of whose absent members nobody has asked before the rule is."""
+        """Whether it is an array's tensor, whose absent members are not checked before the rule is."""
         return isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in variables)
 
     def _apply(self, name: str, value: Any, node: ast.Call) -> Any:

@@ -157,7 +157,7 @@ class _Checker:
             raise self.fail(f"expected a {kind}, found a {found}", node)
 
     def want_tensor(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
-        """Tensors go by their own name, so that what is absent can be told before anything is computed."""
+        """Tensors go by their own name, so that what is absent is known before anything is computed."""
         self.want(node, TENSOR, variables, depth)
         if not isinstance(node, ast.Name | ast.Subscript):
             raise self.fail("expected a tensor field's own name", node)

@@ -138,7 +138,7 @@ class Translator:
         return False
 
     def on_Compare(self, node: ast.Compare) -> ast.expr:
-        """Sequences compare by their elements, be they tuples, lists or ranges."""
+        """Sequences compare by their elements: tuples, lists and ranges alike."""
         parts = [node.left, *node.comparators]
         written = [self(part) for part in parts]
         if any(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):

@@ -21,7 +21,7 @@ MAX_WORD: Final = 60
 #: A longer list of facts is cut: the first ones are what a reader acts on.
 MAX_FACTS: Final = 200
 _LONGEST_BESIDE: Final = 110
-#: What stands for a value that is not there; no value is told like this.
+#: What stands for a value that is not there; no value is written like this.
 _NONE: Final = ""
 
 #: What a function of a tensor is called; the rest is `_of_tensor`'s.

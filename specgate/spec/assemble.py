@@ -74,7 +74,7 @@ def assemble(
     for part in (p for p in parts if "operator" in p.content):
         name, wanted = part.content["operator"], part.content.get("family")
         if name in sources:
-            message = f"{name!r:.80} stands in {sources[name].own.relative} too"
+            message = f"{name!r:.80} is in {sources[name].own.relative} too"
             problems.append(placed(str(part.path), part.lines, ("operator",), message))
         elif wanted is not None and wanted not in families:
             if not broken:

@@ -51,7 +51,7 @@ class DialectFile(_File):
         description="fields whose cells name one type set of a row, and the elements of an array, have one type",
     )
     rows_are_versions: bool = Field(
-        default=False, description="a row stands for a version of the operator, be it equal to the one before"
+        default=False, description="a row stands for a version of the operator, even if equal to the one before"
     )
     domains: list[str] = Field(
         default=[],
@@ -96,7 +96,7 @@ class Gate(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    any: list[str] = Field(min_length=1, description="device capabilities of which one is enough")
+    any: list[str] = Field(min_length=1, description="device capabilities; one of them is enough")
     since: Level | None = None
     until: Level | None = Field(default=None, description="the first level that does not ask for it")
 
@@ -139,7 +139,7 @@ class Environment(_File):
 
 
 class Unstated(_File):
-    """Releases that exist, but of which no source states the level."""
+    """Releases that exist, but no source states their level."""
 
     instead: str = Field(description="how to find the level there, as a clause")
     releases: dict[str, str] = Field(description="the title of each, by the name that a user may type")

@@ -34,7 +34,7 @@ def laid_over(family: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, An
 
 
 def home(path: Keys, family: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[bool, Keys]:
-    """Return whether the value at `path` of a merged operator stands in its family's file, and its path there."""
+    """Return whether the value at `path` of a merged operator is in its family's file, and its path there."""
     key, rest = path[0], path[1:]
     if key not in family:
         return False, path

@@ -107,7 +107,7 @@ class FieldInfo:
     of: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
     attributes that rules read, with their types. called: the vendor's name where `name` is another.
     least: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the arrays
-    whose length an attribute states. enum: of which enum the attribute holds a number. forms: what the field is over
+    whose length an attribute states. enum: the enum whose numbers the attribute holds. forms: what the field is over
     its stretches of levels, where it changes; the rest is then what it is in the newest one.
     """
 
@@ -213,7 +213,7 @@ class RuleForm:
     variable: str | None = None
 
     def applies_to(self, info: FieldInfo) -> bool:
-        """Whether a tensor rule speaks of this field's tensors."""
+        """Whether a tensor rule covers this field's tensors."""
         return self.on is None or self.on == info.kind
 
     @property
@@ -224,7 +224,7 @@ class RuleForm:
 
 @dataclass(frozen=True, slots=True)
 class OtherValues:
-    """What is computed instead of what the page says; when: of which descriptors, elements: at which (None: any)."""
+    """What is computed instead of what the page says; when: for which descriptors, elements: at which (None: any)."""
 
     what: str
     when: Rule | None = None
@@ -232,7 +232,7 @@ class OtherValues:
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
-        """Read the compiled form; RuleError (a ValueError) tells what is wrong with an expression."""
+        """Read the compiled form; RuleError (a ValueError) says what is wrong with an expression."""
         when, elements = raw.get("when"), raw.get("elements")
         return cls(
             raw["what"],
@@ -260,7 +260,7 @@ class Overlay:
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
-        """Read the compiled form; RuleError (a ValueError) tells what is wrong with a rule."""
+        """Read the compiled form; RuleError (a ValueError) says what is wrong with a rule."""
         forms = {name: rule_forms(entry) for name, entry in raw.get("rules", {}).items()}
         return cls(
             builds,
@@ -273,7 +273,7 @@ class Overlay:
         )
 
     def holds(self, level: str, by: str | None) -> bool:
-        """Return whether it speaks of `level` as the implementation `by` has it (None: as every one has it)."""
+        """Return whether it covers `level` as the implementation `by` has it (None: as every one has it)."""
         return level in self.builds and (self.by is None or self.by == by)
 
     def applied(self, forms: list[RuleForm]) -> list[RuleForm]:
@@ -283,7 +283,7 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One of several support rows of an operator at one level: the descriptors it speaks of, and what it allows."""
+    """One of several support rows of an operator at one level: the descriptors it covers, and what it allows."""
 
     when: Rule
     resolved: Resolved
@@ -333,7 +333,7 @@ class Resolved:
 def make_forms(
     raw: Mapping[str, list[dict[str, Any]]], scope: Scope, *, kind: str = "operator"
 ) -> tuple[RuleForm, ...]:
-    """Parse compiled rules; RuleError (a ValueError) tells what is wrong with one."""
+    """Parse compiled rules; RuleError (a ValueError) says what is wrong with one."""
     forms = []
     for name, entries in raw.items():
         for entry in entries:

@@ -69,7 +69,7 @@ def _cases(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _canonical_order(spec: OperatorSpec) -> Iterator[str]:
-    """Keys stand in one order in every file, so that files read and compare alike."""
+    """Keys have one order in every file, so that files read and compare alike."""
     family = spec.dialect.raw.get("families", {}).get(spec.raw.get("family"), {})
     yield from _misordered([key for key, value in spec.raw.items() if key == "family" or family.get(key) != value])
     fields = list(spec.fields)

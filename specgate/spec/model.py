@@ -184,7 +184,7 @@ RuleEntry = Expression | LongRule | list[LongRule]
 class Example(_File):
     """A use of the operator with its answer, from the vendor's page where there is one."""
 
-    source: str = Field(description="which example of which page, or `own`")
+    source: str = Field(description="the example and its page, or `own`")
     since: Level | None = Field(default=None, description="first level that accepts it; the operator's first if absent")
     until: Level | None = Field(default=None, description="the first level that no longer takes it as it stands")
     descriptor: dict[str, Any]

@@ -190,7 +190,7 @@ class OperatorSpec:
         return self.row_held(level, rows) if level in self.levels else None
 
     def row_held(self, level: str, rows: Iterable[str] | None = None) -> str | None:
-        """Return the last row up to `level`, be it of a version that was withdrawn."""
+        """Return the last row up to `level`, even of a version that was withdrawn."""
         position = self.dialect.position
         held = (row for row in (self.rows if rows is None else rows) if position[row] <= position[level])
         return max(held, key=position.__getitem__, default=None)

@@ -44,7 +44,7 @@ def check_references(
 
 
 def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> list[str]:
-    """Return what the operators of `sources` refer to in vain; what stands in a family, for one of its operators."""
+    """Return what the operators of `sources` refer to in vain; what is in a family, for one of its operators."""
     root = Dialect(tables["dialect"]["dialect"], tables)
     told = []
     owners: dict[tuple[str, Keys], str] = {}
@@ -172,7 +172,7 @@ def _forms(raw: dict[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    """A scalar's type stands in an enum of the same operator; the forms of a field follow each other."""
+    """A scalar's type is in an enum of the same operator; the forms of a field follow each other."""
     enums = {path[1] for path, info in _forms(raw) if str(info.get("type")).startswith("enum:")}
     arrays = {path[1] for path, info in _forms(raw) if info.get("type", "tensor").endswith("[]")}
     for path, info in _forms(raw):

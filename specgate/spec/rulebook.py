@@ -60,7 +60,7 @@ _GENERAL = {
     "version": "the descriptor was written for a level that the target has",
     "unknown-attribute": "every attribute is one that the operator defines",
     "too-many-inputs": "no more inputs are given than the operator defines",
-    "support-case": "the descriptor is one of those that the level's support rows speak of",
+    "support-case": "the descriptor is one of those that the level's support rows cover",
     "too-many-outputs": "no more outputs are given than the operator defines",
 }
 _ASPECTS = {

@@ -160,7 +160,7 @@ class Dialect:
         return len(parts) == count and all(part in spelt or self.knows_type(part, depth - 1) for part in parts)
 
     def neighbours(self, level: str) -> tuple[str, ...]:
-        """Return the levels whose implementations speak for `level`: itself, or where it has none those next to it."""
+        """Return the levels whose implementations represent `level`: itself, or where it has none those next to it."""
         asked = [name for name, info in self.raw["levels"]["levels"].items() if info.get("asked", True)]
         here = self.position[level]
         before = [name for name in asked if self.position[name] <= here]

@@ -94,7 +94,7 @@ class View:
             return ()
 
     def open(self, ref: Ref) -> Values | None:
-        """Return what an open place may come to hold, as far as the rules that speak of it say."""
+        """Return what an open place may come to hold, as far as the rules that cover it say."""
         basic = self.problem.places.possible(self.draft, ref, self.room)
         if not self.depth or ref.aspect not in _FOLLOWED or ref in self.asked:
             return basic
@@ -293,7 +293,7 @@ class Reader:
         if method is not None:
             key = (node, id(env))
             if key not in self._memo:
-                self._memo[key] = (method(node, env), env)  # with what the number stands for, lest another take it
+                self._memo[key] = (method(node, env), env)  # with what the number stands for, so that no other takes it
             return self._memo[key][0]
         value = self.truth(node, env)
         return TRUTHS if value is UNKNOWN else frozenset({value}) if isinstance(value, bool) else None

@@ -258,7 +258,7 @@ class BrokenDescriptors:
 
 
 def _odd(descriptor: Descriptor, oddity: Oddity) -> Descriptor | None:
-    """Return a descriptor with something odd in it, as its dialect's reader tells it; None where none can be told."""
+    """Return a descriptor with something odd in it, as its dialect's reader reports it; None where it cannot."""
     try:
         made = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)
     except Error:

@@ -181,7 +181,7 @@ class _Chooser:
         self.blame |= near if alone == () else self._reads(near)
 
     def _reads(self, keys: Iterable[Key]) -> set[Key]:
-        """Return what the rules that speak of `keys` read."""
+        """Return what the rules that concern `keys` read."""
         constraints = {c for key in keys for c in self.problem.by_key.get(key, ()) if c not in self.met}
         return set().union(*(constraint.reads for constraint in constraints))
 

@@ -69,7 +69,7 @@ class Draft:
 
     fields: as the rules see them (a left out attribute has its default). left_out: fields that the descriptor does not
     give. held: attributes that it gives with a value yet to be chosen. waiting: keys of choices not yet made. touched:
-    those of which something is chosen.
+    those with a choice made.
     plain: tensors whose sizes are to be 1 where they may. constants: tensors that must be constants. wide: the
     dimension, counted from 1, that had better be the large one; 0 where all have an equal share.
     """
@@ -128,7 +128,7 @@ class Draft:
         self.fields[name] = items
 
     def blank(self, name: str, count: int | None = None) -> None:
-        """Give a tensor field (or an array of `count` tensors) of which nothing is known yet."""
+        """Give a tensor field (or an array of `count` tensors) with nothing known yet."""
         self.fields[name] = _BLANK if count is None else [_BLANK] * count
 
     def snapshot(self) -> State:

@@ -105,7 +105,7 @@ class Narrower:
         return self._combined(sure, truth=truth, every=True)
 
     def _only(self, loop: ast.GeneratorExp) -> int | None:
-        """Return the one turn that speaks of the target, None where others may."""
+        """Return the one turn that concerns the target, None where others may."""
         if self.target.aspect not in {"size", "item"} or not self.problem.turn_by_turn(loop, self.base):
             return None
         return self.target.at
@@ -327,7 +327,7 @@ def _length_ref(reader: Reader, node: ast.expr, env: Env) -> Ref | None:
 
 
 def _related(op: type, other: Values | None) -> Values | None:
-    """Return what may stand in a relation to something that is one of `other`."""
+    """Return what may have a relation to something that is one of `other`."""
     if other is None or not other:
         return None
     if op is ast.Eq:

@@ -105,7 +105,7 @@ class Places:
             return usual
         if ref.aspect != "item":
             return meet(usual, self._refused(ref, self.problem.draft()))
-        # Rules speak of elements by dimensions, so there must be some: as many as elements, or two more.
+        # Rules name elements by dimensions, so there must be some: as many as elements, or two more.
         found = [self._refused(ref, self._shaped(_LENGTH, rank)) for rank in (_LENGTH, _LENGTH + 2)]
         lows = [min(span.low for span in values) for values in found if isinstance(values, tuple) and values]
         return meet(usual, (Span(max(lows), TOP),)) if lows else usual

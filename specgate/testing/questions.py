@@ -22,7 +22,7 @@ _PHASES: Final = (
 
 
 class Question(NamedTuple):
-    """One choice. phase, order, at: where it stands in the row of questions; at: the dimension, element or member."""
+    """One choice. phase, order, at: where it is in the row of questions; at: the dimension, element or member."""
 
     phase: int
     order: int

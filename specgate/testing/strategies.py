@@ -166,7 +166,7 @@ def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:
     """Return a strategy for the same descriptor with sizes unknown or symbolic, or whole shapes unknown.
 
     At least one tensor changes, if there is one with a dimension. A constant's elements go with its shape: where
-    nobody knows the shape, nobody knows them.
+    the shape is unknown, they are unknown.
     """
     names = [n for n, value in descriptor.fields.items() if isinstance(value, TensorDesc)]
 

@@ -67,7 +67,7 @@ def check_at(
 def _rejected(
     descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
 ) -> Verdict:
-    """Return a rejection that is explained when somebody asks why."""
+    """Return a rejection that is explained when its findings are read."""
     target = f"{descriptor.dialect}:{level}"
     return Verdict.unread(target, descriptor.operator, basis, lambda: _explained(descriptor, level, basis, by, device))
 
@@ -108,7 +108,7 @@ def _below(descriptor: Descriptor, level: str) -> bool:
 
 
 def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
-    """Return a descriptor whose inputs and outputs stand in the order of `level`."""
+    """Return a descriptor whose inputs and outputs are in the order of `level`."""
     from specgate.descriptors.positional import relaid  # few operators change that
 
     return relaid(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)

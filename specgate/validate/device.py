@@ -29,7 +29,7 @@ def forget_gates() -> None:
 
 
 def gates(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
-    """Return, for each type that some devices refuse at a level, the capabilities of which one is enough."""
+    """Return, for each type that some devices refuse at a level, the capabilities that allow it (one is enough)."""
     found = _known.get((dialect, level))
     if found is None:
         table = tables(dialect)

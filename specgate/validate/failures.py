@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Failure", "found", "plain"]
 
-#: Integers from here on are told by their length: they cannot all be printed, nor written as JSON.
+#: Integers from here on are described by their length: they cannot all be printed, nor written as JSON.
 PRINTABLE: Final = 10**40
 
 
@@ -53,7 +53,7 @@ class Failure:
 
 
 def found(value: Any) -> Any:
-    """What a descriptor holds where something else belongs: as it is where that is short, else told."""
+    """What a descriptor holds where something else belongs: as it is where that is short, else described."""
     if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < PRINTABLE):
         return value
     return value if isinstance(value, str) and len(value) <= 200 else shown(value, 200)

@@ -71,7 +71,7 @@ def finding(
 
 
 def _asked(level: str, side: Side, dialect: Dialect) -> str:
-    """Say which builds speak for a level that has none."""
+    """Say which builds represent a level that has none."""
     others = dialect.neighbours(level)
     if side == "documented" or others == (level,):
         return ""

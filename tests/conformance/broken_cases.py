@@ -95,7 +95,7 @@ class Known:
     """What is known of broken models that specgate does not reject, and which of it has been met.
 
     gaps: (way, operator or "*") that the tables say are wrong and lint does not find. refused: (operator, way or "*",
-    field or "*") that another implementation refuses. open: (way, operator, field) of which no rule speaks.
+    field or "*") that another implementation refuses. open: (way, operator, field) that no rule covers.
     """
 
     gaps: dict[tuple[str, str], str]

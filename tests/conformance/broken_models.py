@@ -100,7 +100,7 @@ def report(found: Sequence[Case], what: Known, versions: dict[str, str]) -> str:
         "",
         f"Of all {len(everything):,} models above specgate alone rejects {_alone(everything):,}.",
         "",
-        "## What no rule speaks of",
+        "## What no rule covers",
         "",
         "The same ways where specgate does not reject: by name in `onnx_broken.yaml`, with the reason where another",
         "implementation does.",
@@ -173,7 +173,7 @@ def main() -> None:
     parser.add_argument("--results", metavar="FILE", help="keep the cases")
     parser.add_argument("--from", dest="source", metavar="FILE", help="use the cases of an earlier run")
     parser.add_argument("--again", nargs="+", default=[], metavar="OPERATOR", help="judge its nodes anew")
-    parser.add_argument("--open", action="store_true", help="print what no rule speaks of, and write no report")
+    parser.add_argument("--open", action="store_true", help="print what no rule covers, and write no report")
     given = parser.parse_args()
     found = list(kept(given.source)) if given.source else []
     if given.again or not given.source:

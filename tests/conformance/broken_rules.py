@@ -1,6 +1,6 @@
 """Ways to break a node that only its operator's rules can refuse: ranks, sizes, numbers, words, constants, graphs.
 
-As in `broken_ways`; but where no rule speaks of it, the changed node is as good as the one before.
+As in `broken_ways`; but where no rule covers it, the changed node is as good as the one before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A short campaign against each real implementation that can be had; `specgate conform` runs the long ones."""
+"""A short campaign against each real implementation that is available; `specgate conform` runs the long ones."""
 
 from __future__ import annotations
 

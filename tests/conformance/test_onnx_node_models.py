@@ -16,7 +16,7 @@ pytestmark = pytest.mark.oracle
 #: What the models of a release contradict in the newest one, with the reason.
 KNOWN = {"onnx/GroupNormalization/level": "version 18 was withdrawn after releases up to 1.17 had tests of it"}
 #: Nodes of a branch that is never taken and that no runtime could compute: the branch for images splits the five sizes
-#: of a volume into 4 parts, of which inference gives the last a size of -1. ONNX Runtime refuses such a Split when it runs.
+#: of a volume into 4 parts, and inference gives the last a size of -1. ONNX Runtime refuses such a Split when it runs.
 NEVER_RUN = {
     (f"test_affine_grid_3d{how}_expanded", "onnx/Split/count-fits"): "a branch for 2D" for how in ("", "_align_corners")
 }

@@ -75,7 +75,7 @@ def test_every_combination_of_types(level):
     assert computed["reference"] >= 1000
 
 
-#: Operators with a kernel of which the package has no node test of one node.
+#: Operators with a kernel and without a node test of one node in the package.
 WITHOUT_NODE_TEST = {"GlobalLpPool"}
 #: Node tests whose outputs are written down with a few decimals, and how many they miss.
 WRITTEN_DOWN = {"test_averagepool_2d_ceil_last_window_starts_on_pad": 6e-5}

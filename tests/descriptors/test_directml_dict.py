@@ -258,7 +258,7 @@ def test_numbers_of_words(raw: dict[str, Any], wanted: TensorDesc) -> None:
 )
 def test_operator_by_number(kind: Any) -> None:
     assert read({**PLAIN, "type": kind}) == read(PLAIN)
-    assert read_dict({**PLAIN, "type": kind}) == read(PLAIN)  # without being told the dialect
+    assert read_dict({**PLAIN, "type": kind}) == read(PLAIN)  # without being given the dialect
 
 
 def test_every_operator_has_its_number() -> None:

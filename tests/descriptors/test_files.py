@@ -105,7 +105,7 @@ def test_read_one_wants_exactly_one(save):
             "dispatchables/x.Axis: expected an",
         ),
         ('{"op_type": "OneHot",, }', None, "line 1 column 2[14]"),
-        ('{"a": 1, "a": 2}', None, "stands in one object twice"),
+        ('{"a": 1, "a": 2}', None, "is in one object twice"),
         ("[" * 100_000, None, "nested too deeply|not valid JSON"),
         ('{"op_type": 1} /* open', None, "line 1: a comment that begins here is not closed"),
     ],

@@ -258,4 +258,4 @@ def test_examples_survive_being_written(name: str, example: dict[str, Any]) -> N
     written = write_dict(made)
     assert json.loads(json.dumps(written)) == written
     assert read_dict(written, name) == made
-    assert read_dict(written) == made  # its dialect is told from its own words
+    assert read_dict(written) == made  # its dialect is known from its own words

@@ -34,7 +34,7 @@ OPERATORS = [
     for operator in dialect(name).operators
     if "execute" in dialect(name).operator(operator).raw
 ]
-#: Kernels of which no example can be enlarged: their attributes are sizes too.
+#: Kernels whose examples cannot be enlarged: their attributes are sizes too.
 NOT_ENLARGED = {"quantized_add", "remove_dimensions", "slice_counted", "slice_window"}
 measured: set[str] = set()
 
@@ -151,7 +151,7 @@ def test_every_kernel_is_measured():
     assert known - measured <= NOT_ENLARGED
 
 
-#: Small inputs of which large outputs follow: descriptor, arrays.
+#: Small inputs with large outputs: descriptor, arrays.
 GROWING: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "broadcast": ({"op_type": "Pow"}, [np.ones((256, 1)), np.ones((1, 256), "i8")]),
     "broadcast-shift": (

@@ -301,7 +301,7 @@ def test_what_the_reference_evaluator_cannot_compute_is_one_message(save):
 
 
 def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path):
-    """onnx.reference computes Scaler, of which we have no kernel, and not ZipMap."""
+    """onnx.reference computes Scaler, which has no kernel here, and not ZipMap."""
     nodes = [
         helper.make_node("Scaler", ["x"], ["s"], domain="ai.onnx.ml", offset=[0.0, 0.0], scale=[1.0, 1.0]),
         helper.make_node("ZipMap", ["s"], ["y"], domain="ai.onnx.ml", classlabels_int64s=[0, 1]),

@@ -1,4 +1,4 @@
-"""Kernels that serve versions of an operator whose tensors stand in another order or have other names."""
+"""Kernels that serve versions of an operator whose tensors have another order or other names."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_nothing_is_found_but_what_is_not_used(record_property):
         count += 1
         findings = onnx_units(read_model_bytes(data), LintSettings()).findings
         assert {f.id for f in findings} <= UNUSED, (name, findings)
-        if findings and "light" not in name:  # of which the weights are missing
+        if findings and "light" not in name:  # whose weights are missing
             told += len(findings)
             onnx.checker.check_model(without(onnx.ModelProto.FromString(data), findings))
     record_property("models", count)

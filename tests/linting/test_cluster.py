@@ -57,7 +57,7 @@ def local_cluster(workers: int, folder: Path) -> Iterator[Any]:
 
 
 def registry(folder: Path, count: int) -> list[str]:
-    """Models in a folder, the fourth of which is none."""
+    """Models in a folder; the fourth file is none."""
     (folder / "models").mkdir()
     names = [f"models/{number:04}.onnx" for number in range(count)]
     for name in names:
@@ -158,7 +158,7 @@ def test_no_cluster_is_one_message(
     "address", ["foo", "", "foo:abc", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:1", "nonsense://x:1", "inproc://1"]
 )
 def test_a_wrong_address_is_one_message_and_the_program_ends(address: str, tmp_path: Path) -> None:
-    """In a process of its own: a client that is half made speaks up when the interpreter ends."""
+    """In a process of its own: a client that is half made complains when the interpreter ends."""
     code = (
         "import sys\nfrom specgate.linting import cluster\ncluster._SECONDS = 0.5\n"
         "from specgate.cli import main\nsys.exit(main(sys.argv[1:]))\n"

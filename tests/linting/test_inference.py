@@ -35,7 +35,7 @@ def constants():
 
 
 def hidden(*more, shape=("batch", 3), outputs=("hot",), **graph_parts):
-    """Return a model whose OneHot reads a value of which the file does not say the type."""
+    """Return a model whose OneHot reads a value whose type the file does not state."""
     nodes = [helper.make_node("Cast", ["x"], ["ids"], to=INT64), one_hot_of("ids"), *more]
     body = graph(nodes, [info("x", shape)], [bare(name) for name in outputs], constants(), **graph_parts)
     return model(body, opsets=ML if any(node.domain for node in more) else ML[:1])

@@ -1,4 +1,4 @@
-"""Names in ONNX models: read before they are there, given twice, hidden, or read by nobody."""
+"""Names in ONNX models: read before they are there, given twice, hidden, or never read."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ CASES = {
         [("cycle", "error")],
         False,
     ),
-    "nobody gives it": (model(graph([relu("q", "y")], [])), [("name-undefined", "error")], False),
+    "nothing gives it": (model(graph([relu("q", "y")], [])), [("name-undefined", "error")], False),
     "no such output": (
         model(graph([relu("x", "y")], ["x"], ["y", "q"])),
         [("output-undefined", "error")],

@@ -63,7 +63,7 @@ CASES = {
         False,
     ),
     "two functions of one name": (calling(GOOD, GOOD), [("function-duplicate", "error")], False),
-    "a function that nobody calls": (
+    "a function that is never called": (
         model(graph([relu("x", "y")]), functions=[GOOD], opsets=[("", 17), ("d", 1)]),
         [("opset-unused", "note"), ("function-unused", "note")],
         True,

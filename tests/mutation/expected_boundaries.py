@@ -33,7 +33,7 @@ NO_OUTPUT: Final[dict[str, Any]] = {"outputs": []}
 DEPTH: Final[dict[str, Any]] = {"elem_type": "INT64", "shape": []}
 
 BOUNDARIES: Final[list[Case]] = [
-    # 1 to 8 dimensions from 3.0 on; the dimension limit speaks before the row
+    # 1 to 8 dimensions from 3.0 on; the dimension limit refuses before the row
     _directml(_sizes([1], [2], [4], 0), at="3.0"),
     _directml(_sizes([1] * 8, [1] * 7 + [2], [1] * 7 + [4], 7), at="3.0"),
     _directml(_sizes([], [], [], 0), "tensor/dimension-count", "ONE_HOT/axis-range", "ONE_HOT/two-values"),

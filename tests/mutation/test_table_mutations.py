@@ -147,7 +147,7 @@ def laws(spec: OperatorSpec) -> str | None:
 
 
 def executes(descriptor, level: str) -> bool | None:
-    """Whether the executor computes it; None where no array can be had for it."""
+    """Whether the executor computes it; None where no arrays are available for it."""
     from hypothesis.errors import NonInteractiveExampleWarning
 
     try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-#: A host in Python: what it answers stands in the question's first size, so that tests can make it misbehave.
+#: A host in Python: what it answers is in the question's first size, so that tests can make it misbehave.
 FAKE_HOST = """
     import os, struct, sys, time
     REPLIES = {SIZES}

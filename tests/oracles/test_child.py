@@ -16,7 +16,7 @@ from specgate.oracles.child import Child
 
 SLOW = 0.3  # seconds
 
-#: What a question brings about stands in it.
+#: What a question brings about is in it.
 SCRATCH = """
     import os, sys, time
 

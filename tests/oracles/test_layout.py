@@ -52,7 +52,7 @@ def test_gaps_hold_the_filling():
 
 def test_elements_that_share_memory_must_be_equal():
     shared = tensor("INT32", [2, 2], (0, 1))
-    with pytest.raises(InputError, match="elements that the strides lay upon each other differ"):
+    with pytest.raises(InputError, match="elements that share a place by their strides differ"):
         lay_out(np.array([[1, 2], [3, 4]], np.int32), shared, 8, 0, "x")
     settled = read_out(np.array([[1, 2], [3, 4]], np.int32), shared, "x")
     assert settled.tolist() == [[3, 4], [3, 4]]

@@ -1,4 +1,4 @@
-"""Descriptors as one-node models in plain values: what is said, what stands in, what cannot be said."""
+"""Descriptors as one-node models in plain values: what is said, what is replaced, what cannot be said."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def oracle():
 
 @pytest.fixture
 def marked(tmp_path, monkeypatch):
-    """Give an oracle whose process can be told to die or to hang."""
+    """Give an oracle whose process can be made to die or to hang."""
     (tmp_path / "marked_openvino.py").write_text(textwrap.dedent(MARKED), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(openvino_oracle, "_CHILD", "marked_openvino")

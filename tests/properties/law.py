@@ -89,7 +89,7 @@ def cases_of(
 
 
 def _laid_out_for_nothing(spec: OperatorSpec, descriptor: Descriptor) -> bool:
-    """Return whether a tensor has a memory layout, of which only dialects with rules for tensors know anything."""
+    """Return whether a tensor has a memory layout, which only dialects with rules for tensors know."""
     if spec.dialect.raw.get("tensor", {}).get("rules"):
         return False
     return any(t.strides is not None or t.size_in_bytes is not None for _, t in descriptor.tensors())

@@ -26,11 +26,11 @@ CHOSEN: Final = {
     "directml": ("ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "PADDING1"),
     "onnx": ("OneHot", "Concat", "Reshape", "If", "ai.onnx.ml.Binarizer"),
 }
-#: Those of which every level that differs is taken; of the others the first and the last.
+#: Of these every level that differs is taken; of the others the first and the last.
 THOROUGH: Final = ("ONE_HOT", "OneHot")
 
 
-#: Whoever brings tables of their own means those.
+#: With tables of one's own, all of those are meant.
 ALL: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or bool(os.environ.get("SPECGATE_SPECS"))
 
 

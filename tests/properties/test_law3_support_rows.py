@@ -26,7 +26,7 @@ def cell_ids(case: Case) -> list[str]:
     return [found for found in finding_ids(*case) if found.rpartition(".")[2] in CELLS]
 
 
-#: Those of which some cell limits something; whether it can be broken alone takes a search.
+#: Those where some cell limits something; whether it can be broken alone takes a search.
 LIMITED = [
     case for case in chosen_cases()
     if any(aim.kind in CELLS for aim in broken_descriptors(spec_of(case), case.level).aims.values())
@@ -83,5 +83,5 @@ def test_some_level_accepts_it_or_no_level_has_the_row(case: Case, data: st.Data
             for level in spec.levels
             if not any(refuses(spec, broken.descriptor, level, f) for f in verdict.findings)
         ]
-        # Where every row-bound finding is lifted, nothing else may stand in the way.
+        # Where every row-bound finding is lifted, nothing else may prevent it.
         assert {finding.levels for finding in verdict.findings} == {tuple(lifted)}

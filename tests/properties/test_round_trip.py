@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def settled(descriptor: Descriptor) -> Descriptor:
-    """Return it without what tensors by position cannot tell: an empty list of them from none, and where it was read."""
+    """Return it without what tensors by position cannot show: whether their list is empty or absent, and where it was read."""
     fields = descriptor.fields
     if descriptor.dialect != "directml":
         infos = dialect(descriptor.dialect).operator(descriptor.operator).fields

@@ -121,7 +121,7 @@ def test_every_rule_and_row_is_reached_at_some_level(dialect: str, operator: str
     shown = {breaks for breaks in possible if breaks.rpartition("/")[2] in spec.raw.get("counterexamples", {})}
     # What a dialect's reader refuses as unusable never becomes a descriptor, so no check can find it.
     unreadable = {breaks for breaks in possible if breaks.endswith(("unknown-attribute", ".wrong-kind"))}
-    # What moves from an attribute to an input is not told apart by its place.
+    # What moves from an attribute to an input is not distinguished by its place.
     moved = {breaks for breaks in possible if breaks.endswith(".exists") and not steady(spec)}
     reached = set(broken_descriptors(spec, mine[0].level).ids)
     unreadable = set() if unreadable & reached else unreadable  # a reader refuses all of them or none

@@ -74,7 +74,7 @@ def expected(model: onnx.ModelProto, targets: Sequence[Target]) -> Counter[Expec
 
 
 def _imports(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
-    """What the file imports for nothing, or of somebody else."""
+    """What the file imports for nothing, or of another vendor."""
     used = {node.domain for node in nodes(model.graph)}
     if any(domain and domain not in used for domain in imports(model)):
         yield "onnx/model/opset-unused", "note"

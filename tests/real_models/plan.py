@@ -40,7 +40,7 @@ EXPORTS: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "branching": {"dynamo": (18, 21, 23)},
 }
 
-#: What is made of which of them, see `derive`; a way to another opset is there where onnx has it.
+#: What is made from each of them, see `derive`; a way to another opset is there where onnx has it.
 DERIVED: Final[dict[str, tuple[str, ...]]] = {
     "resnet-trace-9": ("to-7", "to-8", "to-13", "to-17", "to-21", "to-28"),
     "resnet-trace-13": ("qdq", "qdq-by-channel", "basic", "to-18"),

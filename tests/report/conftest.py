@@ -104,7 +104,7 @@ def sarif_errors() -> Callable[[Any], list[str]]:
         rows = database.execute(
             "SELECT value FROM responses WHERE instr(value, ?) > 0", (b'"' + title + b'"',)
         ).fetchall()
-    # Each value is a pickled HTTP response; its body stands in it as it came.
+    # Each value is a pickled HTTP response; its body is in it as it came.
     bodies = [row[row.index(b"{", max(row.index(title) - 200, 0)) :] for (row,) in rows]
     schema, _ = json.JSONDecoder().raw_decode(bodies[0].decode("utf-8", "replace"))
     # Errata 01 asks of a region that it says where it begins; the package has the schema without errata.

@@ -17,7 +17,7 @@ def loaded(report: Report) -> dict[str, Any]:
     return document
 
 
-#: Changing how fingerprints are made would bring back every alert that somebody has dismissed.
+#: Changing how fingerprints are made would bring back every alert that was dismissed.
 PRINTS = [
     "d3a5f4cc6b9ce7ff6c981f73dfc39785",
     "cfe216506534dc7588e54fbb6a47daf4",

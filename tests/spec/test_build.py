@@ -190,7 +190,7 @@ def test_mistakes_of_all_files_at_once(problems) -> None:
 
 def test_the_same_operator_in_two_files(problems) -> None:
     assert problems(operators__again_yaml=OPERATOR) == [
-        "operators/copy.yaml:1: operator: 'COPY' stands in operators/again.yaml too"
+        "operators/copy.yaml:1: operator: 'COPY' is in operators/again.yaml too"
     ]
 
 

@@ -1,4 +1,4 @@
-"""A family's file gives its operators what they share; what is wrong with it is told where it stands, once."""
+"""A family's file gives its operators what they share; what is wrong with it is reported at its place, once."""
 
 from __future__ import annotations
 

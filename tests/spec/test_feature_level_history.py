@@ -72,7 +72,7 @@ def statements(entry: Any) -> list[dict[str, Any]]:
 
 
 def meant(statement: Mapping[str, Any], found: Iterable[Gain]) -> set[Gain]:
-    """The gains that a statement speaks of."""
+    """The gains that a statement names."""
     kinds = {"integers": {"types"}, "types-or-ranks": {"types", "ranks"}}.get(statement["what"], {statement["what"]})
     of, takes = statement.get("of"), statement.get("takes")
     when = {word for values in statement.get("when", {}).values() for word in values}

@@ -1,4 +1,4 @@
-"""What a device lacks is a note while it is not known, and a finding where it is told."""
+"""What a device lacks is a note while it is not known, and a finding where it is given."""
 
 from __future__ import annotations
 

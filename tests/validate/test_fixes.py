@@ -91,7 +91,7 @@ A, B, IMAGE, KERNEL = ("FLOAT", [2, 3]), ("FLOAT", [4]), ("FLOAT", [1, 3, 8, 8])
 FIXES: dict[str, tuple[dict[str, Any], str]] = {
     "sizes that broadcast": (node("Add", [A, B], [A]), "give dimension -1 of B the size 3 or 1"),
     "the narrower type is cast": (node("Add", [A, ("FLOAT16", [3])], [A]), "cast B to FLOAT"),
-    "be it the first one": (node("Add", [("FLOAT16", [3]), A], [("FLOAT16", [2, 3])]), "cast A to FLOAT"),
+    "even the first one": (node("Add", [("FLOAT16", [3]), A], [("FLOAT16", [2, 3])]), "cast A to FLOAT"),
     "type of an output": (node("Relu", [A], [("DOUBLE", [2, 3])]), "give Y the type FLOAT"),
     "range of an attribute": (node("Softmax", [A], [A], axis=5), "set axis to a value from -2 to 1"),
     "element of an attribute": (

@@ -155,7 +155,7 @@ def test_an_open_rule_of_the_page_does_not_hide_the_failing_one_of_builds(scratc
     scratch(
         gate="""\
 operator: GATE
-summary: Has a rule of which page and builds have different ideas.
+summary: Has a rule on which page and builds disagree.
 source: [{page: own}]
 fields: {InputTensor: {kind: input}}
 support: {"1.0": {}}

@@ -1,4 +1,4 @@
-"""A rejection is explained when somebody reads why, and then says what it would have said at once."""
+"""A rejection is explained when its findings are read, and then says what it would have said at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes that number the element types: read by word or number, told by their words."""
+"""Attributes that number the element types: read by word or number, reported by word."""
 
 from __future__ import annotations
 

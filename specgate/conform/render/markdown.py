@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _TEXT_LIMIT: Final = 400
-#: More rows than this nobody reads; more classes are told by their operator.
+#: More rows than this are too many to read; more classes are reported by operator.
 _MANY: Final = 400
 _RARELY: Final = 5
 _WORDS: Final = (
@@ -178,7 +178,7 @@ def _differences(result: Result) -> list[str]:
 
 
 def _by_operator(found: list[Difference]) -> list[str]:
-    """Return a table of how many classes each operator has, and of which findings; ``--format json`` has them all."""
+    """Return a table of how many classes each operator has, and their findings; ``--format json`` has them all."""
     groups: dict[str, list[Difference]] = {}
     for difference in sorted(found, key=lambda d: natural(d.operator)):
         groups.setdefault(difference.operator, []).append(difference)

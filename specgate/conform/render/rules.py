@@ -27,7 +27,7 @@ _WHY: Final = {
 class Lack:
     """The levels at which a rule lacks the same cases: ``("rejecting", "oracle")``.
 
-    explained: the oracle case is lacking because nobody can be asked, or because builds are known not to object.
+    explained: the oracle case is lacking because there is no oracle to ask, or because builds are known not to object.
     """
 
     cases: tuple[str, ...]

@@ -74,8 +74,8 @@ KERNELS: Final[dict[str, str]] = {
     "one_hot": "specgate.execution.kernels.one_hot",
     **{name: f"{_HERE}.{module}" for module, names in _MODULES.items() for name in names},
 }
-#: Kernels that sum many terms. In which order an implementation does so is its own affair, and with it which partial
-#: sums overflow, and what is lost of a small term beside a large one.
+#: Kernels that sum many terms. The order is up to the implementation, and with it which partial sums overflow, and what
+#: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
     "attention", "average_pool", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate",
     "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "norm_of_windows",

@@ -134,7 +134,7 @@ def unary(
 ) -> Callable[..., NDArray[Any]]:
     """Return the kernel of a function of floats, with an optional scale and bias that come first.
 
-    single_steps: `function` is arithmetic, each step of which is rounded to float32; else it is computed in float64.
+    single_steps: `function` is arithmetic, each step is rounded to float32; else it is computed in float64.
     """
 
     def kernel(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:

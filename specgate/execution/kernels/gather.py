@@ -26,7 +26,7 @@ def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dime
     rank = inputs.ndim
     check_axis(axis, rank, "gather")
     if indices.ndim != rank or not 0 <= index_dimensions <= rank:
-        raise InputError(f"gather: expected indices of {rank} dimensions, of which {index_dimensions} count, found "
+        raise InputError(f"gather: expected indices of {rank} dimensions ({index_dimensions} of them count), found "
                          f"{indices.ndim}")  # fmt: skip
     chosen = _counted(indices, index_dimensions, "indices")
     shape = (*inputs.shape[:axis], *chosen.shape, *inputs.shape[axis + 1 :])

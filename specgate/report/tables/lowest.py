@@ -30,7 +30,7 @@ def minimum_text(found: Minimum, table: Dialect, operator: str, width: int) -> s
     return "\n".join(lines) + "\n"
 
 
-_HERE = "\0"  # stands in a message for the level that was judged
+_HERE = "\0"  # placeholder in a message for the level that was judged
 
 
 def _spans(found: Minimum, table: Dialect) -> list[tuple[list[str], list[tuple[str, str]]]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["legend", "matrix"]
 
-#: A cell's sign and words by its class: they tell apart what the colours do.
+#: A cell's sign and words by its class: they distinguish what the colours do.
 _SIGNS: Final = {"absent": ("", "not there"), "limited": ("◐", "there"), "full": ("●", "as much as the newest level")}
 _STEPS: Final = {"new": ("+", "new"), "changed": ("Δ", "changed here")}
 

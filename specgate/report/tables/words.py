@@ -79,7 +79,7 @@ def short_names(table: Mapping[str, Any]) -> dict[str, str]:
 
 
 def limited_attributes(table: Mapping[str, Any]) -> set[str]:
-    """Return the attributes that a support row speaks of: not those that have all their words in every row."""
+    """Return the attributes that a support row limits: not those that have all their words in every row."""
     return {
         name
         for row in table["rows"]
