@@ -108,7 +108,7 @@ def test_a_kernel_that_takes_long_ends(case):
     begun = time.monotonic()
     with pytest.raises(InputError, match=r"takes longer than the limit of 0.05 seconds \(max_seconds\)"):
         specgate.execute(descriptor, arrays, max_seconds=0.05)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < SOON
 
 
 def test_a_chain_of_nodes_ends_between_them(save):

@@ -42,8 +42,7 @@ def refuses(spec: OperatorSpec, descriptor: Descriptor, level: str, finding: Fin
     resolved = spec.resolve(level)
     assert resolved is not None  # a level of the operator
     field = re.split(r"[.\[]", finding.where)[0]
-    known, held = ({info.vendor_name for info in fields.values()} for fields in (spec.fields, resolved.fields))
-    if field in known - held:
+    if field in spec.fields and field not in resolved.fields:
         return True
     return finding.id in {name for name, where in ids_at(descriptor, level) if where == finding.where}
 
