@@ -237,6 +237,16 @@ def test_what_no_output_needs_is_told_in_any_order(turned):
     assert unused == {"'c'", "'d'", "'e'"}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_input_that_is_left_out_needs_no_output_that_is(turned):
+    dropped = helper.make_node("Dropout", ["x"], ["u", ""])
+    clipped = helper.make_node("Clip", ["x", "", "m"], ["y"])
+    nodes = [dropped, clipped]
+    made = model(graph(nodes[::-1] if turned else nodes, ["x", "m"]))
+    unused = [f.message for f in specgate.lint(made, ["onnx:17"]).findings if "node-unused" in f.id]
+    assert unused == ["no output of the graph is computed from 'u'"]
+
+
 def test_a_node_that_a_subgraph_reads_before_it_is_needed():
     inside = inner(relu("late", "w"))
     made = with_branches(inside, inner(relu("x", "w")))
