@@ -35,7 +35,7 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
     if slash and is_dialect(said.lower()):
         name, within = rest, said.lower()
     plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
-    tables = [dialect(d) for d in dialect_names() if within in {None, d}]
+    tables = [dialect(d) for d in (dialect_names() if within is None else (within,))]
     exact = [table.operator(plain) for table in tables if plain in table.raw["operators"]]
     wanted = _folded(plain)
     loose = [t.operator(op) for t in tables for op in t.operators if _folded(op) == wanted]

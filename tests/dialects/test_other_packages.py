@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.paths import DATA
+from tests.paths import DATA, copy_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,3 +114,16 @@ def test_a_package_that_is_broken_is_named(tmp_path, code, message) -> None:
     (tmp_path / "bad-1.0.dist-info" / "entry_points.txt").write_text("[specgate.dialects]\nbad = bad:Dialect\n")
     (tmp_path / "bad.py").write_text(code + "\n")
     assert message in specgate("targets", "bad", folder=tmp_path, code=2)
+
+
+def test_tables_that_a_folder_brings_alone_are_shown(tmp_path) -> None:
+    """Without a package nothing reads its descriptors."""
+    source = DATA / "tinynet" / "tinynet" / "specs" / "tinynet"
+    copy_tree(source, tmp_path / "toy")
+    for file in (tmp_path / "toy").glob("*.yaml"):
+        file.write_text(file.read_text(encoding="utf-8").replace("dialect: tinynet", "dialect: toy"), encoding="utf-8")
+    folder = DATA  # on which there is no package
+    shown = specgate("--specs", str(tmp_path), "support", "Flip", "--target", "toy:v2", folder=folder)
+    assert "* v2..v3 <- this target" in shown
+    missing = specgate("--specs", str(tmp_path), "support", "Nope", "--target", "toy:v2", folder=folder, code=2)
+    assert "toy has no table for 'Nope'" in missing
