@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.errors import NoKernel
 from specgate.execution.types import numpy_type
+from specgate.spec.store import spec_folders
 from specgate.spec.tables import dialect
 from specgate.testing import Case, cases, operators
 
@@ -30,8 +31,9 @@ CHOSEN: Final = {
 THOROUGH: Final = ("ONE_HOT", "OneHot")
 
 
-#: With tables of one's own, all of those are meant.
-ALL: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or bool(os.environ.get("SPECGATE_SPECS"))
+#: Spec folders beside the shipped tables: then their operators alone are meant, and all of them.
+OWN: Final = tuple(map(str, spec_folders()))
+ALL: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or bool(OWN)
 
 
 def shown_operators() -> list[tuple[str, str]]:
@@ -41,6 +43,8 @@ def shown_operators() -> list[tuple[str, str]]:
 
 def chosen_operators() -> list[tuple[str, str]]:
     """Return (dialect, operator) of those that the properties run over."""
+    if OWN:
+        return [key for key in shown_operators() if str(dialect(key[0]).raw["files"].get(key[1])).startswith(OWN)]
     if ALL:
         return shown_operators()
     return [(name, operator) for name, operator in shown_operators() if operator in CHOSEN.get(name, (operator,))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, note
@@ -15,6 +16,8 @@ from specgate.validate.explain import explain_at
 from tests.properties.support import chosen_cases, resolved_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Side
     from specgate.verdict import Basis
@@ -26,12 +29,16 @@ SIDES: dict[Basis, list[Side]] = {
 }
 
 
+@cache
+def compiled(case: Case, side: Side) -> Callable[[Mapping[str, Any]], bool]:
+    return compile_resolved(resolved_of(case, side))
+
+
 def agree(descriptor: Descriptor, case: Case) -> None:
     failures = {side: explain_at(descriptor, resolved_of(case, side)) for side in SIDES["both"]}
     for side, found in failures.items():
         if descriptor.plain:
-            fast = compile_resolved(resolved_of(case, side))
-            assert fast(descriptor.fields) is (not found), side
+            assert compiled(case, side)(descriptor.fields) is (not found), side
     for basis, sides in SIDES.items():
         found = [failure for side in sides for failure in failures[side]]
         expected = False if any(not f.unknown for f in found) else None if found else True
