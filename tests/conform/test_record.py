@@ -19,7 +19,7 @@ from tests.paths import SPECS
 def proposed(monkeypatch):
     """Return the patch for a campaign against a made-up implementation."""
 
-    def made(differs, *, names=("linux",), levels=("4.1",), cases=150):
+    def made(differs, *, names=("linux",), levels=("4.1",), cases=100):
         opening = lambda d: SimpleNamespace(oracle=lambda level: Fake(d, level, differs, names))  # noqa: E731
         monkeypatch.setattr(work, "package", opening)
         monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda levels: (list(levels), [])))

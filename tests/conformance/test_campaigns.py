@@ -45,7 +45,7 @@ def test_onnx(level):
     missing = [name for name in ("onnx", "onnxruntime") if importlib.util.find_spec(name) is None]
     if missing:
         pytest.skip(f"{missing} not installed: pip install 'specgate-ml[oracles]'")
-    _campaign(Plan("onnx", operators=("OneHot",), levels=(level,), cases=200, seed=1), taken=0.3)
+    _campaign(Plan("onnx", operators=("OneHot",), levels=(level,), cases=120, seed=1), taken=0.3)
 
 
 @pytest.mark.skipif(not NIGHTLY, reason="all ONNX operators take half an hour: HYPOTHESIS_PROFILE=nightly")
@@ -66,7 +66,7 @@ def test_every_onnx_operator(operator):
 def test_openvino(level):
     if importlib.util.find_spec("openvino") is None:
         pytest.skip("openvino not installed: pip install 'specgate-ml[oracles]'")
-    _campaign(Plan("openvino", levels=(level,), cases=200, seed=1), taken=0.3)
+    _campaign(Plan("openvino", levels=(level,), cases=120, seed=1), taken=0.3)
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +84,7 @@ def directml_levels():
 def test_directml(level, directml_levels):
     if level not in directml_levels:
         pytest.skip(f"DirectML {level} is not installed: specgate oracle install directml --levels all")
-    _campaign(Plan("directml", operators=("ONE_HOT",), levels=(level,), cases=300, seed=1), taken=0.2)
+    _campaign(Plan("directml", operators=("ONE_HOT",), levels=(level,), cases=150, seed=1), taken=0.2)
 
 
 @pytest.mark.parametrize("level", EVERY_OPERATOR_AT)
