@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from specgate.dialects.base import DialectPackage
 
@@ -75,19 +75,16 @@ def package(name: str) -> DialectPackage:
     return loaded
 
 
-def packages(names: Iterable[str] | None = None) -> Iterator[DialectPackage]:
-    """Yield dialects, all of them by default; loaded one by one."""
-    for name in dialect_names() if names is None else names:
-        yield package(name)
+def packages() -> Iterator[DialectPackage]:
+    """Yield all dialects, loaded one by one: those of other packages are looked up behind the shipped ones."""
+    yield from map(package, _SHIPPED)
+    yield from map(package, sorted(_installed()))
 
 
 def package_of(path: str) -> DialectPackage:
     """Return the dialect of a model file, by its suffix; any other file is expected to be an ONNX model."""
     lowered = path.lower()
-    for name in SHIPPED:
-        if lowered.endswith(package(name).suffixes):
-            return package(name)
-    return next((one for one in packages(sorted(_installed())) if lowered.endswith(one.suffixes)), package("onnx"))
+    return next((one for one in packages() if lowered.endswith(one.suffixes)), package("onnx"))
 
 
 def model_suffixes() -> tuple[str, ...]:

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from specgate.dialects.base import DialectPackage
+from specgate.dialects.shipped import Shipped
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Oracle, ValuesSide
 
 __all__ = ["DirectML"]
 
 
-class DirectML(DialectPackage):
+class DirectML(Shipped):
     """See `DialectPackage`."""
 
     name = "directml"
     shape = 'DirectML ("type", "desc")'
-
-    def recognises(self, data: Mapping[str, Any]) -> bool:
-        from specgate.descriptors.directml import is_descriptor
-
-        return is_descriptor(data)
-
-    def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
-        from specgate.descriptors.directml import read
-
-        return read(data, place)
-
-    def write(self, descriptor: Descriptor) -> dict[str, Any]:
-        from specgate.descriptors.directml import write
-
-        return write(descriptor)
 
     def oracle(self, level: str) -> Oracle:
         from specgate.oracles.directml_sides import Builds

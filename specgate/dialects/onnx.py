@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from specgate.dialects.base import DialectPackage
-from specgate.dialects.installed import finished_levels, need
+from specgate.dialects.shipped import Packaged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
-    from specgate.oracles.protocol import Oracle, ValuesSide
-    from specgate.spec.forms import FieldInfo
+    from specgate.oracles.protocol import Oracle
 
 __all__ = ["ONNX"]
 
 
-class ONNX(DialectPackage):
+class ONNX(Packaged):
     """See `DialectPackage`."""
 
     name = "onnx"
     shape = 'ONNX ("op_type")'
     suffixes = (".onnx",)
-
-    def recognises(self, data: Mapping[str, Any]) -> bool:
-        from specgate.descriptors.onnx import is_descriptor
-
-        return is_descriptor(data)
-
-    def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
-        from specgate.descriptors.onnx import read
-
-        return read(data, place)
-
-    def write(self, descriptor: Descriptor) -> dict[str, Any]:
-        from specgate.descriptors.onnx import write
-
-        return write(descriptor)
-
-    def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
-        from specgate.descriptors.onnx import attribute_value
-
-        return attribute_value(info, raw)
+    implementations = ("onnx", "onnxruntime")
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
         from specgate.linting.onnx_graph import onnx_units
@@ -52,14 +28,7 @@ class ONNX(DialectPackage):
 
         return onnx_units(read_model(path), settings)
 
-    def oracle(self, level: str) -> Oracle:
-        need("onnx", "onnxruntime")
+    def opened(self, level: str) -> Oracle:
         from specgate.oracles.onnx_oracle import ONNXOracle
 
         return ONNXOracle(level)
-
-    def values(self, level: str) -> ValuesSide:
-        return self.oracle(level)  # type: ignore[return-value]  # both protocols in one class
-
-    def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
-        return finished_levels(self.name, levels)

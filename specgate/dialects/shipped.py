@@ -1,0 +1,72 @@
+"""What the shipped dialects have in common."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from specgate.dialects.base import DialectPackage
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.oracles.protocol import Oracle, ValuesSide
+    from specgate.spec.forms import FieldInfo
+
+__all__ = ["Packaged", "Shipped"]
+
+
+class Shipped(DialectPackage):
+    """A dialect whose descriptors are read by the module of its name in `specgate.descriptors`."""
+
+    @property
+    def _reader(self) -> Any:
+        return importlib.import_module(f"specgate.descriptors.{self.name}")
+
+    def recognises(self, data: Mapping[str, Any]) -> bool:
+        found: bool = self._reader.is_descriptor(data)
+        return found
+
+    def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
+        descriptor: Descriptor = self._reader.read(data, place)
+        return descriptor
+
+    def write(self, descriptor: Descriptor) -> dict[str, Any]:
+        written: dict[str, Any] = self._reader.write(descriptor)
+        return written
+
+    def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
+        return self._reader.attribute_value(info, raw)
+
+
+class Packaged(Shipped):
+    """One whose implementations are Python packages, one oracle for verdicts and values.
+
+    implementations: the packages that must be installed.
+    """
+
+    implementations: ClassVar[tuple[str, ...]]
+
+    def opened(self, level: str) -> Oracle:
+        """Return the oracle, where all packages are installed."""
+        raise NotImplementedError
+
+    def oracle(self, level: str) -> Oracle:
+        missing = [name for name in self.implementations if importlib.util.find_spec(name) is None]
+        if missing:
+            raise InputError(f"{' and '.join(missing)} cannot be imported: pip install 'specgate-ml[oracles]'")
+        return self.opened(level)
+
+    def values(self, level: str) -> ValuesSide:
+        return self.oracle(level)  # type: ignore[return-value]  # both protocols in one class
+
+    def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
+        from specgate.spec.tables import dialect
+
+        known = dialect(self.name).raw["levels"]["levels"]
+        unfinished = [level for level in levels if known[level].get("unfinished")]
+        skipped = [f"{self.name}:{level}: no release has it complete" for level in unfinished]
+        return [level for level in levels if level not in unfinished], skipped
