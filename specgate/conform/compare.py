@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.rules.compile import compile_resolved
-from specgate.validate.cases import compile_cases
+from specgate.validate.check import compiled
 from specgate.validate.explain import explain_at
 from specgate.validate.message import rule_id
 
@@ -68,7 +67,7 @@ def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
         return False
     known = _fast.get(id(resolved))
     if known is None:
-        known = _fast[id(resolved)] = resolved, (compile_cases if resolved.cases else compile_resolved)(resolved)
+        known = _fast[id(resolved)] = resolved, compiled(resolved)
     return known[1](descriptor.fields)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["accepts", "check_at", "check_for", "forget"]
+__all__ = ["accepts", "check_at", "check_for", "compiled", "forget"]
 
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
@@ -161,11 +161,12 @@ def _compile(
     key = (dialect, operator, first.content, last.content)
     found = _shared.get(key)
     if found is None:
-        found = _shared[key] = _compiled(first if first.key == last.key else _stricter(first, last))
+        found = _shared[key] = compiled(first if first.key == last.key else _stricter(first, last))
     return found
 
 
-def _compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
+def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
+    """Return `f(fields) -> bool` of what a level takes, whether its rows depend on the descriptor or not."""
     if resolved.cases:
         from specgate.validate.cases import compile_cases  # few operators have any
 

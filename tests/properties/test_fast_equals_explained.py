@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from specgate.rules.compile import compile_resolved
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing, with_unknown_sizes
-from specgate.validate.cases import compile_cases
-from specgate.validate.check import check_at
+from specgate.validate.check import check_at, compiled
 from specgate.validate.explain import explain_at
 from tests.properties.support import chosen_cases, resolved_of
 
@@ -31,9 +29,8 @@ SIDES: dict[Basis, list[Side]] = {
 
 
 @cache
-def compiled(case: Case, side: Side) -> Callable[[Mapping[str, Any]], bool]:
-    resolved = resolved_of(case, side)
-    return (compile_cases if resolved.cases else compile_resolved)(resolved)
+def fast_of(case: Case, side: Side) -> Callable[[Mapping[str, Any]], bool]:
+    return compiled(resolved_of(case, side))
 
 
 def agree(descriptor: Descriptor, case: Case, explained: Basis) -> None:
@@ -41,7 +38,7 @@ def agree(descriptor: Descriptor, case: Case, explained: Basis) -> None:
     failures = {side: explain_at(descriptor, resolved_of(case, side)) for side in SIDES["both"]}
     for side, found in failures.items():
         if descriptor.plain:
-            assert compiled(case, side)(descriptor.fields) is (not found), side
+            assert fast_of(case, side)(descriptor.fields) is (not found), side
     for basis, sides in SIDES.items():
         found = [failure for side in sides for failure in failures[side]]
         expected = False if any(not f.unknown for f in found) else None if found else True
