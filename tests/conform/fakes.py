@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from specgate.conform import campaign, work
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.oracles.protocol import Reply
 from specgate.validate.check import check_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import pytest
+
+
+def put_in_place(monkeypatch: pytest.MonkeyPatch, opening: Callable[[str, str], Any]) -> None:
+    """Let campaigns ask what `opening` makes for a dialect and a level, at every level."""
+    monkeypatch.setattr(work, "package", lambda dialect: SimpleNamespace(oracle=partial(opening, dialect)))
+    monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda levels: (list(levels), [])))
 
 
 class Fake:

@@ -1,4 +1,3 @@
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +8,7 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
 from specgate.oracles.protocol import Reply
 from specgate.validate.check import check_at
-from tests.conform.fakes import Fake, refuses_type
+from tests.conform.fakes import Fake, put_in_place, refuses_type
 
 
 @pytest.fixture
@@ -22,8 +21,7 @@ def asked(monkeypatch):
             opened.append(make(dialect, level))
             return opened[-1]
 
-        monkeypatch.setattr(work, "package", lambda d: SimpleNamespace(oracle=partial(opening, d)))
-        monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda levels: (list(levels), [])))
+        put_in_place(monkeypatch, opening)
         return opened
 
     yield choose

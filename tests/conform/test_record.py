@@ -1,17 +1,16 @@
 import shutil
 import subprocess
-from types import SimpleNamespace
 
 import pytest
 
-from specgate.conform import campaign, work
+from specgate.conform import work
 from specgate.conform.campaign import Plan, run
 from specgate.conform.record import propose
 from specgate.descriptors.core import TensorDesc
 from specgate.oracles.protocol import Reply
 from specgate.spec.build import build_dialect
 from specgate.spec.tables import dialect
-from tests.conform.fakes import Fake, refuses_type
+from tests.conform.fakes import Fake, put_in_place, refuses_type
 from tests.paths import SPECS
 
 
@@ -20,9 +19,7 @@ def proposed(monkeypatch):
     """Return the patch for a campaign against a made-up implementation."""
 
     def made(differs, *, names=("linux",), levels=("4.1",), cases=100):
-        opening = lambda d: SimpleNamespace(oracle=lambda level: Fake(d, level, differs, names))  # noqa: E731
-        monkeypatch.setattr(work, "package", opening)
-        monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda levels: (list(levels), [])))
+        put_in_place(monkeypatch, lambda d, level: Fake(d, level, differs, names))
         return propose(run(Plan("directml", operators=("ONE_HOT",), levels=levels, cases=cases)))
 
     yield made

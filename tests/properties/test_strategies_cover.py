@@ -6,6 +6,7 @@ Coverage over rules and rows, not over lines: a law that is never shown a rule s
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from specgate.validate.check import accepts, check_at
 from tests.properties.support import chosen_cases, chosen_operators, spec_of, steady
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved
@@ -34,6 +35,23 @@ BATCH = 25
 
 def example_of(spec: OperatorSpec) -> Descriptor:
     return read_dict(next(iter(spec.raw["examples"].values()))["descriptor"], spec.dialect.name)
+
+
+def drawn_until(
+    case: Case, seed: int, most: int, lacking: Callable[[list[Descriptor]], Iterator[object]]
+) -> list[Descriptor]:
+    """Draw valid descriptors until nothing is lacking, `most` times at most; more than half of the draws give one."""
+    source = valid_descriptors(spec_of(case), case.level)
+    pick = Random(seed).randint
+    drawn: list[Descriptor] = []
+    for count in range(1, most + 1):
+        made = source.draw(pick)
+        if made is not None:
+            drawn.append(made)
+        if count % BATCH == 0 and not any(lacking(drawn)):
+            break
+    assert len(drawn) > count // 2
+    return drawn
 
 
 def missing(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
@@ -81,16 +99,7 @@ def test_every_type_rank_and_word_of_a_row_is_drawn(case: Case) -> None:
     spec = spec_of(case)
     resolved = spec.resolve(case.level)
     assert resolved is not None
-    source = valid_descriptors(spec, case.level)
-    pick = Random(0).randint
-    drawn = []
-    for count in range(1, DRAWS + 1):
-        made = source.draw(pick)
-        if made is not None:
-            drawn.append(made)
-        if count % BATCH == 0 and not any(missing(resolved, drawn)) and not any(undrawn_words(resolved, drawn)):
-            break
-    assert len(drawn) > count // 2
+    drawn = drawn_until(case, 0, DRAWS, lambda drawn: chain(missing(resolved, drawn), undrawn_words(resolved, drawn)))
     assert list(missing(resolved, drawn)) == []
     assert list(undrawn_words(resolved, drawn)) == []
 
@@ -98,15 +107,7 @@ def test_every_type_rank_and_word_of_a_row_is_drawn(case: Case) -> None:
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_optional_parts_are_drawn_and_left_out(case: Case) -> None:
     spec = spec_of(case)
-    source = valid_descriptors(spec, case.level)
-    pick = Random(1).randint
-    drawn: list[Descriptor] = []
-    for count in range(1, DRAWS // 2 + 1):
-        made = source.draw(pick)
-        if made is not None:
-            drawn.append(made)
-        if count % BATCH == 0 and not any(never_drawn(spec, case.level, drawn)):
-            break
+    drawn = drawn_until(case, 1, DRAWS // 2, lambda drawn: never_drawn(spec, case.level, drawn))
     assert list(never_drawn(spec, case.level, drawn)) == []
 
 
