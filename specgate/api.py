@@ -76,7 +76,7 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
 
         return read_one(os.fspath(data), dialect)
     if hasattr(data, "op_type") or isinstance(data, tuple):
-        from specgate.descriptors.protos import from_node_proto
+        from specgate.dialects.onnx.protos import from_node_proto
 
         return from_node_proto(data)
     raise InputError(

@@ -19,7 +19,7 @@ KNOWN: Final = {
         "validate.device", "validate.explain", "validate.judge", "validate.message", "validate.reach",
     }),
     frozenset({"execution.apart", "execution.model", "execution.reference"}),
-    frozenset({"linting.ir_minimum", "linting.minimum_text", "linting.model_minimum"}),
+    frozenset({"dialects.openvino.minimum", "linting.minimum_text", "linting.model_minimum"}),
     frozenset({"testing.bounds", "testing.places"}),
     frozenset({"testing.candidates", "testing.fused", "testing.solve"}),
 }  # fmt: skip

@@ -20,11 +20,11 @@ __all__ = ["Packaged", "Shipped"]
 
 
 class Shipped(DialectPackage):
-    """A dialect whose descriptors are read by the module of its name in `specgate.descriptors`."""
+    """A dialect whose descriptors are read by the module `reader` of its package."""
 
     @property
     def _reader(self) -> Any:
-        return importlib.import_module(f"specgate.descriptors.{self.name}")
+        return importlib.import_module(f"specgate.dialects.{self.name}.reader")
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
         found: bool = self._reader.is_descriptor(data)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.apart import INSTALL, installed, run_apart

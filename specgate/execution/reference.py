@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.descriptors.onnx import operator_name
 from specgate.descriptors.text import plain_name
+from specgate.dialects.onnx.reader import operator_name
 from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import limit
 from specgate.models.onnx_model import read_model
@@ -150,7 +150,7 @@ def _operator(
     """
     from onnx.reference.op_run import OpRun
 
-    from specgate.descriptors.protos import node_attributes
+    from specgate.dialects.onnx.protos import node_attributes
 
     ours = run.has_kernel(domain, name)
     doubted = run.doubted(domain, name)

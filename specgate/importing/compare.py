@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import c_float
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.onnx import ATTRIBUTE_TYPES
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.onnx import ATTRIBUTE_TYPES
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -196,8 +196,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
 def _given(model: Given, settings: LintSettings) -> Graph:
     """Read what is in memory; files beside it, such as weights, are not looked for."""
     if model.kind == "ir":
-        from specgate.linting.openvino_graph import openvino_units
-        from specgate.models.openvino_ir import read_ir_bytes
+        from specgate.dialects.openvino.graph import openvino_units
+        from specgate.dialects.openvino.ir import read_ir_bytes
 
         return openvino_units(read_ir_bytes(model.data, model.name))
     if model.kind == "onnx":

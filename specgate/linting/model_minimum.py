@@ -121,7 +121,7 @@ def model_minimum(model: object, settings: LintSettings | None = None, basis: Ba
     """
     path = os.fspath(model) if isinstance(model, str | os.PathLike) else ""
     if path.lower().endswith(".xml") or (isinstance(model, Given) and model.kind == "ir"):
-        from specgate.linting.ir_minimum import ir_minimum
+        from specgate.dialects.openvino.minimum import ir_minimum
 
         return ir_minimum(model if isinstance(model, Given) else path, basis)
     graph = graph_of(model, settings)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import NoTable
 from specgate.linting.onnx_types import attribute_of, held_constant, known_type
 from specgate.linting.onnx_walk import finding, function_key, function_place, label

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import shown
-from specgate.descriptors.onnx import operator_name
+from specgate.dialects.onnx.reader import operator_name
 from specgate.errors import NoTable
 from specgate.linting.onnx_walk import domain_name, finding, function_key, function_place, label
 from specgate.spec.tables import dialect

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
-from specgate.descriptors.onnx import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.descriptors.positional import build
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import NoTable
 from specgate.linting import inference
 from specgate.linting.nodes import Graph, Unit

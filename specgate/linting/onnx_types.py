@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNKNOWN, GraphDesc, Symbol, TensorDesc, shown
-from specgate.descriptors.onnx import container
 from specgate.descriptors.positional import INT64
+from specgate.dialects.onnx.reader import container
 from specgate.linting.onnx_walk import bodies, finding
 from specgate.models.onnx_structure import OnnxGraph, OnnxTensor, OnnxType
 from specgate.spec.tables import dialect

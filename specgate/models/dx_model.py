@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors import directml
+from specgate.dialects.directml import reader as directml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors import directml
 from specgate.descriptors.core import shown
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
 from specgate.descriptors.words import number_of, word_of
+from specgate.dialects.directml import reader as directml
 from specgate.errors import InputError, NoTable
 from specgate.models.dx_desc import as_dispatched
 from specgate.models.dx_model import DxBinding, DxCommand, DxDispatchable, DxModel, DxResource, write_dx_model

@@ -1,1 +1,1 @@
-"""Real implementations, asked for their verdict: one module each, none imported by the rest of specgate."""
+"""Real implementations, asked for their verdict: what the oracles of several dialects share."""

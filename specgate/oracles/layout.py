@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.directml import read_tensor
+from specgate.dialects.directml.reader import read_tensor
 from specgate.errors import InputError
 from specgate.execution.buffers import gather_tensor, needed_bytes
 from specgate.execution.types import as_array, gather, numpy_type, scatter

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
-from specgate.descriptors.directml import read_tensor
+from specgate.dialects.directml.reader import read_tensor
 from specgate.errors import InputError
 from specgate.oracles.abi import Member, Structure, abi
 from specgate.oracles.numbers import enum_number, integer, number, real, scalar

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.descriptors.onnx import operator_name
+from specgate.dialects.onnx.reader import operator_name
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.files import read_descriptors
 from specgate.descriptors.text import load_relaxed
+from specgate.dialects.openvino.graph import openvino_units
+from specgate.dialects.openvino.ir import read_ir
 from specgate.errors import Error
 from specgate.linting.onnx_graph import onnx_units
-from specgate.linting.openvino_graph import openvino_units
 from specgate.models.dxdispatch import read_dx_model
 from specgate.models.onnx_model import read_model_bytes
-from specgate.models.openvino_ir import read_ir
 from specgate.spec.tables import dialect
 from tests.fuzz.mutate import TOKENS, as_text, lengths_edited, noisy, restructured
 from tests.paths import ROOT
@@ -94,7 +94,7 @@ def _onnx_holds(data: bytes, _folder: Path) -> str:
 
 @cache
 def _ir_seeds() -> list[tuple[bytes, bytes]]:
-    from tests.models.test_openvino_ir import HANDWRITTEN
+    from tests.dialects.openvino.test_ir import HANDWRITTEN
 
     paths = sorted((DATA / "models").glob("*_openvino.xml"))
     pairs = [(path.read_bytes(), path.with_suffix(".bin").read_bytes()) for path in paths]

@@ -22,7 +22,7 @@ def test_the_references_are_those_of_the_code():
             used.add(match[1] or match[2])
     used |= {"external-location", "external-missing", "ir-version"}
     assert used == set(MODEL_RULES)
-    text = (ROOT / "specgate/linting/openvino_rules.py").read_text(encoding="utf-8")
+    text = (ROOT / "specgate/dialects/openvino/rules.py").read_text(encoding="utf-8")
     assert set(re.findall(r'_wrong\("([a-z-]+)"', text)) <= set(IR_RULES)
     assert {rule for rule in IR_RULES if f'"{rule}"' in text} == set(IR_RULES)
 

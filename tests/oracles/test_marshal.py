@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, tensor
-from specgate.descriptors.directml import read
+from specgate.dialects.directml.reader import read
 from specgate.errors import Error, InputError, NoTable
 from specgate.oracles.abi import abi
 from specgate.oracles.marshal import image

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.descriptors.directml import read
+from specgate.dialects.directml.reader import read
 from specgate.errors import InputError
 from specgate.oracles import directml
 from specgate.oracles.directml import Answer

@@ -120,8 +120,8 @@ def test_operators_that_are_gone():
 
 
 def test_an_attribute_whose_value_is_not_known():
-    from specgate.descriptors.onnx import attribute_value
     from specgate.descriptors.positional import build
+    from specgate.dialects.onnx.reader import attribute_value
     from specgate.rules.language import UNKNOWN
 
     spec = dialect("onnx").operator("OneHot")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specgate.descriptors.openvino import read
+from specgate.dialects.openvino.oracle import oracle as openvino_oracle
+from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
+from specgate.dialects.openvino.reader import read
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
-from specgate.oracles import openvino_oracle
-from specgate.oracles.openvino_oracle import OpenVINOOracle
 from specgate.oracles.protocol import Oracle, Reply
 
 pytestmark = pytest.mark.oracle
@@ -23,7 +23,7 @@ if find_spec("openvino") is None:
 #: What runs instead of the real process: it does what the attribute `mark` says, to one column.
 MARKED = """
     import os, time
-    from specgate.oracles import openvino_child
+    from specgate.dialects.openvino.oracle import child as openvino_child
 
     def make(level):
         answer, asked = openvino_child.make(level), []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc, shown
+from specgate.dialects.openvino.oracle.child import Blob
+from specgate.dialects.openvino.oracle.layer import UnsayableError
 from specgate.errors import Error
-from specgate.oracles.openvino_child import Blob
-from specgate.oracles.openvino_layer import UnsayableError
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

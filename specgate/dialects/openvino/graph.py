@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import TensorDesc, shown
-from specgate.descriptors.openvino import attribute_value
 from specgate.descriptors.positional import build
+from specgate.dialects.openvino.ir import constant_values
+from specgate.dialects.openvino.reader import attribute_value
+from specgate.dialects.openvino.rules import ir_findings
 from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
-from specgate.linting.openvino_rules import ir_findings
-from specgate.models.openvino_ir import constant_values
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.models.openvino_ir import IrLayer, IrModel, IrNet, IrPort
+    from specgate.dialects.openvino.ir import IrLayer, IrModel, IrNet, IrPort
 
 __all__ = ["openvino_units"]
 

@@ -6,7 +6,7 @@ import pytest
 
 import specgate
 from specgate.descriptors.positional import relaid
-from specgate.descriptors.protos import from_node_proto
+from specgate.dialects.onnx.protos import from_node_proto
 from specgate.spec.tables import dialect
 
 onnx = pytest.importorskip("onnx")

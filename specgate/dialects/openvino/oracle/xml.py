@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
 from specgate.descriptors.core import shown
-from specgate.oracles.openvino_layer import UnsayableError
+from specgate.dialects.openvino.oracle.layer import UnsayableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from specgate.oracles.openvino_layer import Layer, Port
+    from specgate.dialects.openvino.oracle.layer import Layer, Port
 
 __all__ = ["ir_of"]
 

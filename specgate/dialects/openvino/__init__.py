@@ -23,12 +23,12 @@ class OpenVINO(Packaged):
     implementations = ("openvino",)
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
-        from specgate.linting.openvino_graph import openvino_units
-        from specgate.models.openvino_ir import read_ir
+        from specgate.dialects.openvino.graph import openvino_units
+        from specgate.dialects.openvino.ir import read_ir
 
         return openvino_units(read_ir(path))
 
     def opened(self, level: str) -> Oracle:
-        from specgate.oracles.openvino_oracle import OpenVINOOracle
+        from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
 
         return OpenVINOOracle(level)

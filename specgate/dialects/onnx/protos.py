@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, Symbol, TensorDesc
-from specgate.descriptors.onnx import attribute_value, container, operator_name
 from specgate.descriptors.positional import attributes_of, build, positional
+from specgate.dialects.onnx.reader import attribute_value, container, operator_name
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 

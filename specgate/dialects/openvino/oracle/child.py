@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
-from specgate.oracles.openvino_layer import UnsayableError
-from specgate.oracles.openvino_xml import ir_of
+from specgate.dialects.openvino.oracle.layer import UnsayableError
+from specgate.dialects.openvino.oracle.xml import ir_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from specgate.oracles.openvino_layer import Layer, Port
+    from specgate.dialects.openvino.oracle.layer import Layer, Port
 
 __all__ = ["Blob", "Computed", "Question", "make"]
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specgate.dialects.openvino import ir as openvino_ir
+from specgate.dialects.openvino.ir import IrEdge, IrLayer, IrModel, IrNet, constant_values, read_ir, read_ir_bytes
 from specgate.errors import InputError
-from specgate.models import openvino_ir
-from specgate.models.openvino_ir import IrEdge, IrLayer, IrModel, IrNet, constant_values, read_ir, read_ir_bytes
 
-SAMPLES = Path(__file__).parents[1] / "data" / "models"
+SAMPLES = Path(__file__).parents[2] / "data" / "models"
 
 HANDWRITTEN = """<?xml version="1.0"?>
 <net name="hand" version="11">
@@ -352,7 +352,7 @@ def test_mutated_models_are_read_or_refused(data: st.DataObject) -> None:
 
 
 def test_importing_is_light() -> None:
-    code = "import sys, specgate.models.openvino_ir\nprint(*{'numpy', 'yaml', 'pydantic', 'openvino', 'rich'} & set(sys.modules))"
+    code = "import sys, specgate.dialects.openvino.ir\nprint(*{'numpy', 'yaml', 'pydantic', 'openvino', 'rich'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects.openvino.ir import whole_number
 from specgate.linting.model_rules import IR_PREFIX
-from specgate.models.openvino_ir import whole_number
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.models.openvino_ir import IrLayer, IrModel, IrNet
+    from specgate.dialects.openvino.ir import IrLayer, IrModel, IrNet
     from specgate.verdict import Severity
 
 __all__ = ["ir_findings"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.descriptors.core import Descriptor, tensor
-from specgate.descriptors.protos import constant_protos, from_node_proto, to_node_proto
 from specgate.descriptors.read import read_dict
+from specgate.dialects.onnx.protos import constant_protos, from_node_proto, to_node_proto
 from specgate.errors import InputError, NoTable
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
@@ -228,7 +228,7 @@ def test_a_constant_array_of_the_wrong_length_has_no_proto():
 def test_reading_does_not_import_onnx():
     code = (
         "import sys, types\n"
-        "from specgate.descriptors.protos import from_node_proto\n"
+        "from specgate.dialects.onnx.protos import from_node_proto\n"
         "node = types.SimpleNamespace(op_type='OneHot', domain='', name='', input=['i'], output=['o'], attribute=[])\n"
         "assert from_node_proto(node).operator == 'OneHot'\n"
         "assert not {'onnx', 'numpy'} & set(sys.modules)\n"

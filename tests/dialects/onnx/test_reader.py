@@ -8,8 +8,8 @@ import pytest
 
 import specgate
 from specgate.descriptors.core import Oddity, Symbol, TensorDesc, tensor
-from specgate.descriptors.onnx import is_descriptor, operator_name, read, write
 from specgate.descriptors.read import read_dict
+from specgate.dialects.onnx.reader import is_descriptor, operator_name, read, write
 from specgate.errors import InputError, NoTable
 
 I64 = {"elem_type": "INT64", "shape": [2, "N", None]}

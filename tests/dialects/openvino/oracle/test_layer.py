@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import Descriptor, Oddity
-from specgate.descriptors.openvino import read
-from specgate.oracles.openvino_layer import Layer, UnsayableError, layer_of
-from specgate.oracles.openvino_values import blobs_of, narrowed
-from specgate.oracles.openvino_xml import ir_of
+from specgate.dialects.openvino.oracle.layer import Layer, UnsayableError, layer_of
+from specgate.dialects.openvino.oracle.values import blobs_of, narrowed
+from specgate.dialects.openvino.oracle.xml import ir_of
+from specgate.dialects.openvino.reader import read
 
 
 def refused(descriptor, level="opset1"):
@@ -180,5 +180,7 @@ def test_what_the_plugin_narrows(kind, value, fits, openvino_one_hot):
 
 
 def test_importing_it_imports_neither_openvino_nor_numpy():
-    code = "import sys, specgate.oracles.openvino_oracle; sys.exit(bool({'openvino', 'numpy'} & set(sys.modules)))"
+    code = (
+        "import sys, specgate.dialects.openvino.oracle.oracle; sys.exit(bool({'openvino', 'numpy'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -20,10 +20,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
+from specgate.dialects.openvino.oracle.layer import UnsayableError, layer_of
+from specgate.dialects.openvino.oracle.values import arrays_of, blobs_of, narrowed
 from specgate.errors import InputError
 from specgate.oracles.child import Child
-from specgate.oracles.openvino_layer import UnsayableError, layer_of
-from specgate.oracles.openvino_values import arrays_of, blobs_of, narrowed
 from specgate.oracles.protocol import Reply, Values
 from specgate.spec.tables import dialect
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.oracles.openvino_child import Blob, Computed, Question
-    from specgate.oracles.openvino_layer import Layer
+    from specgate.dialects.openvino.oracle.child import Blob, Computed, Question
+    from specgate.dialects.openvino.oracle.layer import Layer
 
 __all__ = ["OpenVINOOracle"]
 
@@ -42,7 +42,7 @@ _FAILURES: Final = {
     "crashed": Reply("crashed", "the process died of this question alone"),
     "timeout": Reply("timeout", "there was no answer in time"),
 }
-_CHILD: Final = "specgate.oracles.openvino_child"
+_CHILD: Final = "specgate.dialects.openvino.oracle.child"
 
 
 class OpenVINOOracle:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specgate.dialects.openvino.graph import openvino_units
+from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
 from specgate.linting.model_minimum import Blocked, DomainMinimum, ModelMinimum
-from specgate.linting.openvino_graph import openvino_units
-from specgate.models.openvino_ir import read_ir, read_ir_bytes
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.message import rule_id
@@ -15,9 +15,9 @@ from specgate.verdict import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from specgate.dialects.openvino.ir import IrNet
     from specgate.linting.given import Given
     from specgate.linting.nodes import Unit
-    from specgate.models.openvino_ir import IrNet
     from specgate.verdict import Basis
 
 __all__ = ["ir_minimum"]

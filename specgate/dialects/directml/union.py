@@ -9,8 +9,8 @@ import struct
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
-from specgate.descriptors.directml_tensor import refuse_unknown
 from specgate.descriptors.words import word_of
+from specgate.dialects.directml.tensor import refuse_unknown
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 

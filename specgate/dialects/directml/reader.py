@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, Oddity, ScaleBias, Size2D, TensorDesc, shown
-from specgate.descriptors.directml_tensor import (
+from specgate.descriptors.words import number_of, word_of
+from specgate.dialects.directml.tensor import (
     LIMITS,
     NAME,
     UINT64_MAX,
@@ -19,7 +20,6 @@ from specgate.descriptors.directml_tensor import (
     tensor_and_known,
     write_tensor,
 )
-from specgate.descriptors.words import number_of, word_of
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 
@@ -88,7 +88,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             plain = plain and known
         else:
             if info.of is not None and isinstance(raw, dict):
-                from specgate.descriptors.directml_union import read_union
+                from specgate.dialects.directml.union import read_union
 
                 raw = read_union(raw, desc.get(info.of), where)
             fields[name] = _value(info, raw, where, depth, odd)

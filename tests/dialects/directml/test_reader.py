@@ -9,8 +9,8 @@ import pytest
 
 from specgate.api import check
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, TensorDesc, tensor
-from specgate.descriptors.directml import is_descriptor, read, read_tensor, write, write_tensor
 from specgate.descriptors.read import read_dict
+from specgate.dialects.directml.reader import is_descriptor, read, read_tensor, write, write_tensor
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 

@@ -8,8 +8,8 @@ import pytest
 
 import specgate
 from specgate.descriptors.core import Oddity, Symbol, TensorDesc
-from specgate.descriptors.openvino import is_descriptor, read, write
 from specgate.descriptors.read import read_dict
+from specgate.dialects.openvino.reader import is_descriptor, read, write
 from specgate.errors import InputError, NoTable
 
 I64 = {"element_type": "i64", "shape": [3, -1]}

@@ -1,0 +1,1 @@
+"""The openvino package as oracle, asked in a process of its own."""
