@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import specgate
 from specgate.bench.peers import run
 from specgate.bench.timing import Contender, Group
-from specgate.models.onnx_model import read_model
+from specgate.dialects.onnx.file.model import read_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +125,7 @@ def _memory(path: str, small: str) -> list[tuple[str, str]]:
         return [("peak memory", "measured on Linux only")]
     calls = {
         "specgate.lint": ("import specgate", f"specgate.lint(path, targets=['onnx:{OPSET}'])"),
-        "specgate's reader": ("from specgate.models.onnx_model import read_model", "read_model(path)"),
+        "specgate's reader": ("from specgate.dialects.onnx.file.model import read_model", "read_model(path)"),
         "onnx.checker": ("import onnx", "onnx.checker.check_model(path, full_check=True)"),
         "onnx.load": ("import onnx", "onnx.load(path)"),
     }

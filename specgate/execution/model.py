@@ -10,6 +10,8 @@ import numpy as np
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
+from specgate.dialects.onnx.file.model import read_model
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
@@ -18,8 +20,6 @@ from specgate.execution.engine import execute_at
 from specgate.execution.reference import known_to_differ
 from specgate.execution.types import as_array, numpy_type
 from specgate.execution.weights import Weights
-from specgate.models.onnx_model import read_model
-from specgate.models.onnx_structure import OnnxGraph, OnnxTensor
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
-    from specgate.models.onnx_structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
     from specgate.spec.forms import FieldInfo
     from specgate.targets import Target
 

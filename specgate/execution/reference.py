@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.descriptors.text import plain_name
+from specgate.dialects.onnx.file.model import read_model
+from specgate.dialects.onnx.file.structure import OnnxGraph
 from specgate.dialects.onnx.reader import operator_name
 from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import limit
-from specgate.models.onnx_model import read_model
-from specgate.models.onnx_structure import OnnxGraph
 from specgate.rules.evaluate import Broken, Context, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
     from specgate.execution.memory import Budget
     from specgate.execution.model import Run
-    from specgate.models.onnx_structure import OnnxModel, OnnxNode
     from specgate.rules.language import Rule
     from specgate.spec.forms import Overlay
     from specgate.spec.operator_spec import OperatorSpec

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.dialects.onnx.file.wire import Reader, Span, WireError, messages
 from specgate.errors import InputError
 from specgate.execution.types import numpy_type
-from specgate.models.wire import Reader, Span, WireError, messages
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.models.onnx_structure import OnnxTensor
+    from specgate.dialects.onnx.file.structure import OnnxTensor
 
 __all__ = ["Weights"]
 

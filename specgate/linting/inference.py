@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxType
+from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
+from specgate.dialects.onnx.infer.strip import question
+from specgate.dialects.onnx.lint.walk import finding, label
 from specgate.errors import InputError
 from specgate.linting.infer_process import Budget, Failed, ask
-from specgate.linting.onnx_expansion import MOST_NODES, expands_too_far
-from specgate.linting.onnx_strip import question
-from specgate.linting.onnx_walk import finding, label
-from specgate.models.onnx_model import read_model_bytes
-from specgate.models.onnx_structure import OnnxGraph, OnnxType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from specgate.linting.onnx_walk import Body
-    from specgate.models.onnx_structure import OnnxModel
+    from specgate.dialects.onnx.file.structure import OnnxModel
+    from specgate.dialects.onnx.lint.walk import Body
     from specgate.verdict import Finding
 
     Types = dict[int, dict[str, OnnxType]]

@@ -111,7 +111,7 @@ def _pins(descriptor: Descriptor, verdict: Verdict) -> Iterator[str]:
     """Say which dimensions of an ONNX model would have to be given a size."""
     if descriptor.dialect != "onnx":
         return
-    from specgate.linting.onnx_types import pinless
+    from specgate.dialects.onnx.lint.types import pinless
 
     sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
     named = dict.fromkeys(str(size) for size in sizes if isinstance(size, Symbol) and not pinless(size))

@@ -56,7 +56,7 @@ def _report(
     report = Report(files=_files(model))
     report.findings.extend(graph.findings)
     if graph.custom:
-        from specgate.linting.onnx_versions import custom_findings
+        from specgate.dialects.onnx.lint.versions import custom_findings
 
         file = report.files[0] if report.files else None
         report.findings.extend(custom_findings(graph, [t for t in targets if t.dialect == "onnx"], file))
@@ -87,7 +87,7 @@ def _judge(graph: Graph, target: Target, judging: Judging, report: Report) -> No
         if unit.descriptor is None or unit.descriptor.dialect == target.dialect:
             judging.unit(unit, report)
     if graph.dialect == "onnx":
-        from specgate.linting.onnx_versions import target_findings
+        from specgate.dialects.onnx.lint.versions import target_findings
 
         report.findings[start:start] = target_findings(graph, target, report.files, judging.versions)
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
@@ -177,8 +177,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     """
     settings = settings or LintSettings(infer=False)
     if hasattr(model, "SerializeToString"):
-        from specgate.linting.onnx_graph import onnx_units
-        from specgate.models.onnx_model import read_model_bytes
+        from specgate.dialects.onnx.file.model import read_model_bytes
+        from specgate.dialects.onnx.lint.graph import onnx_units
 
         return onnx_units(read_model_bytes(model.SerializeToString(), "<ModelProto>"), settings)
     if isinstance(model, Given):
@@ -201,8 +201,8 @@ def _given(model: Given, settings: LintSettings) -> Graph:
 
         return openvino_units(read_ir_bytes(model.data, model.name))
     if model.kind == "onnx":
-        from specgate.linting.onnx_graph import onnx_units
-        from specgate.models.onnx_model import read_model_bytes
+        from specgate.dialects.onnx.file.model import read_model_bytes
+        from specgate.dialects.onnx.lint.graph import onnx_units
 
         return onnx_units(read_model_bytes(model.data, model.name), settings)
     from specgate.descriptors.files import placed

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.positional import relaid
+from specgate.dialects.onnx.lint.walk import domain_name
 from specgate.linting.given import Given
 from specgate.linting.model import graph_of
-from specgate.linting.onnx_walk import domain_name
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
 from specgate.validate.explain import explain_at
@@ -115,7 +115,7 @@ class ModelMinimum:
 def model_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
     """Judge every node of an ONNX model at every opset, as if written for it.
 
-    model: a path, an ``onnx.ModelProto`` or what is no file (`Given`); of an OpenVINO IR see `ir_minimum`. An operator
+    model: a path, an ``onnx.ModelProto`` or what is no file (`Given`); of an OpenVINO IR see its `minimum`. An operator
     that changed in between is judged by the row that holds there: that its descriptor is taken does not say that it
     computes the same. Raises InputError for an unusable file.
     """

@@ -12,7 +12,7 @@ import pytest
 import specgate
 from specgate.bench import lint_groups as lint_bench
 from specgate.cli import main
-from specgate.models.onnx_model import read_model
+from specgate.dialects.onnx.file.model import read_model
 
 if TYPE_CHECKING:
     from pathlib import Path

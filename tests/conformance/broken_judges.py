@@ -72,7 +72,7 @@ class Others:
 
 def answerer(_argument: None) -> Callable[[Any], Any]:
     """Return what answers (names, a serialized model), in the process that may die."""
-    from specgate.oracles.onnx_child import answerer as setup
+    from specgate.dialects.onnx.oracle.child import answerer as setup
 
     versions = setup(None)
 
@@ -87,7 +87,7 @@ def answerer(_argument: None) -> Callable[[Any], Any]:
 def _said(name: str, data: bytes) -> Word:
     import onnx
 
-    from specgate.oracles.onnx_child import _refusal, _runtime_gate, _session
+    from specgate.dialects.onnx.oracle.child import _refusal, _runtime_gate, _session
 
     model = onnx.ModelProto.FromString(data)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import specgate
-from specgate.models.onnx_model import read_model
+from specgate.dialects.onnx.file.model import read_model
 from specgate.spec.tables import dialect
 
 pytestmark = pytest.mark.oracle

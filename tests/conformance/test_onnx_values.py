@@ -40,7 +40,7 @@ COMBINATIONS = {"9": 30, "11": 30, "28": 0}
 
 @pytest.mark.parametrize("level", ["9", "11", "28"])
 def test_every_combination_of_types(level):
-    from specgate.oracles.onnx_oracle import ONNXOracle
+    from specgate.dialects.onnx.oracle.oracle import ONNXOracle
 
     spec = dialect("onnx").operator("OneHot")
     resolved = spec.resolve(level)

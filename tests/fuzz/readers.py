@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.files import read_descriptors
 from specgate.descriptors.text import load_relaxed
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.dialects.openvino.graph import openvino_units
 from specgate.dialects.openvino.ir import read_ir
 from specgate.errors import Error
-from specgate.linting.onnx_graph import onnx_units
 from specgate.models.dxdispatch import read_dx_model
-from specgate.models.onnx_model import read_model_bytes
 from specgate.spec.tables import dialect
 from tests.fuzz.mutate import TOKENS, as_text, lengths_edited, noisy, restructured
 from tests.paths import ROOT
@@ -59,7 +59,7 @@ def refusal(read: Callable[[], Any]) -> str | None:
 def _onnx_seeds() -> list[bytes]:
     import onnx
 
-    from tests.models.test_onnx_model import random_model
+    from tests.dialects.onnx.file.test_model import random_model
 
     folder = Path(onnx.__file__).parent / "backend" / "test" / "data"
     packaged = sorted(path for path in folder.rglob("*.onnx") if path.stat().st_size < 3000)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import specgate
-from specgate.linting.onnx_graph import onnx_units
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.linting.settings import LintSettings
-from specgate.models.onnx_model import read_model_bytes
 from tests.linting.models import onnx
 
 ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"

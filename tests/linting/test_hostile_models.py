@@ -8,13 +8,14 @@ from contextlib import suppress
 import pytest
 
 import specgate
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.file.schema import GRAPH_KINDS
+from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxValueInfo
+from specgate.dialects.onnx.infer.strip import _holds_weights, question
 from specgate.linting.model_minimum import model_minimum
-from specgate.linting.onnx_strip import _holds_weights, question
 from specgate.linting.settings import LintSettings
-from specgate.models.onnx_model import read_model_bytes
-from specgate.models.onnx_schema import GRAPH_KINDS
-from specgate.models.onnx_structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxValueInfo
-from tests.linting import test_onnx_names, test_onnx_versions
+from tests.dialects.onnx.lint import test_names as test_onnx_names
+from tests.dialects.onnx.lint import test_versions as test_onnx_versions
 from tests.linting.models import INT64, info, onnx
 from tests.linting.test_inference import hidden
 

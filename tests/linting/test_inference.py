@@ -10,10 +10,10 @@ import time
 import pytest
 
 import specgate
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.linting import infer_process, inference
-from specgate.linting.onnx_graph import onnx_units
 from specgate.linting.settings import LintSettings
-from specgate.models.onnx_model import read_model_bytes
 from specgate.verdict import Verdict
 from tests.linting.models import BOOL, FLOAT, INT64, branch, graph, helper, info, model, onnx, relu, weights
 from tests.paths import ROOT
@@ -84,7 +84,7 @@ def test_weights_are_not_sent_but_their_types_are():
     ]
     body = graph(nodes, [], [bare("y"), bare("z")], [*constants(), large])
     assert undecided(model(body)) == ([], [])
-    from specgate.linting.onnx_strip import question
+    from specgate.dialects.onnx.infer.strip import question
 
     assert len(question(read_model_bytes(model(body).SerializeToString())).data) < 1000
 
@@ -308,7 +308,7 @@ def test_a_value_that_only_the_file_knows_is_used():
 
 
 def test_nodes_side_by_side_are_copied_and_the_others_written():
-    from specgate.linting.onnx_strip import question
+    from specgate.dialects.onnx.infer.strip import question
 
     nodes = [relu(f"v{n}", f"v{n + 1}", name="n" * (n % 3) * 60) for n in range(300)]
     nodes[100].doc_string = "said"
@@ -326,7 +326,7 @@ def test_nodes_side_by_side_are_copied_and_the_others_written():
 
 
 def test_every_kind_of_type_and_attribute_is_written_as_it_was_read():
-    from specgate.linting.onnx_strip import question
+    from specgate.dialects.onnx.infer.strip import question
 
     sequence = helper.make_tensor_sequence_value_info("s", FLOAT, ["n", None])
     optional = helper.make_value_info("o", helper.make_optional_type_proto(sequence.type))

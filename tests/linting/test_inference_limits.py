@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import specgate
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
+from specgate.dialects.onnx.lint.walk import bodies
 from specgate.linting import infer_process
-from specgate.linting.onnx_expansion import MOST_NODES, expands_too_far
-from specgate.linting.onnx_walk import bodies
-from specgate.models.onnx_model import read_model_bytes
 from tests.linting.models import BOOL, INT64, branch, call, chain, function, graph, helper, info, model
 from tests.linting.test_inference import bare, constants, hidden, one_hot_of, undecided
 from tests.paths import ROOT

@@ -23,12 +23,12 @@ class ONNX(Packaged):
     implementations = ("onnx", "onnxruntime")
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
-        from specgate.linting.onnx_graph import onnx_units
-        from specgate.models.onnx_model import read_model
+        from specgate.dialects.onnx.file.model import read_model
+        from specgate.dialects.onnx.lint.graph import onnx_units
 
         return onnx_units(read_model(path), settings)
 
     def opened(self, level: str) -> Oracle:
-        from specgate.oracles.onnx_oracle import ONNXOracle
+        from specgate.dialects.onnx.oracle.oracle import ONNXOracle
 
         return ONNXOracle(level)

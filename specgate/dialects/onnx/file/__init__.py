@@ -1,0 +1,1 @@
+"""ONNX model files: their structure, read and written without the onnx package, never their weights."""

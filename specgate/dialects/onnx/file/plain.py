@@ -1,0 +1,173 @@
+"""Nodes and value infos as nearly all of them are written, read in one go; what is out of the ordinary is not.
+
+This is `file.model`'s reading once more, for speed alone: a message that lies whole in the reader's block, has only
+short fields, and each of them as the schema says. Equal types and attributes are read once and shared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.dialects.onnx.file.schema import PLAIN_KINDS
+from specgate.dialects.onnx.file.structure import OnnxNode
+from specgate.dialects.onnx.file.wire import FIELD_COST, Reader
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxType
+
+__all__ = ["Runs", "Source", "plain_info", "plain_node"]
+
+MAX_SHARED = 4096  # types and attributes that are kept by their bytes
+MAX_SHARED_BYTES = 127
+_MOST_READ = 1 << 10
+_MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that are not read
+_NODE_COST, _INFO_COST = 400, 60  # as in onnx_schema.PROTO
+
+# Keys of NodeProto and of ValueInfoProto: field number << 3 | 2; what is skipped is onnx_schema.SKIPPED.
+_INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
+_INFO_NAME, _INFO_TYPE, _INFO_DOC, _INFO_METADATA = 10, 18, 26, 34
+
+
+class Source(Reader):
+    """A reader of a model, with what is shared in it."""
+
+    __slots__ = ("attributes", "types")
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        super().__init__(file, size)
+        self.attributes: dict[bytes, OnnxAttribute] = {}
+        self.types: dict[bytes, OnnxType] = {}
+
+    def whole(self, begin: int, end: int) -> bytes | None:
+        """The bytes of a span if they lie in the block at hand, or are few."""
+        held = self.held(begin, end)
+        return self.read(begin, end) if held is None and end - begin <= _MOST_READ else held
+
+    def share(self, data: bytes, attribute: OnnxAttribute) -> None:
+        """Keep an attribute for those of the same bytes, if it is small and holds no message."""
+        if len(data) <= MAX_SHARED_BYTES and attribute.kind in PLAIN_KINDS and len(self.attributes) < MAX_SHARED:
+            self.attributes[data] = attribute
+
+    def share_type(self, data: bytes, kind: OnnxType) -> None:
+        """Keep a type for those of the same bytes."""
+        if len(self.types) < MAX_SHARED:
+            self.types[data] = kind
+
+
+def plain_node(source: Source, begin: int, end: int) -> tuple[OnnxNode, list[tuple[bytes, int]], bool] | None:
+    """Return the NodeProto in a span, its attributes' bytes and places, and whether that is all; None if not plain."""
+    data = source.whole(begin, end)
+    if data is None:
+        return None
+    name = op_type = domain = ""
+    inputs: list[str] = []
+    outputs: list[str] = []
+    attributes: list[tuple[bytes, int]] = []
+    bare = True
+    i, stop = 0, len(data)
+    try:
+        while i < stop:
+            key, size = data[i], data[i + 1]
+            i += 2
+            if size > 127:
+                if data[i] > 127:
+                    return None
+                size += (data[i] << 7) - 128
+                i += 1
+            at = i
+            i += size
+            if key == _INPUT:
+                inputs.append(data[at:i].decode())
+            elif key == _OUTPUT:
+                outputs.append(data[at:i].decode())
+            elif key == _OP_TYPE:
+                op_type = data[at:i].decode()
+            elif key == _NAME:
+                name = data[at:i].decode()
+            elif key == _ATTRIBUTE:
+                attributes.append((data[at:i], begin + at))
+            elif key == _DOMAIN:
+                domain = data[at:i].decode()
+            elif key == _METADATA:
+                bare = False
+                if not plain_entry(data, at, i):
+                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
+            elif key == _DEVICES:
+                bare = False
+                source.pending.append((begin + at, begin + i, "NodeDeviceConfigurationProto", 0))
+            elif key == _DOC:
+                bare = False
+            else:
+                return None
+    except (IndexError, UnicodeDecodeError):
+        return None
+    if i > stop or domain == "ai.onnx":
+        return None
+    source.spend(_NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
+    return OnnxNode(name, op_type, domain, "", inputs, outputs, {}, []), attributes, bare
+
+
+class Runs:
+    """Gathers where the nodes of one graph stand side by side, to be copied as they are: see OnnxGraph."""
+
+    __slots__ = ("_begin", "_end", "_first", "_past", "found")
+
+    def __init__(self) -> None:
+        self.found: list[tuple[int, int, int, int]] = []  # the first node, that behind the last, and their span
+        self._begin = self._end = self._first = self._past = -1
+
+    def add(self, index: int, begin: int, end: int) -> None:
+        """Add the node of an index, which may be copied and whose NodeProto is in that span."""
+        if index == self._past and begin - self._end <= _MOST_HEADER:
+            self._past += 1
+        else:
+            self.close()
+            self._first = self._past = index + 1  # where a first node's field begins is not known
+            self._begin = end
+        self._end = end
+
+    def close(self) -> None:
+        """Let no node follow the last."""
+        if self._first < self._past:
+            self.found.append((self._first, self._past, self._begin, self._end))
+
+
+def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] | None:
+    """Return of the ValueInfoProto in a span the name, and its type's bytes and place; None where it is not plain."""
+    data = source.whole(begin, end)
+    if data is None:
+        return None
+    name = ""
+    kind: bytes | None = None
+    place = 0
+    i, stop = 0, len(data)
+    try:
+        while i < stop:
+            key, size = data[i], data[i + 1]
+            at = i + 2
+            i = at + size
+            if size > 127:
+                return None
+            if key == _INFO_NAME:
+                name = data[at:i].decode()
+            elif key == _INFO_TYPE and kind is None:  # a second one is merged into the first
+                kind, place = data[at:i], begin + at
+            elif key == _INFO_METADATA:
+                if not plain_entry(data, at, i):
+                    source.pending.append((begin + at, begin + i, "StringStringEntryProto", 0))
+            elif key != _INFO_DOC:
+                return None
+    except (IndexError, UnicodeDecodeError):
+        return None
+    if i > stop or kind is None:
+        return None
+    source.spend(_INFO_COST + stop + 2 * FIELD_COST, begin)
+    return name, kind, place
+
+
+def plain_entry(data: bytes, at: int, end: int) -> bool:
+    """Whether the bytes from `at` to `end` are a StringStringEntryProto of a key and a value, both short."""
+    value = at + 2 + data[at + 1] if at + 2 < end else end
+    return value + 2 <= end and data[at] == 10 and data[value] == 18 and value + 2 + data[value + 1] == end < at + 127

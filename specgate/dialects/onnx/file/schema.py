@@ -1,0 +1,142 @@
+"""What is read of onnx.proto: field numbers, labels, types and enums, as plain tables.
+
+Source: onnx/onnx.proto in onnx 1.23.2; the tests hold these tables against the installed package.
+"""
+
+from __future__ import annotations
+
+from specgate.dialects.onnx.file.wire import enum, messages
+
+__all__ = [
+    "ATTRIBUTE_FIELDS",
+    "ATTRIBUTE_TYPES",
+    "ELEM_TYPES",
+    "GRAPH_KINDS",
+    "ITEM_BYTES",
+    "KINDS",
+    "PLAIN_KINDS",
+    "PROTO",
+    "SKIPPED",
+    "STORED",
+]
+
+ELEM_TYPES = enum(
+    "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 COMPLEX128 "
+    "BFLOAT16 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 FLOAT8E8M0 UINT2 INT2 "
+    "FLOAT6E2M3 FLOAT6E3M2"
+)  # TensorProto.DataType
+ATTRIBUTE_TYPES = enum(
+    "UNDEFINED FLOAT INT STRING TENSOR GRAPH FLOATS INTS STRINGS TENSORS GRAPHS SPARSE_TENSOR SPARSE_TENSORS "
+    "TYPE_PROTO TYPE_PROTOS"
+)  # AttributeProto.AttributeType
+GRAPH_KINDS = frozenset({"GRAPH", "GRAPHS"})  # of attributes that hold graphs
+PLAIN_KINDS = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})  # of those that hold no messages
+# The field that holds an attribute's value, by its type. Of an attribute without a type (IR version 1) the first field
+# in this order that is there decides, which is what onnx.helper.get_attribute_value did then.
+ATTRIBUTE_FIELDS = {
+    "FLOAT": "f",
+    "INT": "i",
+    "STRING": "s",
+    "TENSOR": "t",
+    "GRAPH": "g",
+    "FLOATS": "floats",
+    "INTS": "ints",
+    "STRINGS": "strings",
+    "TENSORS": "tensors",
+    "GRAPHS": "graphs",
+    "SPARSE_TENSOR": "sparse_tensor",
+    "TYPE_PROTO": "tp",
+    "SPARSE_TENSORS": "sparse_tensors",
+    "TYPE_PROTOS": "type_protos",
+}
+
+# What is read of each message: its cost in memory (see Message), then number, label and type, and name of each field.
+
+PROTO = messages("""
+ModelProto 700: 1 int64 ir_version; 2 string producer_name; 3 string producer_version; 4 string domain;
+    5 int64 model_version; 7 GraphProto graph; 8 repeated OperatorSetIdProto opset_import;
+    14 skipped StringStringEntryProto metadata_props; 20 repeated TrainingInfoProto training_info;
+    25 repeated FunctionProto functions; 26 skipped DeviceConfigurationProto configuration
+TrainingInfoProto 200: 1 GraphProto initialization; 2 GraphProto algorithm;
+    3 skipped StringStringEntryProto initialization_binding; 4 skipped StringStringEntryProto update_binding
+OperatorSetIdProto 100: 1 string domain; 2 int64 version
+FunctionProto 700: 1 string name; 4 repeated string input; 5 repeated string output; 6 repeated string attribute;
+    7 repeated NodeProto node; 9 repeated OperatorSetIdProto opset_import; 10 string domain;
+    11 repeated AttributeProto attribute_proto; 12 repeated ValueInfoProto value_info; 13 string overload;
+    14 skipped StringStringEntryProto metadata_props
+GraphProto 500: 1 repeated NodeProto node; 2 string name; 5 repeated TensorProto initializer;
+    11 repeated ValueInfoProto input; 12 repeated ValueInfoProto output; 13 repeated ValueInfoProto value_info;
+    14 repeated TensorAnnotation quantization_annotation; 15 repeated SparseTensorProto sparse_initializer;
+    16 skipped StringStringEntryProto metadata_props
+TensorAnnotation 250: 1 string tensor_name; 2 repeated StringStringEntryProto quant_parameter_tensor_names
+NodeProto 400: 1 repeated string input; 2 repeated string output; 3 string name; 4 string op_type;
+    5 repeated AttributeProto attribute; 7 string domain; 8 string overload;
+    9 skipped StringStringEntryProto metadata_props; 10 skipped NodeDeviceConfigurationProto device_configurations
+AttributeProto 250: 1 string name; 2 float f; 3 int64 i; 4 bytes s; 5 TensorProto t; 6 GraphProto g;
+    7 repeated float floats; 8 repeated int64 ints; 9 repeated bytes strings; 10 repeated TensorProto tensors;
+    11 repeated GraphProto graphs; 14 TypeProto tp; 15 repeated TypeProto type_protos; 20 enum type;
+    21 string ref_attr_name; 22 SparseTensorProto sparse_tensor; 23 repeated SparseTensorProto sparse_tensors
+ValueInfoProto 60: 1 string name; 2 TypeProto type; 4 skipped StringStringEntryProto metadata_props
+TypeProto 100: 1 TypeProto.Tensor tensor_type; 4 TypeProto.Sequence sequence_type; 5 TypeProto.Map map_type;
+    7 TypeProto.Opaque opaque_type; 8 TypeProto.SparseTensor sparse_tensor_type; 9 TypeProto.Optional optional_type
+TypeProto.Tensor 0: 1 int32 elem_type; 2 TensorShapeProto shape
+TypeProto.SparseTensor 0: 1 int32 elem_type; 2 TensorShapeProto shape
+TypeProto.Sequence 0: 1 TypeProto elem_type
+TypeProto.Optional 0: 1 TypeProto elem_type
+TypeProto.Map 0: 1 int32 key_type; 2 TypeProto value_type
+TypeProto.Opaque 0:
+TensorShapeProto 60: 1 repeated TensorShapeProto.Dimension dim
+TensorShapeProto.Dimension 0: 1 int64 dim_value; 2 string dim_param
+TensorProto 250: 1 repeated int64 dims; 2 int32 data_type; 3 TensorProto.Segment segment; 4 repeated float float_data;
+    5 repeated int32 int32_data; 6 repeated bytes string_data; 7 repeated int64 int64_data; 8 string name;
+    9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data;
+    13 repeated StringStringEntryProto external_data; 14 enum data_location;
+    16 skipped StringStringEntryProto metadata_props
+TensorProto.Segment 0:
+SparseTensorProto 250: 1 TensorProto values; 2 TensorProto indices; 3 repeated int64 dims
+StringStringEntryProto 0: 1 string key; 2 string value
+DeviceConfigurationProto 0:
+NodeDeviceConfigurationProto 0: 2 skipped ShardingSpecProto sharding_spec
+ShardingSpecProto 0: 2 repeated int64 device; 3 skipped IntIntListEntryProto index_to_device_group_map;
+    4 skipped ShardedDimProto sharded_dim
+IntIntListEntryProto 0: 2 repeated int64 value
+ShardedDimProto 0: 2 skipped SimpleShardedDimProto simple_sharding
+SimpleShardedDimProto 0:
+""")
+# What is not read: documentation, metadata, what a dimension or a type is for, on which devices a node runs, and where
+# training writes its results. No verdict depends on any of it. Messages among it are walked through, as protobuf
+# refuses a file for whatever is no message.
+SKIPPED = {
+    "ModelProto": "doc_string metadata_props configuration",
+    "TrainingInfoProto": "initialization_binding update_binding",
+    "FunctionProto": "doc_string metadata_props",
+    "GraphProto": "doc_string metadata_props",
+    "NodeProto": "doc_string metadata_props device_configurations",
+    "AttributeProto": "doc_string",
+    "ValueInfoProto": "doc_string metadata_props",
+    "TypeProto": "denotation",
+    "TypeProto.Opaque": "domain name",
+    "TensorShapeProto.Dimension": "denotation",
+    "TensorProto": "doc_string metadata_props",
+    "TensorProto.Segment": "begin end",
+    "DeviceConfigurationProto": "name num_devices device",
+    "NodeDeviceConfigurationProto": "configuration_id sharding_spec pipeline_stage",
+    "ShardingSpecProto": "tensor_name index_to_device_group_map sharded_dim",
+    "IntIntListEntryProto": "key",
+    "ShardedDimProto": "axis simple_sharding",
+    "SimpleShardedDimProto": "dim_value dim_param num_shards",
+}
+KINDS = {name: dict(message.fields.values()) for name, message in PROTO.items()}
+
+# The field that holds the elements of a type where raw_data does not.
+STORED = dict.fromkeys(ELEM_TYPES[1:], "int32_data") | {
+    "FLOAT": "float_data",
+    "COMPLEX64": "float_data",
+    "DOUBLE": "double_data",
+    "COMPLEX128": "double_data",
+    "INT64": "int64_data",
+    "UINT32": "uint64_data",
+    "UINT64": "uint64_data",
+    "STRING": "string_data",
+}
+ITEM_BYTES = {"float_data": 4, "double_data": 8, "int32_data": 1, "int64_data": 1, "uint64_data": 1}  # at least

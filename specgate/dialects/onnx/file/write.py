@@ -1,0 +1,258 @@
+"""Write an ONNX model's structure as protobuf again, without weights, so that others can work on what was read.
+
+The layout is that of onnx/onnx.proto in onnx 1.23.2, see https://protobuf.dev/programming-guides/encoding/.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, GRAPH_KINDS, PROTO, STORED
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
+
+__all__ = ["Nodes", "node_field", "write_function", "write_graph", "write_model"]
+
+Fields = "dict[str, tuple[int, str]]"
+
+
+def _numbers() -> dict[str, dict[str, tuple[int, str]]]:
+    """Field numbers and types by name, of each message."""
+    return {
+        message.name: {
+            name: (number, kind.removeprefix("repeated ")) for number, (name, kind) in message.fields.items()
+        }
+        for message in PROTO.values()
+    }
+
+
+_FIELDS: Final = _numbers()
+_KINDS: Final = {name: number for number, name in enumerate(ATTRIBUTE_TYPES)}
+_TYPES: Final = {name: number for number, name in enumerate(ELEM_TYPES)}
+
+
+_SMALL: Final = [bytes([number]) for number in range(128)]
+
+
+def _varint(value: int) -> bytes:
+    if 0 <= value < 128:
+        return _SMALL[value]
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _varints(values: list[int]) -> bytes:
+    return b"".join(map(_varint, values))
+
+
+_PACKERS: Final[dict[str, Callable[[list[Any]], bytes]]] = {
+    "int64": _varints,
+    "int32": _varints,
+    "uint64": _varints,
+    "float": lambda values: struct.pack(f"<{len(values)}f", *values),
+    "double": lambda values: struct.pack(f"<{len(values)}d", *values),
+}
+
+
+def _field(message: str, name: str, value: Any) -> bytes:
+    """One field: a number, a text, or the bytes of a message."""
+    number, kind = _FIELDS[message][name]
+    if kind in {"float", "double"} and not isinstance(value, bytes):
+        wire, code = (5, "<f") if kind == "float" else (1, "<d")
+        return _varint(number << 3 | wire) + struct.pack(code, value)
+    if isinstance(value, str | bytes):
+        data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+        return _varint(number << 3 | 2) + _varint(len(data)) + data
+    return _varint(number << 3) + _varint(value)
+
+
+def _fields(message: str, **given: Any) -> bytes:
+    """Fields that are not None; a list is a repeated field, of numbers a packed one."""
+    parts: list[bytes] = []
+    for name, value in given.items():
+        if isinstance(value, list):
+            packed = _PACKERS.get(_FIELDS[message][name][1])
+            parts += [_field(message, name, item) for item in ([packed(value)] if packed and value else value)]
+        elif value is not None:
+            parts.append(_field(message, name, value))
+    return b"".join(parts)
+
+
+def write_model(model: OnnxModel, graph: bytes, functions: Iterable[bytes]) -> bytes:
+    """Return a serialized ModelProto of a graph and functions that are written already."""
+    return _fields(
+        "ModelProto",
+        ir_version=model.ir_version,
+        opset_import=_imports(model.opset_imports),
+        graph=graph,
+        functions=list(functions),
+    )
+
+
+def _imports(imports: Mapping[str, int]) -> list[bytes]:
+    return [_fields("OperatorSetIdProto", domain=domain, version=version) for domain, version in imports.items()]
+
+
+def write_graph(
+    graph: OnnxGraph,
+    nodes: Iterable[bytes],
+    *,
+    initializers: Iterable[OnnxTensor],
+    outputs: Iterable[tuple[str, OnnxType | None]],
+    value_infos: Iterable[tuple[str, OnnxType | None]],
+) -> bytes:
+    """Return a serialized GraphProto with some of its initializers. nodes: the bytes of whole fields."""
+    return b"".join(nodes) + _fields(
+        "GraphProto",
+        name=graph.name or "graph",
+        initializer=[write_tensor(tensor) for tensor in initializers],
+        input=[_value_info(info.name, info.type) for info in graph.inputs],
+        output=[_value_info(name, kind) for name, kind in outputs],
+        value_info=[_value_info(name, kind) for name, kind in value_infos],
+    )
+
+
+def node_field(node: bytes) -> bytes:
+    """Return the field of a GraphProto that holds a serialized NodeProto."""
+    return _NODE + _varint(len(node)) + node
+
+
+def write_function(function: OnnxFunction, nodes: Iterable[bytes]) -> bytes:
+    """Return a serialized FunctionProto."""
+    return _fields(
+        "FunctionProto",
+        name=function.name,
+        domain=function.domain,
+        overload=function.overload or None,
+        input=function.inputs,
+        output=function.outputs,
+        attribute=function.attributes,
+        attribute_proto=[_attribute(attribute, None) for attribute in function.attribute_protos],
+        node=list(nodes),
+        opset_import=_imports(function.opset_imports),
+    )
+
+
+class _Texts(dict[str, bytes]):
+    """Texts as fields hold them, each behind its length; most names of a model come more than once."""
+
+    def __missing__(self, text: str) -> bytes:
+        data = text.encode("utf-8", "surrogatepass")
+        made = self[text] = _varint(len(data)) + data
+        return made
+
+
+class Nodes:
+    """Writes the nodes of one model, which can be many: without the detours of `_fields`, and nothing twice.
+
+    The model must live as long: attributes that nodes share are known by their identity.
+    """
+
+    def __init__(self) -> None:
+        self._texts = _Texts()
+        self._attributes: dict[int, bytes] = {}
+
+    def write(self, node: OnnxNode, subgraph: Callable[[OnnxGraph], bytes]) -> bytes:
+        """Return a serialized NodeProto; `subgraph` writes the graphs that its attributes hold."""
+        texts = self._texts
+        parts: list[bytes] = []
+        for name in node.inputs:
+            parts += (_INPUT, texts[name])
+        for name in node.outputs:
+            parts += (_OUTPUT, texts[name])
+        for key, text in ((_NAME, node.name), (_OP_TYPE, node.op_type), (_DOMAIN, node.domain)):
+            if text:
+                parts += (key, texts[text])
+        if node.overload:
+            parts += (_OVERLOAD, texts[node.overload])
+        for held in node.attributes.values():
+            made = self._attributes.get(id(held))
+            if made is None:
+                made = _field("NodeProto", "attribute", _attribute(held, subgraph))
+                if held.kind not in GRAPH_KINDS:
+                    self._attributes[id(held)] = made
+            parts.append(made)
+        return b"".join(parts)
+
+
+_NODE = _varint(_FIELDS["GraphProto"]["node"][0] << 3 | 2)
+_INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
+    _varint(_FIELDS["NodeProto"][key][0] << 3 | 2)
+    for key in ("input", "output", "name", "op_type", "domain", "overload")
+)
+
+
+def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] | None) -> bytes:
+    given: dict[str, Any] = {"name": attribute.name, "type": _KINDS[attribute.kind]}
+    if attribute.ref_attr_name is not None:
+        given["ref_attr_name"] = attribute.ref_attr_name
+    elif attribute.value is not None and attribute.kind in _VALUES:
+        given[_VALUES[attribute.kind]] = _written(attribute.value, subgraph)
+    return _fields("AttributeProto", **given)
+
+
+#: Sparse tensors are not written: what others are asked is about their types alone.
+_VALUES: Final = {kind: field for kind, field in ATTRIBUTE_FIELDS.items() if "SPARSE" not in kind}
+
+
+def _written(value: Any, subgraph: Callable[[OnnxGraph], bytes] | None) -> Any:
+    if isinstance(value, list):
+        return [_written(item, subgraph) for item in value]
+    if isinstance(value, OnnxTensor):
+        return write_tensor(value)
+    if isinstance(value, OnnxGraph):
+        return b"" if subgraph is None else subgraph(value)
+    return _type(value) if isinstance(value, OnnxType) else value
+
+
+def write_tensor(tensor: OnnxTensor) -> bytes:
+    """Return a serialized TensorProto with its data."""
+    given: dict[str, Any] = {"dims": list(tensor.dims), "data_type": _TYPES.get(tensor.elem_type, 0)}
+    if isinstance(tensor.data, bytes):
+        given["raw_data"] = tensor.data
+    elif tensor.data is not None and tensor.elem_type in STORED:
+        given[STORED[tensor.elem_type]] = tensor.data
+    return _fields("TensorProto", **given, name=tensor.name or None)
+
+
+def _value_info(name: str, kind: OnnxType | None) -> bytes:
+    return _fields("ValueInfoProto", name=name, type=None if kind is None else _type(kind))
+
+
+def _type(kind: OnnxType) -> bytes:
+    """A TypeProto; b"" for one that says nothing."""
+    if kind.kind == "unknown":
+        return b""
+    message = {"tensor": "TypeProto.Tensor", "sparse_tensor": "TypeProto.SparseTensor", "map": "TypeProto.Map"}.get(
+        kind.kind, f"TypeProto.{kind.kind.capitalize()}"
+    )
+    number = None if kind.elem_type is None else _TYPES.get(kind.elem_type, 0)
+    inner = None if kind.inner is None else _type(kind.inner)
+    if kind.kind in {"tensor", "sparse_tensor"}:
+        body = _fields(message, elem_type=number, shape=None if kind.shape is None else _shape(kind.shape))
+    elif kind.kind == "map":
+        body = _fields(message, key_type=number, value_type=inner)
+    else:
+        body = b"" if kind.kind == "opaque" else _fields(message, elem_type=inner)
+    return _fields("TypeProto", **{f"{kind.kind}_type": body})
+
+
+def _shape(sizes: tuple[int | str | None, ...]) -> bytes:
+    names = {int: "dim_value", str: "dim_param"}
+    dims = [
+        b""
+        if size is None
+        else _fields("TensorShapeProto.Dimension", **{names[int if isinstance(size, int) else str]: size})
+        for size in sizes
+    ]
+    return _fields("TensorShapeProto", dim=dims)

@@ -1,0 +1,1 @@
+"""What inference is asked of a model: a copy without weights, and only where its functions stay small."""

@@ -1,0 +1,118 @@
+"""What the onnx package is asked: a model without weights, and without what is to be found out."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
+from specgate.dialects.onnx.file.write import Nodes, node_field, write_function, write_graph, write_model
+from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
+
+__all__ = ["Question", "question", "tensor_type"]
+
+
+class Question(NamedTuple):
+    """A serialized model and its graphs, outermost first, in the order in which an answer has them."""
+
+    data: bytes
+    graphs: list[OnnxGraph]
+
+
+def question(model: OnnxModel, without: Collection[int] = (), upto: int | None = None) -> Question:
+    """Write a model for inference: of its outermost nodes those before `upto`, but not those `without`.
+
+    Types that the file states for what an operator of ONNX or a function computes are left out: they are to be found,
+    and compared. Weights, and nodes that hold any, are only said to have their types.
+    """
+    writer = _Writer(model)
+    chosen = model.graph.nodes
+    if without or upto is not None:
+        chosen = [node for i, node in enumerate(chosen[:upto]) if i not in without]
+    graph = writer.graph(model.graph, chosen)
+    functions = [
+        write_function(function, [writer.nodes.write(node, writer.unasked) for node in function.nodes])
+        for function in model.functions
+    ]
+    return Question(write_model(model, graph, functions), writer.graphs)
+
+
+def tensor_type(tensor: OnnxTensor) -> OnnxType:
+    """The type of a constant."""
+    return OnnxType("tensor", tensor.elem_type, tensor.dims)
+
+
+class _Writer:
+    def __init__(self, model: OnnxModel) -> None:
+        self.functions = {function_key(function) for function in model.functions}
+        self.graphs: list[OnnxGraph] = []
+        self.nodes = Nodes()
+        self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
+
+    def nested(self, graph: OnnxGraph) -> bytes:
+        return self.graph(graph, graph.nodes)
+
+    def unasked(self, graph: OnnxGraph) -> bytes:
+        """Write a graph in a function, which an answer leaves out: it has other types for each call."""
+        nodes = [node_field(self.nodes.write(node, self.unasked)) for node in graph.nodes]
+        outputs = [(info.name, info.type) for info in graph.outputs]
+        infos = [(info.name, info.type) for info in graph.value_infos]
+        return write_graph(graph, nodes, initializers=self.data(graph), outputs=outputs, value_infos=infos)
+
+    def data(self, graph: OnnxGraph) -> list[OnnxTensor]:
+        """Return the initializers that are small, and constant."""
+        inputs = {info.name for info in graph.inputs} if self.overridable else set()
+        return [tensor for tensor in graph.initializers if tensor.data is not None and tensor.name not in inputs]
+
+    def graph(self, graph: OnnxGraph, chosen: list[OnnxNode]) -> bytes:
+        """Write one graph with some of its nodes, and the graphs in them."""
+        self.graphs.append(graph)
+        fields: list[bytes] = []
+        nodes: list[OnnxNode] = []
+        at = 0
+        for first, past, data in (*(graph.runs if chosen is graph.nodes else ()), (len(chosen), len(chosen), b"")):
+            written = [node for node in chosen[at:first] if not _holds_weights(node)]
+            fields += (node_field(self.nodes.write(node, self.nested)) for node in written)
+            fields.append(data)
+            nodes += written
+            nodes += chosen[first:past]
+            at = past
+        sought = {
+            name
+            for node in nodes
+            if node.domain in STANDARD_DOMAINS or function_key(node) in self.functions
+            for name in node.outputs
+        }
+        stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
+        known = {**stated, **dict(_constants(graph))}
+        outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
+        small = self.data(graph)
+        return write_graph(graph, fields, initializers=small, outputs=outputs, value_infos=known.items())
+
+
+def _holds_weights(node: OnnxNode) -> bool:
+    """Whether an attribute's value is not at hand, or would say something wrong without its data."""
+    for attribute in node.attributes.values():
+        if attribute.ref_attr_name is None and (attribute.value is None or "SPARSE" in attribute.kind):
+            return True
+        held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+        if "TENSOR" in attribute.kind and any(isinstance(item, OnnxTensor) and item.data is None for item in held):
+            return True
+    return False
+
+
+def _constants(graph: OnnxGraph) -> Iterator[tuple[str, OnnxType]]:
+    """The types of constants whose data is left out."""
+    for tensor in chain(graph.initializers, graph.sparse_initializers):
+        if tensor.data is None:
+            yield tensor.name, tensor_type(tensor)
+    for node in graph.nodes:
+        if node.op_type == "Constant" and not node.domain and len(node.outputs) == 1 and _holds_weights(node):
+            for attribute in node.attributes.values():
+                if isinstance(attribute.value, OnnxTensor):
+                    yield node.outputs[0], tensor_type(attribute.value)

@@ -1,0 +1,269 @@
+"""ONNX models as units: every node of the graph, its subgraphs and its functions, with the types known there."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import UNSTATED, TensorDesc
+from specgate.descriptors.positional import build
+from specgate.dialects.onnx.lint.calls import Calls
+from specgate.dialects.onnx.lint.data import data_findings
+from specgate.dialects.onnx.lint.external import external_findings
+from specgate.dialects.onnx.lint.functions import function_findings
+from specgate.dialects.onnx.lint.names import name_findings
+from specgate.dialects.onnx.lint.types import (
+    attribute_of,
+    constant,
+    contradictions,
+    held_constant,
+    known_type,
+    merged,
+    pin_sizes,
+)
+from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
+from specgate.dialects.onnx.lint.walk import (
+    STANDARD_DOMAINS,
+    bodies,
+    domain_name,
+    finding,
+    function_key,
+    function_place,
+    label,
+    subgraphs,
+)
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
+from specgate.errors import NoTable
+from specgate.linting import inference
+from specgate.linting.nodes import Graph, Unit
+from specgate.linting.settings import LintSettings
+from specgate.spec.tables import dialect
+from specgate.verdict import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, MutableMapping
+
+    from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
+    from specgate.dialects.onnx.lint.walk import Place
+    from specgate.verdict import Finding
+
+    Types = MutableMapping[str, TensorDesc]
+    _Tensors = tuple[list[TensorDesc | None], list[TensorDesc | None]]
+
+__all__ = ["onnx_units"]
+
+_BLANK = TensorDesc(None, None)
+_QUIET = LintSettings(infer=False)
+
+
+def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
+    """Return the units of an ONNX model, which are judged at the opsets that it imports, and what is wrong with it.
+
+    The sizes of `model` are pinned and its imports completed. Without settings nothing is inferred.
+    """
+    complete_imports(model)
+    graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
+    walked = list(bodies(model))
+    graph.findings.extend(import_findings(model, walked))
+    graph.custom = custom_operators(model, walked, settings.custom_domains)
+    graph.findings.extend(pin_sizes(model, settings.pins))
+    asked: Callable[[], inference.Inferred] = inference.Inferred
+    if settings.infer and model.graph.nodes:
+        if inference.installed():
+            asked = inference.begin(model, walked)
+        else:
+            graph.not_inferred = "onnx"
+    graph.findings.extend(function_findings(model, walked))
+    graph.findings.extend(name_findings(model))
+    graph.findings.extend(data_findings(model, walked))
+    graph.findings.extend(external_findings(model, walked))
+    inferred = asked()
+    graph.findings.extend(inferred.findings)
+    walker = _Walker(model, inferred.types, graph.findings)
+    graph.units.extend(walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})))
+    for function in model.functions:
+        graph.units.extend(walker.function(function))
+    return graph
+
+
+@dataclass(slots=True)
+class _Body:
+    """Where nodes stand: a path, the imports, what is known of values by name, and their names in the whole file.
+
+    names: those of the main graph's values are their own. stated: the values whose types the file itself states.
+    """
+
+    place: str
+    imports: Mapping[str, int]
+    types: Types
+    names: MutableMapping[str, str]
+    stated: set[str] = field(default_factory=set)
+
+
+class _Walker:
+    def __init__(
+        self, model: OnnxModel, inferred: Mapping[int, Mapping[str, OnnxType]], findings: list[Finding]
+    ) -> None:
+        self.file = model.file
+        self.functions = {function_key(function) for function in model.functions}
+        self.calls = Calls({function_key(function): function for function in model.functions})
+        self.inferred = inferred
+        self.findings = findings
+        self.reasons: dict[str, str] = {}
+        self.alike: dict[int, dict[tuple[Any, ...], Unit]] = {}  # by imports: the first of equal nodes
+        self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
+        self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
+
+    def graph(self, graph: OnnxGraph, outer: _Body) -> Iterator[Unit]:
+        """Yield the nodes of a graph. outer: where it stands, with what is known outside of it."""
+        place = outer.place
+        types: Types = ChainMap({}, outer.types) if outer.types else {}
+        stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
+        found = self.inferred.get(id(graph), {})
+        makers: dict[str, tuple[str, str | None]] | None = None
+        for name in dict.fromkeys(chain(stated, found)):
+            declared, computed = stated.get(name), found.get(name)
+            known = self.types.get((id(declared), id(computed)))
+            if known is None:
+                known = self.types[id(declared), id(computed)] = _settled(declared, computed)
+            tensor_desc, contradictory = known
+            if contradictory and declared is not None and computed is not None:
+                makers = makers or _makers(graph.nodes, place)
+                node, operator = makers.get(name, (place, None))
+                self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+            if tensor_desc is not None:
+                types[name] = tensor_desc
+        inputs = {info.name for info in graph.inputs} if self.overridable else set()
+        for tensor in graph.initializers:
+            held = constant(tensor)
+            types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
+        types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
+        names = ChainMap(_own_names(graph, place), outer.names) if place != "graph" else outer.names
+        own = {name for name, kind in stated.items() if kind}
+        yield from self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
+
+    def function(self, function: OnnxFunction) -> Iterator[Unit]:
+        stated = {info.name: info.type for info in function.value_infos if info.type is not None}
+        types = {name: known_type(kind) for name, kind in stated.items() if kind.kind != "unknown"}
+        place = function_place(function)
+        used = {name for node in function.nodes for name in (*node.inputs, *node.outputs) if name}
+        names = {name: f"{place}:{name}" for name in used}
+        yield from self.nodes(function.nodes, _Body(place, function.opset_imports, types, names, set(types)))
+
+    def nodes(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
+        for node in nodes:
+            held = held_constant(node) if node.op_type == "Constant" else None
+            if held is not None:
+                body.types[node.outputs[0]] = held
+        known, names = body.types, body.names
+        # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
+        stated = {name: known[name] for name in body.stated if name in known}
+        alike = self.alike.setdefault(id(body.imports), {})
+        for index, node in enumerate(nodes):
+            at = partial(_location, self.file, body.place, node, index)
+            inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
+            outputs = [stated.get(name, UNSTATED) if name else None for name in node.outputs]
+            # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
+            values = map(id, node.attributes.values())
+            key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
+            reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
+            writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
+            if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph
+                first = alike[key]
+                yield Unit(at, first.operator, first.descriptor, "", reads, writes)
+                continue
+            if function_key(node) not in self.functions:
+                unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
+                unit.reads, unit.writes = reads, writes
+                if self.complete(node, unit):
+                    alike[key] = unit
+                yield unit
+            else:
+                self.findings.extend(self.calls.findings(node, inputs, _place(at())))
+            for inside, graph in subgraphs(node):
+                yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
+
+    def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
+        """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""
+        operator = operator_name(node.op_type, node.domain)
+        table = dialect("onnx")
+        if operator not in table.raw["operators"]:
+            if node.domain in STANDARD_DOMAINS and table.raw["dialect"].get("complete"):
+                message = f"ONNX has no operator {operator!r:.60}"
+                self.findings.append(finding("operator-unknown", "error", message, _place(at())))
+            if operator not in self.reasons:  # the nearest name is worth looking for once
+                try:
+                    table.operator(operator)
+                except NoTable as error:
+                    self.reasons[operator] = str(error)
+            return Unit(at, operator, reason=self.reasons[operator])
+        spec = table.operator(operator)
+        if opset is None:
+            name = domain_name(node.domain)
+            return Unit(at, operator, reason=f"no opset of the domain {name!r:.60} is imported")
+        if str(opset) not in spec.dialect.position:
+            newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
+            return Unit(at, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
+        attributes = node.attributes
+        descriptor = build(
+            spec,
+            *tensors,
+            {name: attribute_of(attribute) for name, attribute in attributes.items()},
+            version=str(opset),
+            convert=attribute_value,
+            kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in attributes.items() if a.kind in ATTRIBUTE_TYPES},
+        )
+        return Unit(at, operator, descriptor)
+
+    def complete(self, node: OnnxNode, unit: Unit) -> bool:
+        """Whether a node with a table names every output that it must have, which its descriptor does not show.
+
+        Report it if not, but for an empty node, which is reported separately.
+        """
+        if unit.descriptor is None or not (node.inputs or node.outputs):
+            return False
+        infos = dialect("onnx").operator(unit.operator).layout(unit.descriptor.version).outputs
+        for index, info in enumerate(infos):
+            given = node.outputs[index : None if info.type == "tensor[]" else index + 1]
+            if not info.optional and not any(given):
+                message = f"gives no name to the output {info.name}, which {unit.operator} always has"
+                self.findings.append(finding("output-required", "error", message, _place(unit.location)))
+                return False
+        return True
+
+
+def _place(location: Location) -> Place:
+    return location.file, location.node or "", location.operator
+
+
+def _location(file: str | None, place: str, node: OnnxNode, index: int) -> Location:
+    """Where a node is; computed when it is read."""
+    return Location(file, None, f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
+
+
+def _settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
+    """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
+    best = merged(stated, inferred)
+    known = None if best is None or best.kind == "unknown" else known_type(best)
+    if stated is None or inferred is None:
+        return known, False
+    return known, any(contradictions("", stated, inferred, (None, "", None)))
+
+
+def _own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+    """Name the values of a subgraph by their place: another branch may use the same names."""
+    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    own += [name for node in graph.nodes for name in node.outputs if name]
+    return {name: f"{place}:{name}" for name in own}
+
+
+def _makers(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
+    """The path and operator of the node that computes each value."""
+    return {
+        name: (f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
+        for index, node in enumerate(nodes)
+        for name in node.outputs
+    }

@@ -1,0 +1,285 @@
+"""The names in an ONNX model: what is read must be there before, once, and should be used.
+
+Source: docs/IR.md of onnx (names within a graph, nested subgraphs), commit f75469120; what is an error there and what
+implementations let pass was tried with onnx.checker of 1.23.2 and ONNX Runtime 1.31.1.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap, Counter
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final
+
+from specgate.caching import cached_property
+from specgate.descriptors.core import shown
+from specgate.dialects.onnx.file.schema import GRAPH_KINDS
+from specgate.dialects.onnx.lint.walk import finding, function_place, label, subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode
+    from specgate.dialects.onnx.lint.walk import Place
+    from specgate.verdict import Finding, Severity
+
+__all__ = ["name_findings"]
+
+_LISTED: Final = 5
+
+
+def name_findings(model: OnnxModel) -> Iterator[Finding]:
+    """Yield what is wrong with the names of every graph and function of `model`, in the order of the file."""
+    names = _Names(model.file, model.ir_version)
+    yield from names.graph(model.graph, "graph", [])
+    for function in model.functions:
+        yield from names.function(function)
+
+
+@dataclass
+class _Scope:
+    """One graph's names: those defined so far, each by what, and (ever) every one that its nodes define at all.
+
+    given: how many of those defined are inputs and initializers, which come first. parents: the nodes that hold graphs.
+    ordered: no node of it, or inside one, has read a name that is not there before.
+    """
+
+    nodes: list[OnnxNode]
+    defined: dict[str, str] = field(default_factory=dict)
+    given: int = 0
+    parents: set[int] = field(default_factory=set)
+    ordered: bool = True
+
+    @cached_property
+    def ever(self) -> frozenset[str]:
+        return frozenset(name for node in self.nodes for name in node.outputs)
+
+
+class _Names:
+    def __init__(self, file: str | None, ir_version: int | None) -> None:
+        self.file = file
+        self.ir_version = ir_version
+        self.free: dict[int, frozenset[str]] = {}
+
+    def graph(self, graph: OnnxGraph, place: str, outer: list[_Scope]) -> Iterator[Finding]:
+        """Check one graph, and the subgraphs of its nodes with what they see of it."""
+        scope = _Scope(graph.nodes)
+        at = (self.file, place, None)
+        if not graph.name:
+            yield finding("graph-name", "note", "the graph has no name, which onnx.checker refuses", at, fix="name it")
+        yield from self.begin(graph, scope, at, outer)
+        scope.given = len(scope.defined)
+        yield from self.nodes(graph.nodes, place, scope, outer)
+        for info in graph.outputs:
+            yield from self.output(info.name, scope, at, outer)
+        yield from self.unread(graph, scope, place, outer)
+
+    def function(self, function: OnnxFunction) -> Iterator[Finding]:
+        """Check a function's body, which sees nothing but its formal inputs."""
+        place = function_place(function)
+        at = (self.file, place, None)
+        scope = _Scope(function.nodes)
+        for name in function.inputs:
+            yield from self.define(name, "input", scope, at, [])
+        yield from self.nodes(function.nodes, place, scope, [])
+        for name in function.outputs:
+            yield from self.output(name, scope, at, [])
+        yield from self.dead(function.nodes, function.outputs, place, scope)
+
+    def begin(self, graph: OnnxGraph, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
+        """Define inputs and initializers; an initializer with an input's name is that input's default."""
+        for info in graph.inputs:
+            yield from self.define(info.name, "input", scope, at, outer)
+        inputs = frozenset(scope.defined)
+        for tensor in (*graph.initializers, *graph.sparse_initializers):
+            if tensor.name not in inputs or scope.defined[tensor.name] != "input":
+                yield from self.define(tensor.name, "initializer", scope, at, outer)
+            else:
+                scope.defined[tensor.name] = "initializer"
+            if tensor.name and tensor.name not in inputs and (self.ir_version or 4) < 4:
+                message = f"the initializer {shown(tensor.name)} is no input, which IR version {self.ir_version} asks"
+                yield finding("initializer-input", "error", message, at, fix="list it as an input, or use IR version 4")
+
+    def define(self, name: str, kind: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
+        """Add a name to the scope, and say if it is taken."""
+        if not name:
+            if kind != "node":  # an output that is left out
+                yield finding("name-empty", "error", f"an {kind} has no name", at)
+            return
+        if name in scope.defined:
+            what = {"node": "computes", "input": "has the input", "initializer": "has the initializer"}[kind]
+            other = {"node": "a node computes it before", "input": "an input has the name"}
+            why = other.get(scope.defined[name], "an initializer has the name")
+            yield finding("name-duplicate", "error", f"{what} {shown(name)}, but {why}", at, values={"name": name})
+        elif any(name in beyond.defined for beyond in outer):
+            # onnx.checker and ONNX Runtime refuse this of a node's output alone.
+            message = f"the {'output of a node' if kind == 'node' else kind} {shown(name)} hides the value of that name"
+            severity: Severity = "error" if kind == "node" else "warning"
+            message += " outside of the subgraph"
+            yield finding("name-shadowed", severity, message, at, values={"name": name})
+        scope.defined[name] = kind
+
+    def nodes(self, nodes: list[OnnxNode], place: str, scope: _Scope, outer: list[_Scope]) -> Iterator[Finding]:
+        """Check the nodes in order: what they read, their subgraphs, and what they define."""
+        circular: frozenset[str] | None = None
+        visible = ChainMap(scope.defined, *(beyond.defined for beyond in outer)) if outer else scope.defined
+        for index, node in enumerate(nodes):
+            lost = [name for name in node.inputs if name not in visible and name]
+            held = list(subgraphs(node)) if node.attributes else []
+            if not lost and not held and not node.duplicates and len(node.outputs) == 1:
+                name = node.outputs[0]
+                if name and name not in visible:
+                    scope.defined[name] = "node"  # as with nearly every node
+                    continue
+            here = f"{place}/{label(node, index)}"
+            at = (self.file, here, node.op_type or None)
+            if lost:
+                for seen in (scope, *outer):
+                    seen.ordered = False
+            for name in dict.fromkeys(lost):
+                if name in scope.ever and circular is None:
+                    circular = _circular(nodes, self.reads)
+                yield self.missing(name, scope, outer, at, circular or frozenset())
+            if held:
+                scope.parents.add(index)
+            for inside, graph in held:
+                yield from self.graph(graph, f"{here}/{inside}", [*outer, scope])
+            for name in node.outputs:
+                yield from self.define(name, "node", scope, at, outer)
+            if not node.inputs and not node.outputs:
+                yield finding("node-empty", "error", "the node has no inputs and no outputs", at, fix="remove it")
+            for name in node.duplicates:
+                message = f"the attribute {shown(name)} is given more than once"
+                yield finding("attribute-duplicate", "error", message, at, where=name[:60])
+        yield from self.node_names(nodes, place)
+
+    def missing(
+        self,
+        name: str,
+        scope: _Scope,
+        outer: list[_Scope],
+        at: Place,
+        circular: frozenset[str],
+    ) -> Finding:
+        values = {"name": name}
+        if name in circular:
+            message = f"reads {shown(name)}, which is computed from itself: no order of the nodes can give it before"
+            return finding("cycle", "error", message, at, values=values)
+        if name in scope.ever or any(name in beyond.ever for beyond in outer):
+            message = f"reads {shown(name)}, which a later node computes; nodes must be in topological order"
+            return finding("node-order", "error", message, at, values=values, fix="sort the nodes")
+        message = f"reads {shown(name)}, which no input, initializer or node gives"
+        return finding("name-undefined", "error", message, at, values=values)
+
+    def output(self, name: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
+        """An output is a value of its own graph."""
+        if not name:
+            yield finding("name-empty", "error", "an output has no name", at)
+        elif any(name in beyond.defined for beyond in outer) and name not in scope.defined:
+            message = f"the output {shown(name)} is a value from outside of the subgraph"
+            fix = "give it through an Identity node"
+            yield finding("output-undefined", "error", message, at, values={"name": name}, fix=fix)
+        elif name not in scope.defined:
+            message = f"the output {shown(name)} is given by no input, initializer or node"
+            yield finding("output-undefined", "error", message, at, values={"name": name})
+
+    def node_names(self, nodes: list[OnnxNode], place: str) -> Iterator[Finding]:
+        counted = Counter(node.name for node in nodes if node.name)
+        for name, count in counted.items():
+            if count > 1:
+                message = f"{count} nodes have the name {shown(name)}; ONNX Runtime refuses such a model"
+                at = (self.file, f"{place}/{name}", None)
+                yield finding("node-name-duplicate", "warning", message, at, values={"name": name, "count": count})
+
+    def reads(self, node: OnnxNode) -> Iterable[str]:
+        """What a node reads, and what its subgraphs read, which may be their own."""
+        if not any(attribute.kind in GRAPH_KINDS for attribute in node.attributes.values()):
+            return node.inputs
+        return chain(node.inputs, *(self.read_within(graph) for _, graph in subgraphs(node)))
+
+    def read_within(self, graph: OnnxGraph) -> frozenset[str]:
+        if id(graph) not in self.free:
+            read = {name for node in graph.nodes for name in self.reads(node)}
+            self.free[id(graph)] = frozenset(read.union(info.name for info in graph.outputs))
+        return self.free[id(graph)]
+
+    def unread(self, graph: OnnxGraph, scope: _Scope, place: str, outer: list[_Scope]) -> Iterator[Finding]:
+        """What is never read: it makes a model no less valid, so these are notes."""
+        at = (self.file, place, None)
+        for name, kind in islice(scope.defined.items(), scope.given):
+            if kind == "node" or name in self.read_within(graph):
+                continue
+            if kind == "input" and outer:  # a loop's body must take its inputs
+                continue
+            yield finding(
+                f"{kind}-unused", "note", f"the {kind} {shown(name)} is never used", at, values={"name": name}
+            )
+        yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
+        lost = {info.name for info in graph.value_infos if info.name not in scope.defined}
+        if lost and outer:
+            lost.difference_update(*(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
+        if lost:
+            listed = ", ".join(shown(name) for name in sorted(lost)[:_LISTED]) + (" …" if len(lost) > _LISTED else "")
+            message = f"value_info describes {len(lost)} values that the graph does not have: {listed}"
+            yield finding("value-info-unknown", "note", message, at, where="value_info", fix="remove the entries")
+
+    def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:
+        """Nodes from which no output of the graph is computed; one without outputs is there for something else."""
+        if not outputs:
+            message = "has no outputs, so that nothing of it can be read"
+            yield finding("output-missing", "note", message, (self.file, place, None))
+            return
+        for index in self.needless(scope, outputs) if scope.ordered else self.unreached(nodes, outputs):
+            node = nodes[index]
+            message = f"no output of the graph is computed from {shown(next(filter(None, node.outputs)))}"
+            at = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
+            yield finding("node-unused", "note", message, at, fix="remove the node")
+
+    def needless(self, scope: _Scope, outputs: list[str]) -> list[int]:
+        """The nodes that none behind them needs, of nodes in order."""
+        needed = set(outputs) - {""}
+        found = []
+        for index in range(len(scope.nodes) - 1, -1, -1):
+            node = scope.nodes[index]
+            if needed.isdisjoint(node.outputs) and any(node.outputs):
+                found.append(index)
+            else:
+                needed.update(self.reads(node) if index in scope.parents else node.inputs)
+                needed.discard("")
+        return found[::-1]
+
+    def unreached(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
+        """The same of nodes in any order."""
+        makers: dict[str, list[int]] = {}
+        for index, node in enumerate(nodes):
+            for name in filter(None, node.outputs):
+                makers.setdefault(name, []).append(index)
+        roots = [index for index, node in enumerate(nodes) if not any(node.outputs)]
+        pending = [*roots, *(index for name in outputs for index in makers.get(name, ()))]
+        alive = set(pending)
+        while pending:
+            for name in self.reads(nodes[pending.pop()]):
+                fresh = [index for index in makers.get(name, ()) if index not in alive]
+                alive.update(fresh)
+                pending.extend(fresh)
+        return [index for index in range(len(nodes)) if index not in alive]
+
+
+def _circular(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:
+    """Return the outputs of nodes that no order can compute before they are read."""
+    makers = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [{makers[name] for name in reads(node) if name in makers} for node in nodes]
+    readers: dict[int, list[int]] = {}
+    for index, before in enumerate(needs):
+        for maker in before:
+            readers.setdefault(maker, []).append(index)
+    ready = [index for index, before in enumerate(needs) if not before]
+    left = [len(before) for before in needs]
+    done = set(ready)
+    while ready:
+        for reader in readers.get(ready.pop(), ()):
+            left[reader] -= 1
+            if not left[reader]:
+                done.add(reader)
+                ready.append(reader)
+    return frozenset(name for index, node in enumerate(nodes) if index not in done for name in node.outputs if name)

@@ -1,0 +1,211 @@
+"""Types of values in an ONNX model: as stated, as inferred, with symbolic sizes pinned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import UNKNOWN, GraphDesc, Symbol, TensorDesc, shown
+from specgate.descriptors.positional import INT64
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
+from specgate.dialects.onnx.lint.walk import bodies, finding
+from specgate.dialects.onnx.reader import container
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxValueInfo
+    from specgate.dialects.onnx.lint.walk import Body, Place
+    from specgate.verdict import Finding
+
+__all__ = [
+    "attribute_of",
+    "constant",
+    "contradictions",
+    "held_constant",
+    "known_type",
+    "merged",
+    "pin_sizes",
+    "pinless",
+]
+
+_SCALARS = {
+    "value_float": "FLOAT",
+    "value_floats": "FLOAT",
+    "value_int": "INT64",
+    "value_ints": "INT64",
+    "value_string": "STRING",
+    "value_strings": "STRING",
+}
+#: How the onnx package names sizes that it does not know itself.
+_INVENTED = "unk__"
+
+
+def _infos(body: Body) -> Iterator[OnnxValueInfo]:
+    """Yield every value about which a graph or function states something."""
+    if body.graph is not None:
+        yield from chain(body.graph.inputs, body.graph.value_infos, body.graph.outputs)
+    elif body.function is not None:
+        yield from body.function.value_infos
+
+
+def _resized(kind: OnnxType, change: Callable[[str], int | str]) -> OnnxType:
+    """Return a type with its symbolic sizes changed, also inside sequences and the like."""
+    shape = kind.shape and tuple(change(size) if isinstance(size, str) else size for size in kind.shape)
+    return replace(kind, shape=shape, inner=None if kind.inner is None else _resized(kind.inner, change))
+
+
+def pin_sizes(model: OnnxModel, pins: Mapping[str, int]) -> Iterator[Finding]:
+    """Name the inputs' dimensions without a name, give those in `pins` their sizes; yield the pins that name none."""
+    for info in model.graph.inputs:
+        if info.type is not None and info.type.shape is not None and None in info.type.shape:
+            named = (f"{info.name}[{axis}]" if size is None else size for axis, size in enumerate(info.type.shape))
+            info.type = replace(info.type, shape=tuple(named))
+    if not pins:
+        return
+    names: dict[str, None] = {}
+
+    def pinned(size: str) -> int | str:
+        names[size] = None
+        return pins.get(size, size)
+
+    for body in bodies(model):
+        for info in _infos(body):
+            if info.type is not None:
+                info.type = _resized(info.type, pinned)
+    for name in pins:
+        if name not in names:
+            listed = ", ".join(shown(known) for known in list(names)[:8]) + (" …" if len(names) > 8 else "")
+            message = f"no dimension has the name {shown(name)}, which was given a size; known: {listed or 'none'}"
+            yield finding("pin-unknown", "note", message, (model.file, "model", None))
+
+
+def pinless(name: str) -> bool:
+    """Whether a size of this name cannot be pinned, because inference made it up."""
+    return name.startswith(_INVENTED)
+
+
+def known_type(kind: OnnxType) -> TensorDesc:
+    """A value's type as descriptors have it: another than a tensor's by its name; a size below 0 is not known."""
+    if kind.kind != "tensor":
+        return TensorDesc(_spelt(kind), None)
+    sizes = None if kind.shape is None else tuple(map(_size, kind.shape))
+    return TensorDesc(kind.elem_type if kind.elem_type in dialect("onnx").types else None, sizes)
+
+
+def _spelt(kind: OnnxType | None) -> str | None:
+    """Return a type as operator schemas spell it, None where a part of it is not known."""
+    if kind is None or kind.kind in {"unknown", "opaque"}:
+        return None
+    element = dialect("onnx").types.get(kind.elem_type or "", {}).get("tensor")
+    if kind.kind in {"tensor", "sparse_tensor"}:
+        return f"sparse_{element}" if element and kind.kind == "sparse_tensor" else element
+    inner = _spelt(kind.inner)
+    if inner is None or (kind.kind == "map" and element is None):
+        return None
+    return container(kind.kind, inner, kind.elem_type)
+
+
+def attribute_of(attribute: OnnxAttribute) -> Any:
+    """Return what an attribute holds; UNKNOWN for a function's parameter and for what was not read."""
+    value = attribute.value
+    if value is None:
+        return UNKNOWN
+    return [_described(item) for item in value] if isinstance(value, list) else _described(value)
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, OnnxTensor):
+        return constant(value)
+    if isinstance(value, OnnxType):
+        return known_type(value)
+    if isinstance(value, OnnxGraph):
+        return GraphDesc(*(tuple(_port(info) for info in part) for part in (value.inputs, value.outputs)))
+    return value
+
+
+def _port(info: OnnxValueInfo) -> TensorDesc:
+    return TensorDesc(None, None) if info.type is None else known_type(info.type)
+
+
+def _size(size: int | str | None) -> int | Symbol | None:
+    if isinstance(size, str):
+        return Symbol(size)
+    return None if size is None or not 0 <= size <= INT64[1] else size
+
+
+def constant(tensor: OnnxTensor) -> TensorDesc:
+    """A constant's type, and its elements where they are at hand."""
+    values = tensor.values()
+    known = tensor.elem_type if tensor.elem_type in dialect("onnx").types else None
+    sizes = tuple(map(_size, tensor.dims))
+    return TensorDesc(known, sizes, value=None if values is None else tuple(values))
+
+
+def held_constant(node: OnnxNode) -> TensorDesc | None:
+    """What a Constant node gives, whichever of its attributes holds it; None for another node."""
+    if node.op_type != "Constant" or node.domain or len(node.outputs) != 1 or len(node.attributes) != 1:
+        return None
+    held = next(iter(node.attributes.values()))
+    if isinstance(held.value, OnnxTensor):
+        return constant(held.value)
+    kind = _SCALARS.get(held.name)
+    if kind is None or held.value is None:
+        return None
+    values = tuple(held.value) if isinstance(held.value, list) else (held.value,)
+    return TensorDesc(kind, (len(values),) if isinstance(held.value, list) else (), value=values)
+
+
+def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | None:
+    """Return what both say of a tensor; where they contradict each other, what the file states."""
+    if stated is None or inferred is None or stated.kind != "tensor" or inferred.kind != "tensor":
+        return inferred if stated is None or stated.kind == "unknown" else stated
+    elem_type = stated.elem_type if stated.elem_type not in {None, "UNDEFINED"} else inferred.elem_type
+    shape = stated.shape
+    if shape is None:
+        shape = inferred.shape
+    elif inferred.shape is not None and len(inferred.shape) == len(shape):
+        shape = tuple(map(_better, shape, inferred.shape))
+    return OnnxType("tensor", elem_type, shape)
+
+
+def _better(stated: int | str | None, inferred: int | str | None) -> int | str | None:
+    """A number says more than a name, and a name more than nothing."""
+    if isinstance(stated, int) or inferred is None:
+        return stated
+    return inferred if isinstance(inferred, int) or stated is None else stated
+
+
+def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -> Iterator[Finding]:
+    """Yield how the type that a file states of a value differs from the one that follows from the operators."""
+    if "unknown" in {stated.kind, inferred.kind} or stated.elem_type == "UNDEFINED":
+        return
+    ours, theirs = _words(stated), _words(inferred)
+    if stated.kind != inferred.kind or (stated.elem_type != inferred.elem_type and inferred.elem_type is not None):
+        message = f"the file says that {shown(name)} is {ours}, but its node computes {theirs}"
+        yield finding(
+            "stated-type", "warning", message, at, where=name[:60], values={"stated": ours, "inferred": theirs}
+        )
+    elif stated.shape is not None and inferred.shape is not None and _differ(stated.shape, inferred.shape):
+        message = (
+            f"the file says that {shown(name)} has the sizes {_sizes(stated)}, but its node computes {_sizes(inferred)}"
+        )
+        values = {"stated": _sizes(stated), "inferred": _sizes(inferred)}
+        yield finding("stated-shape", "warning", message, at, where=name[:60], values=values)
+
+
+def _differ(stated: tuple[int | str | None, ...], inferred: tuple[int | str | None, ...]) -> bool:
+    if len(stated) != len(inferred):
+        return True
+    numbers = ((a, b) for a, b in zip(stated, inferred, strict=True) if isinstance(a, int) and isinstance(b, int))
+    return any(a != b and a >= 0 for a, b in numbers)
+
+
+def _words(kind: OnnxType) -> str:
+    return f"a {kind.kind} of {kind.elem_type}" if kind.elem_type is not None else f"a {kind.kind}"
+
+
+def _sizes(kind: OnnxType) -> str:
+    return shown(list(kind.shape or ()), 80)

@@ -1,0 +1,248 @@
+"""Opset imports and IR versions of an ONNX model: what it must state, and what a target asks of it.
+
+Sources: docs/IR.md and onnx/checker.cc of onnx, commit f75469120.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from specgate.descriptors.core import shown
+from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, domain_name, finding, function_key
+from specgate.spec.tables import dialect
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from specgate.dialects.onnx.file.structure import OnnxModel
+    from specgate.dialects.onnx.lint.walk import Body, Place
+    from specgate.linting.nodes import Graph
+    from specgate.linting.versions import Versions
+    from specgate.targets import Target
+
+__all__ = [
+    "complete_imports",
+    "custom_findings",
+    "custom_operators",
+    "import_findings",
+    "level_of",
+    "newest_version",
+    "target_findings",
+]
+
+#: From this IR version on a model states its opsets; before, all operators are those of opset 1.
+_IMPORTS_SINCE: Final = 3
+_LISTED: Final = 5
+
+
+def level_of(domain: str, version: int) -> str | None:
+    """Return the level of the tables at which operators of `version` of `domain` are judged, None beyond them.
+
+    That is the opset itself for ai.onnx, for another domain the first opset that goes with such a version.
+    """
+    table = dialect("onnx")
+    if not domain:
+        return str(version) if str(version) in table.position else None
+    if version < 1:
+        return None
+    for level in table.levels:
+        newest = newest_version(domain, level)
+        if newest is not None and version <= newest:
+            return level
+    return None
+
+
+def newest_version(domain: str, level: str) -> int | None:
+    """Return the newest version of a domain that a level has, None where the tables do not say."""
+    if not domain:
+        return int(level)
+    version = dialect("onnx").raw["levels"]["levels"][level].get("domains", {}).get(domain)
+    return None if version is None else int(version)
+
+
+def _newest_ir_version() -> int:
+    """Return the highest IR version that the tables know."""
+    return max(map(int, dialect("onnx").raw["levels"]["ir_versions"]))
+
+
+def complete_imports(model: OnnxModel) -> None:
+    """Give a model of before opset imports the one that it has without saying so."""
+    if not model.opset_imports and model.ir_version is not None and model.ir_version < _IMPORTS_SINCE:
+        model.opset_imports[""] = 1
+
+
+def import_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+    """Yield what is wrong with the imports and the IR version of `model`, whose bodies are `walked`, at any target."""
+    at: Place = (model.file, "model", None)
+    if model.ir_version is None:
+        yield finding("ir-version", "error", "states no IR version, without which it is not read", at)
+    elif not 1 <= model.ir_version <= _newest_ir_version():
+        message = f"has IR version {model.ir_version}, expected one from 1 to {_newest_ir_version()}"
+        yield finding("ir-version", "error", message, at, where="ir_version")
+    if not model.opset_imports:
+        yield finding("opset-missing", "error", "imports no opset, so that no operator has a version", at)
+    yield from _stated(model.opset_imports, model.repeated_imports, at)
+    for function in model.functions:
+        place: Place = (model.file, f"function {function.domain}.{function.name}", None)
+        yield from _stated(function.opset_imports, function.repeated_imports, place)
+    yield from _used(model, walked)
+
+
+def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: Place) -> Iterator[Finding]:
+    for domain, version in imports.items():
+        name = shown(domain_name(domain))
+        if version < 1:
+            message = f"imports version {version} of {name}; versions begin with 1"
+            yield finding("opset-version", "error", message, at, where="opset_import")
+        if domain in repeated:
+            versions = [*repeated[domain], version]
+            same = len(set(versions)) == 1
+            listed = ", ".join(map(str, versions[: 2 * _LISTED]))
+            message = f"imports the opset of {name} {len(versions)} times, as version {listed}"
+            fix = "keep one of them" if same else "import one version"
+            severity = "note" if same else "error"
+            yield finding("opset-duplicate", severity, message, at, where="opset_import", fix=fix)  # type: ignore[arg-type]
+
+
+def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection[str]) -> dict[str, dict[str, int]]:
+    """Return the operators of domains that are neither ONNX's nor in `known`, each with its number of nodes."""
+    functions = {function_key(function) for function in model.functions}
+    found: dict[str, dict[str, int]] = {}
+    for body in walked:
+        for key, count in Counter(map(function_key, body.nodes)).items():
+            domain, op_type, _ = key
+            if key not in functions and domain not in STANDARD_DOMAINS and domain not in known:
+                counts = found.setdefault(domain, {})
+                counts[op_type] = counts.get(op_type, 0) + count
+    return found
+
+
+def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+    """What the nodes ask of the imports: each domain with its first operators and their number."""
+    used: set[str] = set()
+    for body in walked:
+        lacking: dict[str, dict[str, int]] = {}
+        for (domain, op_type, _), count in Counter(map(function_key, body.nodes)).items():
+            used.add(domain)
+            if domain not in body.imports:
+                counts = lacking.setdefault(domain, {})
+                counts[op_type] = counts.get(op_type, 0) + count
+        if body.imports or body.function is not None:  # without any import there is one finding already
+            for domain, counts in lacking.items():
+                message = (
+                    f"has {_counted(counts)} of the domain {shown(domain_name(domain))}, but imports no opset of it"
+                )
+                yield finding("opset-missing", "error", message, (model.file, body.place, None), where="opset_import")
+    at: Place = (model.file, "model", None)
+    unused = [domain for domain in model.opset_imports if domain and domain not in used]
+    if unused:
+        listed = ", ".join(map(shown, unused[:_LISTED])) + (" …" if len(unused) > _LISTED else "")
+        message = f"imports {'an opset' if len(unused) == 1 else 'opsets'} of {listed}, but has no operator of "
+        message += "it" if len(unused) == 1 else "them"
+        values = {"domains": unused}
+        fix = "remove the import" + "s" * (len(unused) > 1)
+        yield finding("opset-unused", "note", message, at, where="opset_import", values=values, fix=fix)
+
+
+def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -> Iterator[Finding]:
+    """Yield the domains that are not ONNX's: a warning unless a target has them, and a note where all of them have."""
+    at: Place = (file, "model", None)
+    for domain, counts in graph.custom.items():
+        lacking = [target for target in targets if domain not in target.domains]
+        if len(lacking) == len(targets):
+            yield _custom(domain, counts, at)
+        elif lacking:
+            yield from (replace(_custom(domain, counts, at), target=str(target)) for target in lacking)
+        else:
+            message = f"has {_counted(counts)} of the domain {shown(domain)}, which {targets[0].environment} has itself"
+            values = {"domain": domain, "operators": dict(counts)}
+            yield finding("custom-domain", "note", message, at, values=values)
+
+
+def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
+    return finding(
+        "custom-domain",
+        "warning",
+        f"has {_counted(counts)} of the domain {shown(domain)}, which is not of ONNX: its operators are unknown",
+        at,
+        values={"domain": domain, "operators": dict(counts)},
+        fix=f"if the target has them, add {shown(domain)} to custom_domains in the configuration",
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    names = [name if name.isidentifier() else shown(name) for name in counts]
+    listed = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
+    total = sum(counts.values())
+    return f"{total} node{'' if total == 1 else 's'} ({listed})"
+
+
+def target_findings(graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterator[Finding]:
+    """Yield what the file itself asks of a target: its opset imports and its IR version.
+
+    versions: what was seen of the file's nodes, which are judged already.
+    """
+    location = Location(files[0] if files else None, None, "model", None)
+    for domain, opset in graph.imports.items():
+        newest = newest_version(domain, target.level)
+        if newest is None:  # who does not know a domain does not mind it being imported, only it being used
+            above = domain in dialect("onnx").domains and any(_domain_of(u.operator) == domain for u in graph.units)
+        else:
+            above = opset > newest
+        if above:
+            yield _import_above(domain, opset, newest, target, location, versions)
+    readable = target.ir_version if target.alias is not None else None  # only a release reads files
+    if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
+        yield Finding(
+            id=f"{graph.dialect}/model/ir-version",
+            severity="error",
+            message=f"has IR version {graph.ir_version}, but {target.environment} reads those up to {readable}",
+            where="ir_version",
+            values={"ir_version": graph.ir_version, "target": readable},
+            fix=f"save it with IR version {readable}",
+            target=str(target),
+            location=location,
+        )
+
+
+def _domain_of(operator: str) -> str:
+    return operator.rpartition(".")[0]
+
+
+def _import_above(
+    domain: str, opset: int, newest: int | None, target: Target, location: Location, versions: Versions
+) -> Finding:
+    table = dialect("onnx")
+    first = level_of(domain, opset)
+    last = newest_version(domain, table.levels[-1])
+    what = f"opset {opset}" if not domain else f"version {opset} of {domain}"
+    has = (
+        "does not have that domain"
+        if newest is None
+        else f"implements {'those' if domain else 'opsets'} up to {newest}"
+    )
+    wanted = f"version {newest} of {domain}" if domain else f"opset {newest}"
+    nodes, alike = versions.newer[domain], versions.alike[domain]
+    same = f"; {alike} of {nodes} node{'' if nodes == 1 else 's'} {'is' if alike == 1 else 'are'} the same there"
+    return Finding(
+        id="onnx/model/opset-import",
+        severity="error",
+        message=f"imports {what}, but the target {has}"
+        + (f"; the tables end at {last}" if last is not None and opset > last else "")
+        + (same if nodes and newest is not None else ""),
+        where="opset_import",
+        values={
+            "opset_import": opset,
+            "target": None if newest is None else str(newest),
+            "nodes": nodes,
+            "the same": alike,
+        },
+        first_level=first,
+        levels=() if first is None else tuple(table.levels[table.position[first] :]),
+        fix=None if newest is None else f"export for {wanted} or lower",
+        target=str(target),
+        location=location,
+    )

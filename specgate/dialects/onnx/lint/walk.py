@@ -1,0 +1,145 @@
+"""Walks over an ONNX model: its graph, every subgraph and every function, each with the path that findings name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.onnx.file.schema import GRAPH_KINDS
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode, OnnxTensor
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxModel
+    from specgate.verdict import Severity
+
+    Key = tuple[str, str, str]
+    Place = tuple[str | None, str, str | None]
+
+__all__ = [
+    "STANDARD_DOMAINS",
+    "Body",
+    "bodies",
+    "domain_name",
+    "finding",
+    "function_key",
+    "function_place",
+    "label",
+    "subgraphs",
+    "tensors",
+]
+
+#: Domains that ONNX itself defines operators in.
+STANDARD_DOMAINS: Final = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
+_TENSORS: Final = ("TENSOR", "TENSORS")
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A list of nodes: a graph, a subgraph, or a function's. imports: the opsets that its operators are of.
+
+    holders: those of the nodes, with their numbers, that hold more than numbers and texts: graphs, tensors, types,
+    references, or what was not read.
+    """
+
+    place: str
+    nodes: list[OnnxNode]
+    holders: list[tuple[int, OnnxNode]]
+    imports: Mapping[str, int]
+    graph: OnnxGraph | None = None
+    function: OnnxFunction | None = None
+
+
+def bodies(model: OnnxModel) -> Iterator[Body]:
+    """Yield every body of a model, each before those inside of it; a function's place is ``function DOMAIN.NAME``."""
+    yield from _graph(model.graph, "graph", model.opset_imports, None)
+    for function in model.functions:
+        place = function_place(function)
+        holders = _holders(function.nodes)
+        yield Body(place, function.nodes, holders, function.opset_imports, function=function)
+        yield from _inside(holders, place, function.opset_imports, function)
+
+
+def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: OnnxFunction | None) -> Iterator[Body]:
+    holders = _holders(graph.nodes)
+    yield Body(place, graph.nodes, holders, imports, graph, function)
+    yield from _inside(holders, place, imports, function)
+
+
+def _holders(nodes: list[OnnxNode]) -> list[tuple[int, OnnxNode]]:
+    return [
+        (index, node)
+        for index, node in enumerate(nodes)
+        if node.attributes and not all(held.plain for held in node.attributes.values())
+    ]
+
+
+def _inside(
+    holders: list[tuple[int, OnnxNode]], place: str, imports: Mapping[str, int], function: OnnxFunction | None
+) -> Iterator[Body]:
+    for index, node in holders:
+        for name, graph in subgraphs(node):
+            yield from _graph(graph, f"{place}/{label(node, index)}/{name}", imports, function)
+
+
+def subgraphs(node: OnnxNode) -> Iterator[tuple[str, OnnxGraph]]:
+    """Yield the graphs that a node's attributes hold, each by its attribute, numbered where that holds several."""
+    for name, attribute in node.attributes.items():
+        if attribute.kind in GRAPH_KINDS and attribute.value is not None:
+            held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+            for number, graph in enumerate(held):
+                if isinstance(graph, OnnxGraph):
+                    yield (name if len(held) == 1 else f"{name}[{number}]"), graph
+
+
+def tensors(node: OnnxNode) -> Iterator[tuple[str, OnnxTensor]]:
+    """Yield the dense tensors that a node's attributes hold, each by its attribute."""
+    for name, attribute in node.attributes.items():
+        if attribute.kind in _TENSORS and attribute.value is not None:
+            held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+            yield from ((name, tensor) for tensor in held if isinstance(tensor, OnnxTensor))
+
+
+def label(node: OnnxNode, index: int) -> str:
+    """A name that stays when other nodes come and go: the node's own, else its first output's, else its number."""
+    if node.name:
+        return node.name
+    output = next((name for name in node.outputs if name), None)
+    return f"{node.op_type}->{output}" if output else f"node[{index}]"
+
+
+def function_key(item: OnnxNode | OnnxFunction) -> Key:
+    """What a function is called by, and what a node that may be a call of one asks for."""
+    name = item.op_type if isinstance(item, OnnxNode) else item.name
+    return (item.domain, name, item.overload)
+
+
+def function_place(function: OnnxFunction) -> str:
+    """The path of a function's body."""
+    return f"function {function.domain}.{function.name}" + (f":{function.overload}" if function.overload else "")
+
+
+def domain_name(domain: str) -> str:
+    """The domain as a person calls it."""
+    return domain or "ai.onnx"
+
+
+def finding(
+    rule: str,
+    severity: Severity,
+    message: str,
+    place: Place,
+    *,
+    where: str = "",
+    values: Mapping[str, Any] | None = None,
+    fix: str | None = None,
+) -> Finding:
+    """Return a finding ``onnx/model/RULE`` of the model itself. place: file, path in it, operator."""
+    file, node, operator = place
+    location = Location(file, None, node, operator)
+    return Finding(
+        f"onnx/model/{rule}", severity, message, where=where, values=values or {}, fix=fix, location=location
+    )

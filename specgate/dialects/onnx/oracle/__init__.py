@@ -1,0 +1,1 @@
+"""The onnx package and ONNX Runtime as oracle, asked in a process of their own."""
