@@ -15,9 +15,9 @@ __all__ = ["install", "listed", "record"]
 
 def install(arguments: argparse.Namespace) -> int:
     """Fetch the builds of the levels that were asked for, and build the host; with --values what executes, too."""
+    from specgate.dialects.directml.oracle.install import install_directml
+    from specgate.dialects.directml.oracle.values_install import install_values
     from specgate.errors import InputError
-    from specgate.oracles.install import install_directml
-    from specgate.oracles.values_install import install_values
 
     default = "6.4" if arguments.values else "6.2"
     chosen = arguments.levels or default
@@ -33,7 +33,7 @@ def install(arguments: argparse.Namespace) -> int:
 
 def listed(_arguments: argparse.Namespace) -> int:
     """Print every known build: installed, or the command that installs it; and whether it computes values here."""
-    from specgate.oracles.install import status
+    from specgate.dialects.directml.oracle.install import status
 
     rows = [
         [f"directml:{entry.build.level}", entry.build.system, entry.build.title]
@@ -47,7 +47,7 @@ def listed(_arguments: argparse.Namespace) -> int:
 
 def record(arguments: argparse.Namespace) -> int:
     """Write what a build computes for drawn cases to a file."""
-    from specgate.oracles.record import record_values
+    from specgate.dialects.directml.oracle.record import record_values
 
     record_values(
         arguments.level,
@@ -61,7 +61,7 @@ def record(arguments: argparse.Namespace) -> int:
 
 
 def _values(level: str) -> str:
-    from specgate.oracles.place import VALUE_LEVELS, missing_values, values_command
+    from specgate.dialects.directml.oracle.place import VALUE_LEVELS, missing_values, values_command
 
     if level not in VALUE_LEVELS:
         return "no values"

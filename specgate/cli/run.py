@@ -13,10 +13,10 @@ import numpy as np
 from specgate.descriptors.files import one_of, placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed
+from specgate.dialects.directml.dxdispatch.read import is_dx_model
 from specgate.errors import Error, InputError
 from specgate.files import Plain, refuse_shared, writing
 from specgate.linting.given import argument, standard_input
-from specgate.models.dxdispatch import is_dx_model
 from specgate.targets import parse_target
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ def _as_file(path: str, given: Given | None) -> Iterator[str]:
 def _dispatch(
     arguments: argparse.Namespace, document: Any, name: str, target: Target | None, wanted: Mapping[str, str]
 ) -> int:
-    from specgate.execution.dispatch import run_dx_model
+    from specgate.dialects.directml.dxdispatch.read import read_dx_model
+    from specgate.dialects.directml.dxdispatch.run import run_dx_model
     from specgate.execution.memory import budget_of
-    from specgate.models.dxdispatch import read_dx_model
     from specgate.spec.tables import dialect
 
     if arguments.input:

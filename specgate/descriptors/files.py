@@ -140,7 +140,7 @@ def _is_meant(item: Any) -> bool:
 
 
 def _entries(document: Any, name: str, dialect: str | None) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
-    from specgate.models.dxdispatch import is_dx_model
+    from specgate.dialects.directml.dxdispatch.read import is_dx_model
 
     if is_dx_model(document):
         if dialect not in {None, "directml"}:
@@ -172,7 +172,7 @@ def _entry(item: Any, dialect: str | None, name: str, place: str) -> Descriptor 
 
 
 def _of_dx_model(document: Mapping[str, Any], name: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
-    from specgate.models.dxdispatch import read_dx_model
+    from specgate.dialects.directml.dxdispatch.read import read_dx_model
 
     for key, dispatchable in read_dx_model(document, file=name).dispatchables.items():
         if dispatchable.descriptor is not None:

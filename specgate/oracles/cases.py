@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
+from specgate.dialects.directml.oracle.layout import read_out
 from specgate.execution.types import numpy_type
-from specgate.oracles.layout import read_out
 from specgate.rules.primitives import extent
 from specgate.spec.tables import dialect
 from specgate.testing.generate import find_operator, valid_descriptors

@@ -13,8 +13,8 @@ from specgate.conform.campaign import Plan, run
 from specgate.conform.pool import shown_descriptors
 from specgate.conform.render import FORMATS
 from specgate.dialects import package
+from specgate.dialects.directml.oracle.install import install_directml, status
 from specgate.errors import InputError
-from specgate.oracles.install import install_directml, status
 from specgate.spec.tables import dialect
 from specgate.testing.helpers import reproduce
 from specgate.validate.check import accepts

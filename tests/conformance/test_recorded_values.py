@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import TensorDesc
-from specgate.execution.buffers import needed_bytes
+from specgate.dialects.directml.dxdispatch.buffers import needed_bytes
+from specgate.dialects.directml.oracle.layout import lay_out
+from specgate.dialects.directml.oracle.place import VALUE_LEVELS, missing_values, values_command
+from specgate.dialects.directml.oracle.record import read_recording
+from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
 from specgate.execution.engine import execute_at
 from specgate.oracles.cases import draw_cases
-from specgate.oracles.layout import lay_out
-from specgate.oracles.place import VALUE_LEVELS, missing_values, values_command
-from specgate.oracles.record import read_recording
-from specgate.oracles.values import FILLS, ValuesOracle
 from specgate.spec.tables import dialect
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("directml-*.json"))

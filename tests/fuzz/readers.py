@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.files import read_descriptors
 from specgate.descriptors.text import load_relaxed
+from specgate.dialects.directml.dxdispatch.read import read_dx_model
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.dialects.openvino.graph import openvino_units
 from specgate.dialects.openvino.ir import read_ir
 from specgate.errors import Error
-from specgate.models.dxdispatch import read_dx_model
 from specgate.spec.tables import dialect
 from tests.fuzz.mutate import TOKENS, as_text, lengths_edited, noisy, restructured
 from tests.paths import ROOT

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import specgate
-from specgate.oracles.builds import BUILDS
+from specgate.dialects.directml.oracle.builds import BUILDS
 from specgate.spec.tables import dialect
 
 

@@ -22,12 +22,12 @@ class DirectML(Shipped):
     shape = 'DirectML ("type", "desc")'
 
     def oracle(self, level: str) -> Oracle:
-        from specgate.oracles.directml_sides import Builds
+        from specgate.dialects.directml.oracle.sides import Builds
 
         return Builds(level)
 
     def values(self, level: str) -> ValuesSide | None:
-        from specgate.oracles.directml_sides import BuildValues
+        from specgate.dialects.directml.oracle.sides import BuildValues
 
         try:
             return BuildValues(level)
@@ -35,8 +35,8 @@ class DirectML(Shipped):
             return None
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
-        from specgate.oracles.builds import levels as built
-        from specgate.oracles.install import install_command, status
+        from specgate.dialects.directml.oracle.builds import levels as built
+        from specgate.dialects.directml.oracle.install import install_command, status
 
         ready = {entry.build.level for entry in status() if entry.installed}
         skipped = []

@@ -1,0 +1,1 @@
+"""DxDispatch models: read, written, and run with buffers as bytes."""

@@ -1,0 +1,147 @@
+"""The parts of a DxDispatch model file as plain data, and their document; `read` reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from specgate.dialects.directml import reader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["DxBinding", "DxCommand", "DxDispatchable", "DxModel", "DxResource", "write_dx_model"]
+
+
+@dataclass(slots=True)
+class DxResource:
+    """A buffer. kind says how `initial`, the file's initialValues as it stands, is to be read.
+
+    array: numbers of `data_type`; constant: value, valueCount; sequence: valueStart, valueDelta, valueCount;
+    list: objects with a type and value each; file: sourcePath; deferred: nothing until an ONNX model is run.
+    data_type: a short name such as FLOAT32, None where the file leaves it out or says UNKNOWN.
+    """
+
+    kind: str
+    initial: Any
+    data_type: str | None = None
+    size_in_bytes: int | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DxBinding:
+    """A resource bound to a tensor; 0 is what the file leaves out. Elements are of the resource's own type or size."""
+
+    name: str
+    element_offset: int = 0
+    element_size: int = 0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DxDispatchable:
+    """What a command can dispatch. kind: directml, hlsl, onnx or dmlSerializedGraph.
+
+    descriptor: of a DirectML operator that has a table; else None, `no_table` says why and `raw` is what the file has.
+    bindings: of the tensors that DirectML takes over when the operator is initialised (OWNED_BY_DML).
+    """
+
+    kind: str
+    operator: str
+    descriptor: Descriptor | None = None
+    no_table: str | None = None
+    raw: dict[str, Any] = field(default_factory=dict)
+    bindings: dict[str, list[DxBinding]] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DxCommand:
+    """A command.
+
+    kind: dispatch (dispatchable, bindings), print (resource, verbose) or writeFile (resource, target_path, dimensions).
+    """
+
+    kind: str
+    dispatchable: str = ""
+    bindings: dict[str, list[DxBinding]] = field(default_factory=dict)
+    resource: str = ""
+    verbose: bool = False
+    target_path: str = ""
+    dimensions: tuple[int, ...] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DxModel:
+    """A model file; file is its path as given, None for a document that came from elsewhere."""
+
+    resources: dict[str, DxResource]
+    dispatchables: dict[str, DxDispatchable]
+    commands: list[DxCommand]
+    file: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def write_dx_model(model: DxModel) -> dict[str, Any]:
+    """Return the document of a model, which reads as an equal one: short names, nothing that equals its default."""
+    return {
+        **model.extra,
+        "resources": {name: _written_resource(resource) for name, resource in model.resources.items()},
+        "dispatchables": {name: _written_dispatchable(one) for name, one in model.dispatchables.items()},
+        "commands": [_written_command(command) for command in model.commands],
+    }
+
+
+def _written_resource(resource: DxResource) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    if resource.data_type is not None or resource.kind == "list":
+        written["initialValuesDataType"] = resource.data_type or "UNKNOWN"
+    written["initialValues"] = resource.initial
+    if resource.size_in_bytes is not None:
+        written["sizeInBytes"] = resource.size_in_bytes
+    return {**written, **resource.extra}
+
+
+def _written_bindings(bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
+    return {
+        point: _written_binding(bound[0]) if len(bound) == 1 else [_written_binding(one) for one in bound]
+        for point, bound in bindings.items()
+    }
+
+
+def _written_binding(binding: DxBinding) -> str | dict[str, Any]:
+    written: dict[str, Any] = {"name": binding.name}
+    if binding.element_offset:
+        written["elementOffset"] = binding.element_offset
+    if binding.element_size:
+        written["elementSizeInBytes"] = binding.element_size
+    written.update(binding.extra)
+    return written if len(written) > 1 else binding.name
+
+
+def _written_dispatchable(dispatchable: DxDispatchable) -> dict[str, Any]:
+    if dispatchable.descriptor is None:
+        return dict(dispatchable.raw)
+    written = {**reader.write(dispatchable.descriptor), **dispatchable.extra}
+    if dispatchable.bindings:
+        written["bindings"] = _written_bindings(dispatchable.bindings)
+    return written
+
+
+def _written_command(command: DxCommand) -> dict[str, Any]:
+    written: dict[str, Any] = {"type": command.kind}
+    if command.kind == "dispatch":
+        written |= {"dispatchable": command.dispatchable, "bindings": _written_bindings(command.bindings)}
+    else:
+        written["resource"] = command.resource
+    if command.verbose:
+        written["verbose"] = True
+    if command.kind == "writeFile":
+        written["targetPath"] = command.target_path
+        if command.dimensions:
+            written["dimensions"] = list(command.dimensions)
+    return {**written, **command.extra}

@@ -1,0 +1,277 @@
+"""DxDispatch model files: resources, dispatchables and commands, read without touching data files.
+
+Source: microsoft/DirectML at d430ee25 and later, DxDispatch/doc/Guide.md, models/_schema.json and, where the two are
+silent or differ, the program's own parser (src/model/JsonParsers.cpp). Like that parser, unknown members are not
+refused; they are kept in `extra`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import shown
+from specgate.descriptors.read import read_text_file
+from specgate.descriptors.text import load_relaxed, place_of, plain_name
+from specgate.descriptors.words import number_of, word_of
+from specgate.dialects.directml import reader
+from specgate.dialects.directml.dxdispatch.desc import as_dispatched
+from specgate.dialects.directml.dxdispatch.model import (
+    DxBinding,
+    DxCommand,
+    DxDispatchable,
+    DxModel,
+    DxResource,
+    write_dx_model,
+)
+from specgate.errors import InputError, NoTable
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "DxBinding",
+    "DxCommand",
+    "DxDispatchable",
+    "DxModel",
+    "DxResource",
+    "is_dx_model",
+    "read_dx_model",
+    "write_dx_model",
+]
+
+UINT32: Final = 2**32 - 1
+UINT64: Final = 2**64 - 1
+FOREIGN: Final = {"hlsl": "hlsl", "onnx": "onnx", "dmlserializedgraph": "dmlSerializedGraph"}
+COMMANDS: Final = {"dispatch": "dispatch", "print": "print", "writefile": "writeFile"}
+_WORDS: Final = frozenset({"nan", "inf", "-inf"})
+
+
+def is_dx_model(document: Any) -> bool:
+    """Return whether a loaded JSON or YAML document looks like a DxDispatch model."""
+    return isinstance(document, dict) and isinstance(document.get("dispatchables"), dict)
+
+
+def read_dx_model(source: str | os.PathLike[str] | Mapping[str, Any], *, file: str | None = None) -> DxModel:
+    """Return the model of a path, of a document already loaded, or of a text (a string with a brace or line break).
+
+    file: names a text or document in errors, and is where its relative paths begin. Raises InputError.
+    """
+    if isinstance(source, dict):
+        document: Any = source
+    else:
+        text = os.fspath(source)  # type: ignore[arg-type]  # any Mapping that is no dict is refused below
+        if "{" not in text and "\n" not in text:
+            file, text = text, read_text_file(text)
+        document = load_relaxed(text, file or "<text>")
+    try:
+        return _model(document, file)
+    except InputError as error:
+        raise InputError(error.message, file=file, place=error.place) from None
+
+
+def _model(document: Any, file: str | None) -> DxModel:
+    if not is_dx_model(document):
+        raise InputError("expected a DxDispatch model: an object with resources, dispatchables and commands")
+    resources, commands = document.get("resources", {}), document.get("commands", [])
+    _expect(isinstance(resources, dict), "an object of resources by name", resources, "resources")
+    _expect(isinstance(commands, list), "a list of commands", commands, "commands")
+    model = DxModel(
+        {name: _resource(raw, place_of("resources", name)) for name, raw in resources.items()},
+        {n: _dispatchable(raw, place_of("dispatchables", n)) for n, raw in document["dispatchables"].items()},
+        [_command(raw, f"commands[{i}]") for i, raw in enumerate(commands)],
+        file,
+        {k: v for k, v in document.items() if k not in {"resources", "dispatchables", "commands"}},
+    )
+    for name, dispatchable in model.dispatchables.items():
+        _check_bound(dispatchable.bindings, model, place_of("dispatchables", name))
+    for i, command in enumerate(model.commands):
+        _check_bound(command.bindings, model, f"commands[{i}]")
+        known: Mapping[str, Any] = model.dispatchables if command.kind == "dispatch" else model.resources
+        wanted = command.dispatchable or command.resource
+        if wanted not in known:
+            word = "dispatchable" if command.kind == "dispatch" else "resource"
+            raise InputError(f"the model has no {word} {wanted!r:.60}", place=f"commands[{i}]")
+    return model
+
+
+def _expect(holds: bool, wanted: str, found: Any, place: str) -> None:
+    if not holds:
+        raise InputError(f"expected {wanted}, found {shown(found)}", place=place)
+
+
+def _check_bound(bindings: Mapping[str, list[DxBinding]], model: DxModel, place: str) -> None:
+    for point, bound in bindings.items():
+        for binding in bound:
+            if binding.name not in model.resources:
+                raise InputError(
+                    f"the model has no resource {binding.name!r:.60}", place=f"{place}.{plain_name(point)}"
+                )
+
+
+def _uint(raw: Any, place: str, most: int = UINT64) -> int:
+    fits = isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= most
+    _expect(fits, f"an integer from 0 to {most}", raw, place)
+    return int(raw)
+
+
+def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
+    value = raw.get(key)
+    _expect(isinstance(value, str), f"the field {key} as a string", value, place)
+    return str(value)
+
+
+def _rest(raw: Mapping[str, Any], *known: str) -> dict[str, Any]:
+    return {k: v for k, v in raw.items() if k not in known}
+
+
+def _resource(raw: Any, place: str) -> DxResource:
+    _expect(isinstance(raw, dict), "an object", raw, place)
+    data_type = _data_type(raw["initialValuesDataType"], place) if "initialValuesDataType" in raw else None
+    initial = raw.get("initialValues")
+    where = f"{place}.initialValues"
+    kind = _kind_of(initial, data_type, where)
+    if kind in {"array", "constant", "sequence"} and data_type is None:
+        raise InputError("expected an initialValuesDataType for these initialValues", place=place)
+    _check_initial(kind, initial, data_type or "", where)
+    size = raw.get("sizeInBytes")
+    if size is not None:
+        size = _uint(size, f"{place}.sizeInBytes")
+    return DxResource(
+        kind, initial, data_type, size, _rest(raw, "initialValues", "initialValuesDataType", "sizeInBytes")
+    )
+
+
+def _kind_of(initial: Any, data_type: str | None, place: str) -> str:
+    if isinstance(initial, list):
+        return "array" if data_type else "list"
+    if initial == "deferred":
+        return "deferred"
+    keys = [key for key in ("value", "valueStart", "sourcePath") if isinstance(initial, dict) and key in initial]
+    _expect(
+        len(keys) == 1,
+        "a list, or an object with one of value, valueStart and sourcePath, or 'deferred'",
+        initial,
+        place,
+    )
+    return {"value": "constant", "valueStart": "sequence", "sourcePath": "file"}[keys[0]]
+
+
+def _data_type(raw: Any, place: str) -> str | None:
+    """The short name of a type whose elements fill whole bytes, None for UNKNOWN."""
+    short = word_of(raw, {**dialect("directml").type_numbers, "UNKNOWN": 0}, "DML_TENSOR_DATA_TYPE_")
+    if short == "UNKNOWN":
+        return None
+    bits = dialect("directml").bits
+    known = isinstance(short, str) and (bits.get(short) or 0) >= 8
+    hint = " (give 4-bit values as UINT8 bytes, the first one in the low half)" if short in ("UINT4", "INT4") else ""
+    _expect(known, "an initialValuesDataType such as FLOAT32" + hint, raw, place)
+    return str(short)
+
+
+def _check_initial(kind: str, initial: Any, data_type: str, place: str) -> None:
+    if kind in {"array", "list"} and not initial:
+        raise InputError("expected at least one value", place=place)
+    if kind == "array":
+        _check_numbers(enumerate(initial), data_type, place)
+    elif kind == "list":
+        for i, element in enumerate(initial):
+            _expect(isinstance(element, dict), "an object with type and value", element, f"{place}[{i}]")
+            own = _data_type(element.get("type"), f"{place}[{i}].type")
+            _expect(own is not None, "a type", element.get("type"), f"{place}[{i}].type")
+            _check_numbers([(i, element.get("value"))], own or "", place)
+    elif kind == "file":
+        _text(initial, "sourcePath", place)
+    elif kind != "deferred":
+        count = initial.get("valueCount")
+        _expect(_uint(count, f"{place}.valueCount", UINT32) > 0, "a valueCount above 0", count, place)
+        keys = ("value",) if kind == "constant" else ("valueStart", "valueDelta")
+        _check_numbers([(key, initial.get(key)) for key in keys], data_type, place)
+
+
+def _check_numbers(values: Iterable[tuple[int | str, Any]], data_type: str, place: str) -> None:
+    """Hold the values, each with its key, against a type; those of a floating type may also be words or infinite."""
+    floating = data_type.startswith("FLOAT")
+    low: float
+    high: float
+    if floating:
+        low, high = -(2.0**1023), 2.0**1023
+        wanted = "a number, nan, inf or -inf"
+    else:
+        bits = dialect("directml").bits[data_type] or 0
+        low, high = (0, 2**bits - 1) if data_type.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        wanted = f"an integer from {low} to {high}"
+    for key, value in values:
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            continue
+        if floating and (isinstance(value, float) or (isinstance(value, str) and value.lower() in _WORDS)):
+            continue
+        _expect(False, wanted, value, f"{place}[{key}]")
+
+
+def _bindings(raw: Any, place: str) -> dict[str, list[DxBinding]]:
+    _expect(isinstance(raw, dict), "an object of bindings by name", raw, place)
+    return {
+        point: [
+            _binding(item, f"{place}.{plain_name(point)}") for item in (bound if isinstance(bound, list) else [bound])
+        ]
+        for point, bound in raw.items()
+    }
+
+
+def _binding(raw: Any, place: str) -> DxBinding:
+    if isinstance(raw, str):
+        return DxBinding(raw)
+    _expect(isinstance(raw, dict), "a resource's name or an object with it", raw, place)
+    offset = _uint(raw.get("elementOffset", 0), f"{place}.elementOffset")
+    size = _uint(raw.get("elementSizeInBytes", 0), f"{place}.elementSizeInBytes")
+    return DxBinding(_text(raw, "name", place), offset, size, _rest(raw, "name", "elementOffset", "elementSizeInBytes"))
+
+
+def _dispatchable(raw: Any, place: str) -> DxDispatchable:
+    _expect(isinstance(raw, dict), "an object", raw, place)
+    spelt = "type" if "type" in raw else "Type"
+    kind: Any = raw[spelt] if number_of(raw.get(spelt)) is not None else _text(raw, spelt, place)
+    bindings = _bindings(raw.get("bindings", {}), f"{place}.bindings")
+    if isinstance(kind, str) and kind.lower() in FOREIGN:
+        word = FOREIGN[kind.lower()]
+        why = f"a dispatchable of type {word} is no DirectML operator, so no table covers it"
+        return DxDispatchable(word, word, no_table=why, raw=dict(raw), bindings=bindings)
+    operator = str(kind).removeprefix("DML_OPERATOR_")
+    key = next((k for k in ("Desc", "desc") if k in raw), None)
+    options = _rest(raw, "type", "Type", "Desc", "desc", "bindings")
+    if key is None:  # the operator's fields stand beside its type
+        desc: Any = _rest(options, "dmlCompileType", "executionFlags")
+        options = {k: v for k, v in options.items() if k not in desc}
+    else:
+        desc = raw[key]
+    try:
+        descriptor = as_dispatched(reader.read({"type": kind, "desc": desc}, place))
+    except NoTable as error:
+        return DxDispatchable("directml", operator, no_table=str(error), raw=dict(raw), bindings=bindings)
+    return DxDispatchable("directml", descriptor.operator, descriptor, bindings=bindings, extra=options)
+
+
+def _command(raw: Any, place: str) -> DxCommand:
+    _expect(isinstance(raw, dict), "an object", raw, place)
+    kind = COMMANDS.get(_text(raw, "type", place).lower())
+    if kind is None:
+        raise InputError(f"expected a command dispatch, print or writeFile, found {raw['type']!r:.60}", place=place)
+    if kind == "dispatch":
+        groups = raw.get("threadGroupCount", [1, 1, 1])
+        _expect(isinstance(groups, list) and len(groups) == 3, "three thread group counts", groups, place)
+        bindings = _bindings(raw.get("bindings"), f"{place}.bindings")
+        rest = _rest(raw, "type", "dispatchable", "bindings")
+        return DxCommand(kind, dispatchable=_text(raw, "dispatchable", place), bindings=bindings, extra=rest)
+    resource = _text(raw, "resource", place)
+    if kind == "print":
+        verbose = raw.get("verbose", False)
+        _expect(isinstance(verbose, bool), "verbose as true or false", verbose, place)
+        return DxCommand(kind, resource=resource, verbose=verbose, extra=_rest(raw, "type", "resource", "verbose"))
+    sizes = raw.get("dimensions", [])
+    _expect(isinstance(sizes, list) and len(sizes) <= 32, "at most 32 dimensions", sizes, place)
+    dimensions = tuple(_uint(size, f"{place}.dimensions", UINT32) for size in sizes)
+    rest = _rest(raw, "type", "resource", "targetPath", "dimensions")
+    target = _text(raw, "targetPath", place)
+    return DxCommand(kind, resource=resource, target_path=target, dimensions=dimensions, extra=rest)

@@ -1,0 +1,298 @@
+"""Run a DxDispatch model with the kernels: buffers, dispatches, and what its print and writeFile commands ask for."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.text import place_of, plain_name
+from specgate.dialects.directml.dxdispatch.buffers import (
+    Buffer,
+    Plan,
+    gather_tensor,
+    needed_bytes,
+    plan_buffer,
+    scatter_tensor,
+    shown,
+)
+from specgate.errors import InputError, NoKernel, NoTable
+from specgate.execution import memory
+from specgate.execution.engine import execute_at, hold_executable
+from specgate.files import writing
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.directml.dxdispatch.model import DxBinding, DxCommand, DxModel
+    from specgate.spec.forms import FieldInfo
+
+__all__ = ["run_dx_model"]
+
+#: DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT (windows-ai-docs, docs/directml/directml-constants.md, at 4e936fa6).
+ALIGNMENT: Final = 16
+_BINARY: Final = (".dat", ".bin")
+
+
+def run_dx_model(
+    model: DxModel,
+    level: str,
+    *,
+    out: Callable[[str], None],
+    base_dir: str | os.PathLike[str] | None = None,
+    write_files: bool = False,
+    budget: memory.Budget | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Execute a model's commands in order; return what its buffers hold at the end, flat, by the resources' names.
+
+    level: the feature level whose behaviour applies. out: takes the text of each print command, in DxDispatch's form,
+    and notes on undefined elements. base_dir: where files are read from (else the current folder) and written to; the
+    model file's folder when left out. write_files: let writeFile commands write; without it a model that has one is
+    refused. budget: of buffers, tensors, the kernels' work and the time. Raises InputError, NoTable and NoKernel,
+    before anything runs where it can be known.
+    """
+    dialect("directml").check_level(level)
+    folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."
+    _refuse_early(model, level, write_files)
+    buffers: dict[str, Buffer] = {}
+    budget = memory.budget_of() if budget is None else budget
+    plans: dict[str, Plan] = {}
+    for name, resource in model.resources.items():
+        with _placed(model, ""):
+            plans[name] = plan_buffer(resource, [folder], place_of("resources", name), budget.left)
+        budget = budget.less(plans[name].whole)
+    for name in list(plans):  # memory is taken when all is known to fit
+        buffers[name] = plans.pop(name).make()
+    run = _Run(model, level, out, folder, budget, buffers)
+    for i, command in enumerate(model.commands):
+        with _placed(model, f"commands[{i}]"):
+            run.step(command)
+    return {name: buffer.values(buffer.declared) for name, buffer in buffers.items()}
+
+
+def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
+    for i, command in enumerate(model.commands):
+        place = f"commands[{i}]"
+        if command.kind == "writeFile" and not write_files:
+            raise InputError(
+                f"writing {command.target_path!r:.80} was not asked for, so nothing is run",
+                file=model.file,
+                place=place,
+            )
+        if command.kind != "dispatch":
+            continue
+        wanted = model.dispatchables[command.dispatchable]
+        if wanted.kind != "directml":
+            raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {wanted.kind} is not executed")
+        if wanted.descriptor is None:
+            raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {wanted.no_table}")
+        with _placed(model, place):
+            hold_executable(wanted.descriptor, level)
+            _hold_bound(wanted.descriptor, {**wanted.bindings, **command.bindings})
+
+
+def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
+    """Refuse a dispatch whose tensors are not all bound, or that binds others; not yet those that DirectML owns."""
+    owned = dialect("directml").raw["types"]["flags"]["OWNED_BY_DML"]
+    points = {**_bind_points(descriptor, "input"), **_bind_points(descriptor, "output")}
+    _refuse_unknown(bindings, points, descriptor)
+    for name, tensors in points.items():
+        if name in bindings or not all((tensor.flags or 0) & owned for tensor in tensors):
+            _hold_count(name, tensors, _bound(bindings, name))
+
+
+def _bound(bindings: Mapping[str, list[DxBinding]], name: str) -> list[DxBinding]:
+    if name not in bindings:
+        raise InputError("is not bound to a resource", place=name)
+    return bindings[name]
+
+
+def _hold_count(name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> None:
+    if len(bound) != len(tensors):
+        raise InputError(f"takes {len(tensors)} resources, but {len(bound)} are bound", place=name)
+
+
+@contextmanager
+def _placed(model: DxModel, place: str) -> Iterator[None]:
+    """Give errors the model's file and the command's place."""
+    try:
+        yield
+    except InputError as error:
+        whole = " ".join(part for part in (place, error.place) if part)
+        raise InputError(error.message, file=error.file or model.file, place=whole or None) from None
+    except NoKernel as error:
+        raise NoKernel(f"{place}: {error}") from None
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of one execution. owned: arrays that DirectML took over when an operator was initialised."""
+
+    model: DxModel
+    level: str
+    out: Callable[[str], None]
+    folder: str
+    budget: memory.Budget
+    buffers: dict[str, Buffer]
+    owned: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        used = {command.dispatchable for command in self.model.commands if command.kind == "dispatch"}
+        for name, dispatchable in self.model.dispatchables.items():
+            if name in used and dispatchable.descriptor is not None:
+                with _placed(self.model, place_of("dispatchables", name)):
+                    self.owned[name] = self._initialised(dispatchable.descriptor, dispatchable.bindings)
+
+    def _initialised(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
+        flag = dialect("directml").raw["types"]["flags"]["OWNED_BY_DML"]
+        points = _bind_points(descriptor, "input")
+        _refuse_unknown(bindings, points, descriptor)
+        found = {}
+        for name, tensors in points.items():
+            if not all((tensor.flags or 0) & flag for tensor in tensors):
+                if name in bindings:
+                    raise InputError("is bound for initialisation, but lacks the flag OWNED_BY_DML", place=name)
+            elif name not in bindings:
+                raise InputError("has the flag OWNED_BY_DML, but is not bound for initialisation", place=name)
+            else:
+                found[name] = self._gathered(name, tensors, bindings[name], descriptor)
+        return found
+
+    def step(self, command: DxCommand) -> None:
+        if command.kind == "dispatch":
+            self._dispatch(command)
+        elif command.kind == "print":
+            text = shown(self.buffers[command.resource], command.verbose)
+            self.out(f"Resource '{plain_name(command.resource)}':{chr(10) if command.verbose else ' '}{text}")
+        else:
+            self._write_file(command)
+
+    def _dispatch(self, command: DxCommand) -> None:
+        descriptor = self.model.dispatchables[command.dispatchable].descriptor
+        assert descriptor is not None  # _refuse_early has looked  # noqa: S101
+        inputs, outputs = _bind_points(descriptor, "input"), _bind_points(descriptor, "output")
+        _refuse_unknown(command.bindings, {**inputs, **outputs}, descriptor)
+        arrays = dict(self.owned[command.dispatchable])
+        for name, tensors in inputs.items():
+            if name in arrays and name in command.bindings:
+                raise InputError("is owned by DirectML from initialisation on, so it is not bound again", place=name)
+            if name not in arrays:
+                arrays[name] = self._gathered(name, tensors, _bound(command.bindings, name), descriptor)
+        targets = {
+            name: self._ranges(name, tensors, _bound(command.bindings, name)) for name, tensors in outputs.items()
+        }
+        left = self.budget.less(sum(map(memory.held_bytes, (*arrays.values(), *self.owned.values()))))
+        results = execute_at(descriptor, arrays, self.level, budget=left)
+        for name, tensors in outputs.items():
+            parts = results[name] if isinstance(results[name], list) else [results[name]]
+            for part, target, tensor, binding in zip(
+                parts, targets[name], tensors, command.bindings[name], strict=True
+            ):
+                undefined = scatter_tensor(part, target, tensor, name)
+                if undefined:
+                    note = f"{undefined} elements of {name} are undefined and keep their bytes"
+                    self.out(f"Resource '{plain_name(binding.name)}': {note}")
+
+    def _ranges(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> list[NDArray[np.uint8]]:
+        """The bytes of each binding, from its offset to the buffer's end, held against what its tensor takes.
+
+        An elementCount does not shorten them: DxDispatch binds DirectML operators to the rest of the buffer too.
+        """
+        _hold_count(name, tensors, bound)
+        found = []
+        for tensor, binding in zip(tensors, bound, strict=True):
+            buffer = self.buffers[binding.name]
+            own = 0 if buffer.type is None else (dialect("directml").bits[buffer.type] or 0) // 8
+            offset = binding.element_offset * (binding.element_size or own)
+            alignment = tensor.alignment or ALIGNMENT
+            if offset % alignment:
+                raise InputError(
+                    f"is bound at byte {offset} of {binding.name!r:.60}, expected a multiple of {alignment}", place=name
+                )
+            needed, there = needed_bytes(tensor, name), max(0, buffer.data.size - offset)
+            if there < needed:
+                raise InputError(
+                    f"takes {needed} bytes, but {binding.name!r:.60} has {there} from byte {offset} on", place=name
+                )
+            found.append(buffer.data[offset:])
+        return found
+
+    def _gathered(
+        self, name: str, tensors: list[TensorDesc], bound: list[DxBinding], descriptor: Descriptor
+    ) -> NDArray[Any] | list[NDArray[Any]]:
+        """The logical array of an input, a list where the field is an array of tensors."""
+        pairs = zip(self._ranges(name, tensors, bound), tensors, strict=True)
+        found = [gather_tensor(data, tensor, name, self.budget.left) for data, tensor in pairs]
+        return found[0] if isinstance(descriptor.fields[name], TensorDesc) else found
+
+    def _write_file(self, command: DxCommand) -> None:
+        buffer, target = self.buffers[command.resource], command.target_path
+        base = Path(self.folder).resolve()
+        try:
+            path = (base / target).resolve()
+            inside = path.is_relative_to(base) and path != base
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        if not inside:
+            raise InputError(f"expected a path inside the model's folder, found {target!r:.80}", place="targetPath")
+        if path.suffix.lower() not in {".npy", *_BINARY}:
+            raise InputError(
+                f"expected a name that ends in .npy, .dat or .bin, found {target!r:.80}", place="targetPath"
+            )
+        if path.exists() and not path.is_file():
+            raise InputError(f"expected a regular file, found {target!r:.80}", place="targetPath")
+        values = _shaped(buffer, command.dimensions)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{target!r:.80} cannot be written: {error.strerror}", place="targetPath") from None
+        with writing(path) as file:
+            if path.suffix.lower() == ".npy":
+                np.save(file, values)
+            else:
+                file.write(buffer.data[: buffer.declared].data)
+        self.out(f"Resource '{plain_name(command.resource)}' written to '{plain_name(target)}'")
+
+
+def _shaped(buffer: Buffer, dimensions: tuple[int, ...]) -> NDArray[Any]:
+    """The elements as an array of `dimensions`, flat without them."""
+    values = buffer.values(buffer.declared)
+    if not dimensions:
+        return values
+    count = 1
+    for size in dimensions:
+        count *= size
+    if count > values.size:
+        raise InputError(f"{count} elements are asked for, but there are {values.size}", place="dimensions")
+    return values[:count].reshape(dimensions)
+
+
+def _bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]]:
+    """The tensors that a descriptor has, by field; arrays of tensors in their order."""
+    infos: list[FieldInfo] = list(dialect("directml").operator(descriptor.operator).fields.values())
+    found: dict[str, list[TensorDesc]] = {}
+    for info in infos:
+        value = descriptor.fields.get(info.name)
+        if info.kind == kind and value is not None:
+            found[info.name] = [value] if isinstance(value, TensorDesc) else list(value)
+    return found
+
+
+def _refuse_unknown(
+    bindings: Mapping[str, Any], points: Mapping[str, list[TensorDesc]], descriptor: Descriptor
+) -> None:
+    for name in bindings:
+        if name not in points:
+            raise InputError(
+                f"{name!r:.60} is no tensor of this {descriptor.operator}; expected {', '.join(points)}",
+                place="bindings",
+            )

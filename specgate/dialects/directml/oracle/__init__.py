@@ -1,0 +1,1 @@
+"""The public builds of DirectML as oracle, for verdicts and for values."""

@@ -1,0 +1,118 @@
+"""How DirectML's structures lie in memory: the table ``abi/directml.yaml``, with every member's offset worked out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import shown
+from specgate.errors import InputError, NoTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Abi", "Member", "Structure", "abi", "parse_kind"]
+
+_PACKAGE: Final = Path(__file__).resolve().parents[3]
+#: In a checkout, then in a wheel.
+_PLACES: Final = (_PACKAGE.parent / "specs", _PACKAGE / "_specs" / "yaml")
+_KIND: Final = re.compile(r"([a-z0-9-]+)(?::(\w+))?(?:\[(\w+)\])?(\?)?")
+#: Of a member that lies in the structure itself: its size and alignment.
+_INLINE: Final = {
+    "uint": (4, 4), "int": (4, 4), "float": (4, 4), "bool": (4, 4), "enum": (4, 4),
+    "size-2d": (8, 4), "scalar": (8, 8),
+}  # fmt: skip
+_POINTED: Final = frozenset({"input", "output", "operator", "scale-bias"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of an operator's structure.
+
+    base: the kind without its marks, e.g. ``uint``, ``input``, ``enum``. of: the enum's name or the member that types a
+    scalar. count: the member that counts an array's elements, None if it is no array. counts: the arrays that this
+    member counts.
+    """
+
+    name: str
+    base: str
+    offset: int
+    of: str | None = None
+    count: str | None = None
+    optional: bool = False
+    counts: tuple[str, ...] = ()
+
+    @property
+    def tensor(self) -> bool:
+        return self.base in {"input", "output"}
+
+    @property
+    def pointer(self) -> bool:
+        return self.count is not None or self.base in _POINTED
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """One operator's structure: its number, its members in order, its size in bytes."""
+
+    name: str
+    number: int
+    since: str
+    members: tuple[Member, ...]
+    size: int
+
+
+class Abi:
+    """The whole table; structures are laid out when they are first asked for."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self._raw = raw
+        self.enums: Mapping[str, Mapping[str, int]] = raw["enums"]
+        self.operators: tuple[str, ...] = tuple(raw["operators"])
+        self._structures: dict[str, Structure] = {}
+
+    def structure(self, operator: str) -> Structure:
+        """Return an operator's structure by its name, with or without ``DML_OPERATOR_``; raise NoTable."""
+        name = operator.removeprefix("DML_OPERATOR_")
+        name = self._raw["aliases"].get(name, name)
+        if name not in self._structures:
+            if name not in self._raw["operators"]:
+                raise NoTable(f"DirectML has no operator {shown(operator)}")
+            self._structures[name] = _laid_out(name, self._raw["operators"][name])
+        return self._structures[name]
+
+
+def parse_kind(text: str) -> tuple[str, str | None, str | None, bool]:
+    """Return a kind's base, what it is of, what counts it, and whether it may be left out; raise ValueError."""
+    match = _KIND.fullmatch(text)
+    if match is None or match[1] not in {*_INLINE, *_POINTED}:
+        raise ValueError(f"unknown kind {text!r}")
+    return match[1], match[2], match[3], match[4] is not None
+
+
+def _laid_out(name: str, raw: Mapping[str, Any]) -> Structure:
+    kinds = {member: parse_kind(kind) for member, kind in raw["fields"].items()}
+    members, end, widest = [], 0, 1
+    for member, (base, of, count, optional) in kinds.items():
+        pointer = count is not None or base in _POINTED
+        size, alignment = (8, 8) if pointer else _INLINE[base]
+        offset = -(-end // alignment) * alignment
+        counts = tuple(other for other, kind in kinds.items() if kind[2] == member)
+        members.append(Member(member, base, offset, of, count, optional, counts))
+        end, widest = offset + size, max(widest, alignment)
+    return Structure(name, raw["value"], raw["since"], tuple(members), -(-end // widest) * widest)
+
+
+@cache
+def abi() -> Abi:
+    """Return the table, read once; raise InputError when the file is not there."""
+    from specgate.spec.yamlio import load_yaml
+
+    for place in _PLACES:
+        path = place / "abi" / "directml.yaml"
+        if path.is_file():
+            return Abi(load_yaml(path.read_text(encoding="utf-8"), str(path))[0])
+    raise InputError("expected the table abi/directml.yaml among the specs; is specgate installed whole?")

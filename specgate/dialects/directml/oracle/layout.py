@@ -1,0 +1,179 @@
+"""Tensors of a descriptor as a host binds them, and arrays as the bytes of buffers, by sizes and strides."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from specgate.descriptors.core import TensorDesc
+from specgate.dialects.directml.dxdispatch.buffers import gather_tensor, needed_bytes
+from specgate.dialects.directml.oracle.abi import abi
+from specgate.dialects.directml.reader import read_tensor
+from specgate.errors import InputError
+from specgate.execution.types import as_array, gather, numpy_type, scatter
+from specgate.rules.primitives import extent
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["MAX_BYTES", "Bound", "bound_tensors", "input_bytes", "lay_out", "output_arrays", "read_out"]
+
+#: Of all tensors of a descriptor together.
+MAX_BYTES = 2**28
+_OWNED = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
+
+
+class Bound(NamedTuple):
+    """One tensor in the order of bindings.
+
+    position: in an array of tensors, else None. tensor: None where an optional one is left out. size: in bytes, 0 then.
+    """
+
+    field: str
+    position: int | None
+    tensor: TensorDesc | None
+    size: int
+
+    @property
+    def place(self) -> str:
+        return self.field if self.position is None else f"{self.field}[{self.position}]"
+
+    @property
+    def owned(self) -> bool:
+        """Whether DirectML takes it over when the operator is initialised."""
+        return self.tensor is not None and bool((self.tensor.flags or 0) & _OWNED)
+
+
+def bound_tensors(operator: str, fields: Mapping[str, Any], kind: str) -> list[Bound]:
+    """Return an operator's tensors of a kind (``input`` or ``output``) in the order in which DirectML binds them.
+
+    Raises InputError for a tensor that no buffer can hold, and above MAX_BYTES.
+    """
+    found: list[Bound] = []
+    for member in abi().structure(operator).members:
+        value = fields.get(member.name)
+        if member.base != kind:
+            continue
+        if member.count is None:
+            found.append(_bound(member.name, None, value))
+        else:
+            found += [_bound(member.name, index, each) for index, each in enumerate(value or ())]
+    total = sum(each.size for each in found)
+    if total > MAX_BYTES:
+        raise InputError(f"the {kind}s take {total} bytes, more than {MAX_BYTES}")
+    return found
+
+
+def _bound(field: str, index: int | None, value: Any) -> Bound:
+    made = Bound(field, index, None, 0)
+    if value is None:
+        return made
+    tensor = value if isinstance(value, TensorDesc) else read_tensor(value, made.place)
+    size = -(-needed_bytes(tensor, made.place) // 4) * 4  # a buffer is bound in whole words
+    if prod(s for s in tensor.sizes or () if isinstance(s, int)) > MAX_BYTES or size > MAX_BYTES:
+        raise InputError(f"takes more than {MAX_BYTES} bytes", place=made.place)
+    return made._replace(tensor=tensor, size=size)
+
+
+def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -> bytes:
+    """Return the bytes of all bound inputs, one after the other. fill: a byte for the gaps between elements.
+
+    arrays: logical ones by field name, a list where the field is an array of tensors. Raises InputError for one that
+    is missing, too many, or of another type or shape than declared.
+    """
+    given = dict(arrays)
+    parts = []
+    for each in inputs:
+        if each.tensor is None:
+            continue
+        value = given.get(each.field)
+        if each.position is not None and value is not None:
+            value = value[each.position] if isinstance(value, list | tuple) and each.position < len(value) else None
+        if value is None:
+            raise InputError("no array for this input", place=each.place)
+        parts.append(lay_out(value, each.tensor, each.size, fill, each.place).tobytes())
+    unknown = sorted(set(given) - {each.field for each in inputs if each.tensor is not None})
+    if unknown:
+        raise InputError(f"{unknown[0]!r:.60} is no input of this descriptor")
+    return b"".join(parts)
+
+
+def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) -> NDArray[np.uint8]:
+    """Return the bytes of a buffer that holds a logical array; gaps are filled with the byte `fill`.
+
+    Raises InputError where elements that share a place by their strides differ.
+    """
+    sizes, dtype = _shape(tensor), _dtype(tensor)
+    array = as_array(value, dtype, sizes, place)
+    data = np.full(size, fill, np.uint8)
+    count = extent(sizes, tensor.strides)
+    if _bits(tensor) == 4:
+        nibbles = np.full(count, fill & 15, np.uint8)
+        scatter(array.view(np.uint8) & 15, nibbles, tensor.strides)
+        low, high = nibbles[::2], nibbles[1::2]
+        data[: low.size] = (data[: low.size] & 0xF0) | low
+        data[: high.size] = (data[: high.size] & 0x0F) | (high << 4)
+    else:
+        elements = data[: count * dtype.itemsize].view(dtype)
+        scatter(array, elements, tensor.strides)
+        if gather(elements, sizes, tensor.strides).tobytes() != array.tobytes():
+            raise InputError("elements that share a place by their strides differ", place=place)
+    return data
+
+
+def read_out(value: Any, tensor: TensorDesc, place: str) -> NDArray[Any]:
+    """Return the array that a buffer holds after `value` was written to it: elements may share a place."""
+    data = np.zeros(needed_bytes(tensor, place), np.uint8)
+    elements = data[: extent(_shape(tensor), tensor.strides) * _dtype(tensor).itemsize].view(_dtype(tensor))
+    if _bits(tensor) == 4:
+        return as_array(value, _dtype(tensor), _shape(tensor), place)
+    scatter(as_array(value, _dtype(tensor), _shape(tensor), place), elements, tensor.strides)
+    return gather_tensor(data, tensor, place, MAX_BYTES)
+
+
+def output_arrays(outputs: Sequence[Bound], first: bytes, second: bytes) -> dict[str, Any]:
+    """Return the logical outputs by field name from their bytes after two dispatches, filled differently beforehand.
+
+    Elements that differ between the two were not written: they are masked.
+    """
+    found: dict[str, Any] = {}
+    at = 0
+    for each in outputs:
+        if each.tensor is None:
+            continue
+        part = slice(at, at + each.size)
+        at += each.size
+        array = _unless_equal(*(_logical(data[part], each) for data in (first, second)))
+        if each.position is None:
+            found[each.field] = array
+        else:
+            found.setdefault(each.field, []).append(array)
+    return found
+
+
+def _logical(data: bytes, each: Bound) -> NDArray[Any]:
+    assert each.tensor is not None  # the caller has looked  # noqa: S101
+    return gather_tensor(np.frombuffer(data, np.uint8), each.tensor, each.place, MAX_BYTES)
+
+
+def _unless_equal(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    bits = f"u{first.dtype.itemsize}"
+    differs = first.view(bits) != second.view(bits)
+    return np.ma.MaskedArray(first, mask=differs) if differs.any() else first
+
+
+def _shape(tensor: TensorDesc) -> tuple[int, ...]:
+    return tuple(size for size in tensor.sizes or () if isinstance(size, int))
+
+
+def _dtype(tensor: TensorDesc) -> np.dtype[Any]:
+    return numpy_type(dialect("directml"), str(tensor.type))
+
+
+def _bits(tensor: TensorDesc) -> int:
+    return dialect("directml").bits.get(tensor.type or "") or 8

@@ -1,0 +1,272 @@
+"""Descriptors as relocatable images of DirectML's structures: bytes, where the pointers in them are, the root.
+
+A pointer holds the offset in the image of what it points to; the loader of the image adds its address. The layout is
+that of 64-bit processes, the same on Linux and Windows.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.dialects.directml.oracle.abi import Member, Structure, abi
+from specgate.dialects.directml.oracle.numbers import enum_number, integer, number, real, scalar
+from specgate.dialects.directml.reader import read_tensor
+from specgate.errors import InputError
+from specgate.rules.primitives import minimum_size
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["MAX_IMAGE", "Image", "image", "operator_parts"]
+
+#: Bytes and pointers that a host takes in one question.
+MAX_IMAGE: Final = 2**24
+MAX_POINTERS: Final = 2**20
+#: Operators inside operators: DirectML knows one, a fused activation.
+MAX_NESTING: Final = 8
+_BUFFER: Final = 1  # DML_TENSOR_TYPE_BUFFER
+_TENSOR_HEAD: Final = 16
+_OPERATOR_HEAD: Final = 16
+_UINT64: Final = 2**64 - 1
+_CODES: Final = {"uint": "I", "int": "i", "float": "f", "bool": "I", "enum": "I"}
+
+
+class Image(NamedTuple):
+    """A description ready to be loaded: `pointers` are offsets in `data`, `root` is that of the DML_OPERATOR_DESC."""
+
+    data: bytes
+    pointers: tuple[int, ...]
+    root: int
+
+
+def image(descriptor: Descriptor | Mapping[str, Any], *, exact: bool = False) -> Image:
+    """Return the image of a DirectML descriptor, read or as a dict in DxDispatch's words; it needs no operator table.
+
+    What is absent becomes a null pointer; counts are taken from the arrays when they are left out; a tensor without
+    TotalTensorSizeInBytes gets the least that it needs (modulo 2**64).
+    exact: refuse what the structures would not show: a count that is left out, an array longer than its count, and one
+    of none that is left out.
+    Raises InputError for what the structures cannot hold (an unknown size, fewer strides than sizes, a missing number),
+    and NoTable for an operator that DirectML does not have.
+    """
+    writer = _Writer(exact=exact)
+    root = writer.room(_OPERATOR_HEAD)
+    writer.operator(descriptor, root, "", 0)
+    if len(writer.data) > MAX_IMAGE or len(writer.pointers) > MAX_POINTERS:
+        raise InputError(f"expected a descriptor of at most {MAX_IMAGE} bytes, found {len(writer.data)}")
+    return Image(bytes(writer.data), tuple(writer.pointers), root)
+
+
+class _Writer:
+    """An image in the making. Places are for messages: the way to a field, "" for the operator itself."""
+
+    def __init__(self, *, exact: bool) -> None:
+        self.exact = exact
+        self.data = bytearray()
+        self.pointers: list[int] = []
+
+    def room(self, size: int) -> int:
+        """Append zeros and return their offset, a multiple of 8."""
+        start = len(self.data)
+        self.data += bytes((size + 7) & ~7)
+        return start
+
+    def put(self, code: str, offset: int, *values: float) -> None:
+        struct.pack_into(f"<{code}", self.data, offset, *values)
+
+    def point(self, offset: int, target: int) -> None:
+        self.put("Q", offset, target)
+        self.pointers.append(offset)
+
+    def operator(self, value: Any, at: int, place: str, depth: int) -> None:
+        """Write a DML_OPERATOR_DESC at `at` and the structure it points to."""
+        if depth > MAX_NESTING:
+            raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
+        if len(self.data) > MAX_IMAGE:
+            raise InputError(f"expected a descriptor of at most {MAX_IMAGE} bytes", place=place)
+        name, fields = operator_parts(value, place)
+        structure = abi().structure(name)
+        for field in fields:
+            if field not in _member_names(structure.name):
+                raise InputError(f"{shown(field)} is not a field of {structure.name}", place=place or None)
+        base = self.room(structure.size)
+        self.put("I", at, structure.number)
+        self.point(at + 8, base)
+        for member in structure.members:
+            self.member(member, structure, fields, base, f"{place}.{member.name}" if place else member.name, depth)
+
+    def member(
+        self, member: Member, structure: Structure, fields: Mapping[str, Any], base: int, place: str, depth: int
+    ) -> None:
+        """Write one member at its place in the structure that begins at `base`."""
+        value, at = fields.get(member.name), base + member.offset
+        if member.counts:
+            self.put("I", at, _count(member, fields, place, exact=self.exact))
+        elif member.pointer:
+            if value is not None:  # left out: the null pointer that is there already
+                self.pointed(member, value, at, place, depth)
+        elif value is None:
+            raise InputError(f"expected a value for {member.name} of {structure.name}", place=place)
+        elif member.base == "size-2d":
+            self.put("II", at, *(integer("uint", _part(value, k, place), place) for k in ("Width", "Height")))
+        elif member.base == "scalar":
+            self.data[at : at + 8] = scalar(value, fields.get(member.of or ""), place)
+        else:
+            self.put(_CODES[member.base], at, number(member, value, place))
+
+    def pointed(self, member: Member, value: Any, at: int, place: str, depth: int) -> None:
+        """Write what a pointer member points to, and the pointer at `at`."""
+        if member.count is not None:
+            self.array(member, _listed(value, place), at, place, depth)
+        elif member.tensor:
+            self.point(at, self.tensor(value, place))
+        elif member.base == "operator":
+            target = self.room(_OPERATOR_HEAD)
+            self.point(at, target)
+            self.operator(value, target, place, depth + 1)
+        else:
+            target = self.room(8)
+            self.point(at, target)
+            self.put("ff", target, *(real(_part(value, k, place), place) for k in ("Scale", "Bias")))
+
+    def array(self, member: Member, items: Sequence[Any], at: int, place: str, depth: int) -> None:
+        if member.tensor:
+            tensors = [_tensor(item, f"{place}[{i}]") for i, item in enumerate(items)]
+            heads = self.room(_TENSOR_HEAD * len(items))
+            for index, tensor in enumerate(tensors):
+                self.put("I", heads + 16 * index, _BUFFER)
+                self.point(heads + 16 * index + 8, self.buffer(tensor, f"{place}[{index}]"))
+        elif member.base == "operator":
+            heads = self.room(_OPERATOR_HEAD * len(items))
+            for index, item in enumerate(items):
+                self.operator(item, heads + 16 * index, f"{place}[{index}]", depth + 1)
+        else:
+            heads = self.room(4 * len(items))
+            numbers = [number(member, item, f"{place}[{i}]") for i, item in enumerate(items)]
+            self.put(f"{len(items)}{_CODES[member.base]}", heads, *numbers)
+        self.point(at, heads)
+
+    def tensor(self, value: Any, place: str) -> int:
+        """Write a DML_TENSOR_DESC and its buffer description; return where."""
+        tensor = _tensor(value, place)
+        head = self.room(_TENSOR_HEAD)
+        self.put("I", head, _BUFFER)
+        self.point(head + 8, self.buffer(tensor, place))
+        return head
+
+    def buffer(self, tensor: TensorDesc, place: str) -> int:
+        """Write a DML_BUFFER_TENSOR_DESC, its sizes and its strides; return where."""
+        kind, sizes, strides = tensor.type, tensor.sizes, tensor.strides
+        if kind is None or sizes is None:
+            raise InputError("expected a tensor whose type and sizes are known", place=place)
+        rank = len(sizes)
+        total = tensor.size_in_bytes
+        if total is None:
+            total = _least_bytes(kind, sizes, strides, place)
+        layout = _buffer_layout(rank, None if strides is None else len(strides))
+        start = self.room(layout.size)
+        first = start + 48
+        second = 0 if strides is None else first + 4 * rank
+        try:
+            layout.pack_into(
+                self.data, start, enum_number("TENSOR_DATA_TYPE", kind, place), tensor.flags or 0, rank, first, second,
+                total, tensor.alignment or 0, *sizes, *(strides or ()),
+            )  # fmt: skip
+        except struct.error:
+            raise InputError(f"expected numbers that fit their fields, found {shown(tensor)}", place=place) from None
+        self.pointers.append(start + 16)
+        if strides is not None:
+            if len(strides) != rank:
+                raise InputError(f"expected {rank} strides, one per size, found {len(strides)}", place=place)
+            self.pointers.append(start + 24)
+        return start
+
+
+@lru_cache(maxsize=256)
+def _buffer_layout(rank: int, strides: int | None) -> struct.Struct:
+    """DataType, Flags, DimensionCount, Sizes*, Strides*, TotalTensorSizeInBytes, alignment; sizes; strides."""
+    return struct.Struct(f"<IIIxxxxQQQIxxxx{rank}I{strides or 0}I")
+
+
+@cache
+def _member_names(operator: str) -> frozenset[str]:
+    return frozenset(member.name for member in abi().structure(operator).members)
+
+
+def operator_parts(value: Any, place: str = "") -> tuple[str, Mapping[str, Any]]:
+    """Return the operator's name and fields of a Descriptor or a dict; it needs no operator table."""
+    if isinstance(value, Descriptor):
+        if value.dialect != "directml":
+            raise InputError(f"expected a directml descriptor, found one of {value.dialect}", place=place or None)
+        return value.operator, value.fields
+    if not isinstance(value, dict):
+        raise InputError(f"expected an operator description, found {shown(value)}", place=place or None)
+    name = value.get("type", value.get("Type"))
+    fields = value.get("desc", value.get("Desc"))
+    if fields is None:
+        fields = {k: v for k, v in value.items() if k not in {"type", "Type", "dmlCompileType", "executionFlags"}}
+    if not isinstance(name, str) or not isinstance(fields, dict):
+        found = f"expected an operator's type and fields, found {shown(value)}"
+        raise InputError(found, place=place or None)
+    return name, fields
+
+
+def _tensor(value: Any, place: str) -> TensorDesc:
+    return value if isinstance(value, TensorDesc) else read_tensor(value, place)
+
+
+@cache
+def _bits(kind: str) -> int:
+    return dialect("directml").bits.get(kind) or 0
+
+
+def _least_bytes(kind: str, sizes: tuple[Any, ...], strides: tuple[int, ...] | None, place: str) -> int:
+    try:
+        return minimum_size(_bits(kind), sizes, strides) & _UINT64
+    except ValueError as error:
+        raise InputError(str(error), place=place) from None
+    except TypeError:
+        raise InputError(f"expected sizes that are all known, found {shown(sizes)}", place=place) from None
+
+
+def _listed(value: Any, place: str) -> Sequence[Any]:
+    if not isinstance(value, list | tuple) or isinstance(value, TensorDesc):
+        raise InputError(f"expected a list, found {shown(value)}", place=place)
+    return value
+
+
+def _part(value: Any, name: str, place: str) -> Any:
+    part = getattr(value, name, None) if isinstance(value, Size2D | ScaleBias) else None
+    if isinstance(value, dict):
+        part = value.get(name)
+    if part is None:
+        raise InputError(f"expected an object with {name}, found {shown(value)}", place=place)
+    return part
+
+
+def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool) -> int:
+    """Return what a count says, or else how long the arrays are that it counts; they may be longer, never shorter.
+
+    exact: the count must be given, and the length of the arrays; none of them left out where it is 0.
+    """
+    parent = place.removesuffix(member.name)
+    listed = {n: _listed(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}
+    lengths = {name: len(items) for name, items in listed.items()}
+    given = fields.get(member.name)
+    if exact and (given is None or any(length != given for length in lengths.values())):
+        raise InputError(f"expected the length of {', '.join(member.counts)}, found {shown(given)}", place=place)
+    if exact and given == 0 and len(lengths) < len(member.counts):
+        raise InputError("an empty array cannot be distinguished from one that is left out", place=place)
+    if given is None:
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"expected lists of one length, found {shown(lengths)}", place=place)
+        return next(iter(lengths.values()), 0)
+    count = integer("uint", given, place)
+    for name, length in lengths.items():
+        if length < count:
+            raise InputError(f"{member.name} is {count}, but {name} has {length} elements", place=place)
+    return count

@@ -1,0 +1,184 @@
+"""Where DirectML computes values: Wine 10 and Mesa's software Vulkan, of this system or of a Debian root in the cache.
+
+Everything that a process needs lies in one folder: the host, the builds' libraries, Wine's own folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle.builds import find_builds
+from specgate.errors import InputError
+
+__all__ = [
+    "DEBIAN",
+    "VALUE_LEVELS",
+    "Place",
+    "debian_root",
+    "find_place",
+    "missing_values",
+    "native_place",
+    "root_place",
+]
+
+#: Levels whose Windows build executes on Wine. That of 3.1 does not: its shaders are packed as LZMS, which Wine cannot
+#: unpack; those of 2.1 are packed as MSZIP, for which there is a library here.
+VALUE_LEVELS: Final = ("2.1", "5.0", "5.2", "6.1", "6.2", "6.3", "6.4")
+_PACKED: Final = "2.1"
+#: The packages that compute values, in Debian 13 and later, and its name.
+DEBIAN: Final = ("trixie", ("wine64", "mesa-vulkan-drivers", "xvfb"))
+#: Sources, file, options; the stub of DXCore replaces Wine's.
+HOST: Final = (
+    ("values.c", "values.exe", ("-static",)),
+    ("dxcore.c", "DXCore.dll", ("-shared", "-static")),
+    ("cabinet.c cabinet.def", "Cabinet.dll", ("-shared", "-static")),
+)
+LAUNCHER: Final = "launch.sh"
+_DRIVERS: Final = "usr/share/vulkan/icd.d"
+_ISOLATED: Final = ("--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc")
+_WINESERVERS: Final = ("/usr/lib/wine/wineserver", "/usr/bin/wineserver")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A system to run processes in.
+
+    folder: what they need, as this system sees it; seen: the same folder as they see it. root: of a system of its own
+    that they run in, None for this one. wine: the program that runs Windows programs, as they see it.
+    """
+
+    folder: Path
+    seen: str
+    root: Path | None
+    wine: str
+
+    @property
+    def host(self) -> Path:
+        """The folder of the compiled host; its name changes with the sources."""
+        return self.folder / f"host-{cache.stamp(HOST)}"
+
+    @property
+    def prefix(self) -> Path:
+        """Wine's folder."""
+        return self.folder / "wine"
+
+    def library(self, level: str) -> Path:
+        """Return where a build's library lies."""
+        return self.folder / "builds" / level / "DirectML.dll"
+
+    def inside(self, path: Path) -> str:
+        """Return a path in `folder` as the processes see it."""
+        return f"{self.seen}/{path.relative_to(self.folder).as_posix()}"
+
+    def command(self, *words: str) -> list[str]:
+        """Return the command that runs `words` there, with a display."""
+        launched = ["/bin/sh", self.inside(self.host / LAUNCHER), *words]
+        if self.root is None:
+            return launched
+        return ["unshare", *_ISOLATED, f"--root={self.root}", "--wd=/", *launched]
+
+    def environment(self, prefix: Path | None = None) -> dict[str, str]:
+        """Return their environment: the software driver only, no debugger, no messages."""
+        kept = {k: v for k, v in os.environ.items() if k in {"HOME", "PATH", "TMPDIR", "USER", "XDG_RUNTIME_DIR"}}
+        own = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "SPECGATE_OWN_TMP": "1"}
+        drivers = ":".join(f"/{path}" for path in _drivers(self.root or Path("/")))
+        return {
+            **(kept if self.root is None else own),
+            "WINEPREFIX": self.inside(prefix or self.prefix),
+            "WINEARCH": "win64",
+            "WINEDEBUG": "-all",
+            "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;dxcore=n;cabinet=n,b",
+            "VK_DRIVER_FILES": drivers,
+            "VK_ICD_FILENAMES": drivers,  # what loaders before 1.3.207 read
+        }
+
+    def values_command(self, level: str) -> list[str]:
+        """Return the command of the host for a build."""
+        libraries = [self.library(level), *([self.host / "Cabinet.dll"] if level == _PACKED else [])]
+        as_windows = ["Z:" + self.inside(path).replace("/", "\\") for path in libraries]
+        return self.command(self.wine, self.inside(self.host / "values.exe"), *as_windows)
+
+    def wineserver(self) -> str:
+        """Return the program that ends when Wine has written its registry."""
+        top = self.root or Path("/")
+        return next((name for name in _WINESERVERS if (top / name[1:]).exists()), "wineserver")
+
+
+def _drivers(top: Path) -> list[str]:
+    return sorted(path.relative_to(top).as_posix() for path in (top / _DRIVERS).glob("lvp_icd*.json"))
+
+
+def debian_root() -> Path:
+    """Return where the Debian root lies once it is made."""
+    return cache.directory() / "values" / DEBIAN[0]
+
+
+def root_place() -> Place:
+    """Return the place in the Debian root, which need not exist."""
+    root = debian_root()
+    return Place(root / "specgate", "/specgate", root, "/usr/lib/wine/wine64")
+
+
+def native_place() -> Place:
+    """Return the place on this system, whose packages need not be installed."""
+    folder = cache.directory() / "values" / "native"
+    return Place(folder, folder.as_posix(), None, cache.wine().path or "wine64")
+
+
+def missing_packages() -> list[str]:
+    """Return the packages that this system lacks, by what they would bring; old ones are not noticed."""
+    found = {
+        "wine64": cache.wine().path is not None,
+        "mesa-vulkan-drivers": bool(_drivers(Path("/"))),
+        "xvfb": shutil.which("Xvfb") is not None,
+    }
+    return [name for name in DEBIAN[1] if not found[name]]
+
+
+def find_place() -> Place | None:
+    """Return the place that was set up, the Debian root first; None where there is none."""
+    places = (root_place(), native_place())
+    return next((place for place in places if place.prefix.is_dir()), None)
+
+
+def missing_values(level: str) -> list[str]:
+    """Return what keeps a level's values from being computed here, in words; nothing when all is ready."""
+    if level not in VALUE_LEVELS:
+        find_builds(level)  # says which levels have a build at all
+        return [f"values are computed with the builds of {', '.join(VALUE_LEVELS)} only"]
+    if not sys.platform.startswith("linux"):
+        return ["values are computed on Linux only"]
+    place = find_place()
+    if place is None:
+        return ["neither Wine 10 nor a Debian root with it is set up"]
+    absent = []
+    if place.root is None and missing_packages():
+        absent.append(f"missing packages: {' '.join(missing_packages())}")
+    if place.root is not None and os.geteuid() != 0:
+        absent.append("the Debian root can be used by root only")
+    if not place.library(level).is_file():
+        absent.append("its library is not there")
+    if not all((place.host / name).is_file() for name in (LAUNCHER, *(target for _, target, _ in HOST))):
+        absent.append("its host is not built")
+    return absent
+
+
+def ready_place(level: str) -> Place:
+    """Return the place where a level's values are computed; raise InputError with the command that makes it."""
+    absent = missing_values(level)
+    place = find_place()
+    if absent or place is None:
+        hint = f"; try {values_command([level])}" if level in VALUE_LEVELS else ""
+        raise InputError(f"values of DirectML {level} cannot be computed: {'; '.join(absent)}{hint}")
+    return place
+
+
+def values_command(wanted: list[str]) -> str:
+    """Return the command that installs what computes values at these levels."""
+    return f"specgate oracle install directml --values --levels {','.join(wanted)}"

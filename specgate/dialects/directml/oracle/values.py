@@ -1,0 +1,191 @@
+"""Values that real DirectML builds compute, on a CPU: no GPU and no Windows needed.
+
+    with ValuesOracle("6.4") as oracle:
+        oracle.run(descriptor, {"IndicesTensor": indices, "ValuesTensor": values})["OutputTensor"]
+
+The device is Mesa's software Vulkan behind Wine's D3D12: where it rounds otherwise than hardware, the values show it
+and not DirectML. Install it with `values_install.install_values` of this package.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+from specgate.dialects.directml.oracle.builds import find_builds
+from specgate.dialects.directml.oracle.layout import Bound, bound_tensors, input_bytes, output_arrays
+from specgate.dialects.directml.oracle.marshal import Image, image, operator_parts
+from specgate.dialects.directml.oracle.place import Place, ready_place
+from specgate.dialects.directml.oracle.values_process import Failed, ValuesProcess
+from specgate.errors import InputError
+from specgate.oracles.process import Ended
+from specgate.oracles.protocol import Reply, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["FILLS", "ValuesOracle"]
+
+#: The outputs are filled with one of these bytes and then with the other: no bit is the same in both.
+FILLS: Final = (0xA5, 0x5A)
+#: Operators that a process compiles before another takes its place.
+_FRESH_AFTER: Final = 200
+
+
+class _Question(NamedTuple):
+    image: Image
+    inputs: list[Bound]
+    outputs: list[Bound]
+    data: list[tuple[bytes, bytes]]  # of each case, for each of FILLS
+
+
+class ValuesOracle:
+    """One DirectML build that executes, in a process of its own that is started afresh whenever it failed.
+
+    level: a feature level whose build computes values. timeout: seconds for compiling, and for each dispatch.
+    versions: of what computes, by its name. Not for several threads at once.
+    Raises InputError where the level's values are not installed, with the command that installs them.
+    """
+
+    def __init__(self, level: str, *, timeout: float = 120.0) -> None:
+        self.level = level
+        self.timeout = timeout
+        self.build = find_builds(level, "windows")[0]
+        self._place = ready_place(level)
+        self._process: ValuesProcess | None = None
+        self._closed = False
+        self.versions: Mapping[str, str] = {"directml": self.build.title, **_versions(self._place)}
+        found = self._ready().level
+        if f"{found >> 12}.{found >> 8 & 15}" != self.build.reports:
+            self.close()
+            raise InputError(f"expected a device of level {self.build.reports}, found 0x{found:04X}")
+
+    def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the outputs by name: arrays of the declared sizes, masked where DirectML wrote nothing.
+
+        descriptor: read, or as a dict in DxDispatch's words. arrays: logical inputs by name, a list for an array of
+        tensors; UINT4 and INT4 as uint8 and int8. An output that is an array of tensors is a list.
+        Raises InputError where the build computes nothing, with its reason.
+        """
+        return self.run_many(descriptor, [arrays])[0]
+
+    def run_many(
+        self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return the outputs for each of many inputs; the operator is compiled once."""
+        found = []
+        for answer in self.values_many(descriptor, cases):
+            if answer.arrays is None:
+                raise InputError(f"DirectML {self.level} computed nothing: {answer.reply.word}, {answer.reply.detail}")
+            found.append(dict(answer.arrays))
+        return found
+
+    def values(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> Values:
+        """Return the outputs, or None with the reason.
+
+        That is `rejected` by CreateOperator, `no kernel` where it does not compile or the device is lost (the detail
+        has the HRESULT), `crashed` or `timeout`. Raises InputError for arrays that do not fit the descriptor.
+        """
+        return self.values_many(descriptor, [arrays])[0]
+
+    def values_many(
+        self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
+    ) -> list[Values]:
+        """Return an answer as of `values` for each of many inputs; the operator is compiled once.
+
+        A failure counts only if it comes about in a process that did nothing else before.
+        """
+        operator, fields = operator_parts(descriptor)
+        inputs, outputs = bound_tensors(operator, fields, "input"), bound_tensors(operator, fields, "output")
+        data = [(input_bytes(inputs, case, FILLS[0]), input_bytes(inputs, case, FILLS[1])) for case in cases]
+        question = _Question(image(descriptor), inputs, outputs, data)
+        answers: list[Values] = []
+        while len(answers) < len(data):
+            answers += self._some(question, len(answers))
+        return answers
+
+    def _some(self, question: _Question, first: int) -> list[Values]:
+        """Return answers from the case `first` on: all of them, or those before a failure and the failure."""
+        process = self._ready()
+        fresh = process.compiled == 0
+        answers: list[Values] = []
+        try:
+            made = process.compile(question.image, question.inputs, question.outputs, self.timeout)
+            if isinstance(made, Failed):
+                return self._failure(answers, _reply(made), question, first, fresh=fresh, whole=True)
+            for pair in question.data[first:]:
+                answer = self._dispatch(process, question, pair)
+                if isinstance(answer, Failed):
+                    alone = fresh and not answers
+                    return self._failure(answers, _reply(answer), question, first, fresh=alone)
+                answers.append(answer)
+        except Ended as error:
+            alone = fresh and not answers
+            return self._failure(answers, Reply(error.word, "its process"), question, first, fresh=alone)
+        return answers
+
+    def _dispatch(self, process: ValuesProcess, question: _Question, pair: tuple[bytes, bytes]) -> Values | Failed:
+        size = sum(each.size for each in question.outputs)
+        found = []
+        for fill, data in zip(FILLS, pair, strict=True):
+            answer = process.dispatch(data, fill, size, self.timeout)
+            if isinstance(answer, Failed):
+                return answer
+            found.append(answer)
+        return Values(output_arrays(question.outputs, found[0], found[1]), Reply("accepted"))
+
+    def _failure(
+        self, answers: list[Values], reply: Reply, question: _Question, first: int, *, fresh: bool, whole: bool = False
+    ) -> list[Values]:
+        """Add a failure if the process was fresh; otherwise the case is asked again of a fresh one.
+
+        whole: it is about the operator, whatever the inputs.
+        """
+        self._retire()
+        if not fresh:
+            return answers
+        return answers + [Values(None, reply)] * (len(question.data) - first if whole else 1)
+
+    def _ready(self) -> ValuesProcess:
+        if self._closed:
+            raise InputError("the oracle is closed")
+        if self._process is not None and self._process.compiled >= _FRESH_AFTER:
+            self._retire()
+        if self._process is None:
+            self._process = ValuesProcess(self._place, self.level)
+        return self._process
+
+    def _retire(self) -> None:
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def close(self) -> None:
+        """End the process; the oracle cannot be asked any more."""
+        self._closed = True
+        self._retire()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _reply(failed: Failed) -> Reply:
+    return Reply("rejected" if failed.stage == "CreateOperator" else "no kernel", str(failed))
+
+
+def _versions(place: Place) -> dict[str, str]:
+    """Return the versions of the packages that compute, as Debian's list of what is installed has them."""
+    path: Path = (place.root or type(place.folder)("/")) / "var/lib/dpkg/status"
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    wanted = {"wine64": "wine", "mesa-vulkan-drivers": "mesa"}
+    entries = re.findall(r"^Package: (\S+)\n(?:\S.*\n| .*\n)*?Version: (\S+)$", text, re.MULTILINE)
+    return {wanted[name]: version for name, version in entries if name in wanted}

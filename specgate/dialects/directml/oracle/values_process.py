@@ -1,0 +1,86 @@
+"""The process that executes: an operator is compiled once, then dispatched with many inputs."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from specgate.errors import InputError
+from specgate.oracles.process import Ended, HostProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.dialects.directml.oracle.layout import Bound
+    from specgate.dialects.directml.oracle.marshal import Image
+    from specgate.dialects.directml.oracle.place import Place
+
+__all__ = ["STAGES", "Compiled", "Failed", "ValuesProcess"]
+
+#: Where a question may end, as the host numbers it.
+STAGES: Final = ("done", "CreateOperator", "CompileOperator", "the initialiser", "allocating buffers", "the dispatch")
+_COMPILE: Final = struct.Struct("<IIIIII")
+_COMPILED: Final = struct.Struct("<IIIIQQ")
+_DISPATCH: Final = struct.Struct("<II")
+_DISPATCHED: Final = struct.Struct("<II")
+_START: Final = 120.0  # seconds; Wine may have to update its folder first
+
+
+class Compiled(NamedTuple):
+    """A compiled operator's needs: descriptors, and bytes of its temporary and persistent resource."""
+
+    descriptors: int
+    temporary: int
+    persistent: int
+
+
+class Failed(NamedTuple):
+    """A question that the process answered with an error: where it ended, one of STAGES, and the HRESULT."""
+
+    stage: str
+    hresult: int
+
+    def __str__(self) -> str:
+        return f"{self.stage}: 0x{self.hresult:08X}"
+
+
+class ValuesProcess(HostProcess):
+    """A running host with a device that executes. compiled: how many operators it was given."""
+
+    def __init__(self, place: Place, level: str) -> None:
+        self.compiled = 0
+        super().__init__(place.values_command(level), place.environment(), b"SGDV", start_timeout=_START, group=True)
+
+    def compile(
+        self, image: Image, inputs: Sequence[Bound], outputs: Sequence[Bound], timeout: float
+    ) -> Compiled | Failed:
+        """Compile an operator, which replaces the one before; raise Ended where the process dies or is late."""
+        self.compiled += 1
+        answer = self.exchange(compile_question(image, inputs, outputs), _COMPILED.size, timeout)
+        stage, code, descriptors, _, temporary, persistent = _COMPILED.unpack(answer)
+        if stage >= len(STAGES):
+            self.kill()  # a dying process wrote text into the pipe
+            raise Ended("crashed")
+        return Failed(STAGES[stage], code) if stage else Compiled(descriptors, temporary, persistent)
+
+    def dispatch(self, data: bytes, fill: int, size: int, timeout: float) -> bytes | Failed:
+        """Return the outputs' bytes, `size` of them, for the bytes of the inputs.
+
+        fill: the byte that the outputs are filled with beforehand. Raises Ended where the process dies or is late.
+        """
+        if not 0 <= fill <= 255:
+            raise InputError(f"expected a byte to fill the outputs with, found {fill}")
+        answer = self.exchange(_DISPATCH.pack(2, fill) + data, _DISPATCHED.size, timeout)
+        stage, code = _DISPATCHED.unpack(answer)
+        if stage >= len(STAGES):
+            self.kill()
+            raise Ended("crashed")
+        return Failed(STAGES[stage], code) if stage else self.exchange(b"", size, timeout)
+
+
+def compile_question(image: Image, inputs: Sequence[Bound], outputs: Sequence[Bound]) -> bytes:
+    """Return the bytes that ask for an operator to be compiled."""
+    pointers = image.pointers
+    head = _COMPILE.pack(1, len(image.data), len(pointers), image.root, len(inputs), len(outputs))
+    tensors = b"".join(struct.pack("<QQ", each.size, each.owned) for each in (*inputs, *outputs))
+    return head + struct.pack(f"<{len(pointers)}I", *pointers) + image.data + tensors

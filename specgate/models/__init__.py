@@ -1,1 +1,0 @@
-"""Readers of whole model files: their structure, never their weights."""

@@ -1,0 +1,187 @@
+"""Installing: wheels checked and extracted, nothing half-written, missing programs named. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from specgate.dialects.directml.oracle import builds, cache, install
+from specgate.dialects.directml.oracle.builds import BUILDS, find_builds, levels
+from specgate.dialects.directml.oracle.install import install_directml, status
+from specgate.dialects.directml.oracle.steps import COMPILE, run_program
+from specgate.dialects.directml.oracle.worker import Worker
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux builds run on Linux only")
+TORCH = [f"torch_directml/{name}" for name in ("libdirectml.so", "libd3d12.so", "libd3d12core.so", "other.so")]
+FILES = {
+    "torch-directml": TORCH,
+    "tensorflow-directml": ["_solib/libdirectml.so.ba10", "_solib/DirectMLba10.dll", "include/dxcore.h"],
+    "onnxruntime-directml": ["onnxruntime/capi/DirectML.dll", "onnxruntime/capi/onnxruntime.dll"],
+}
+
+
+def make_wheel(path: Path, package: str, version: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in FILES[package]:
+            archive.writestr(zipfile.ZipInfo(name), f"{name} of {version}")
+    return path
+
+
+@pytest.fixture
+def commands(monkeypatch, tmp_path):
+    """An empty cache, and a pip and compiler that make files of a few bytes; what was run is listed."""
+    run = []
+
+    def pretend(command, what, environment=None):
+        run.append(command)
+        if "download" in command:
+            package, version = command[command.index("download") + 1].split("==")
+            make_wheel(Path(command[command.index("--dest") + 1]) / "made.whl", package, version)
+        elif "-o" in command:
+            Path(command[command.index("-o") + 1]).write_text("made")
+
+    known = []
+    for build in BUILDS:
+        wheel = make_wheel(tmp_path / "sample.whl", build.wheel.package, build.wheel.version)
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        known.append(replace(build, wheel=replace(build.wheel, sha256=digest)))
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "runtime_tools", lambda _: [])
+    monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("cc", "gcc", "cc"))
+    monkeypatch.setattr(install, "run_program", pretend)
+    monkeypatch.setattr(builds, "BUILDS", tuple(known))
+    monkeypatch.setattr(install, "BUILDS", tuple(known))
+    monkeypatch.setattr(install, "D3D12_WHEEL", find_builds("6.2", "linux")[0].wheel)
+    return run
+
+
+def downloads(commands) -> list[str]:
+    return [command[command.index("download") + 1] for command in commands if "download" in command]
+
+
+def installed() -> list[str]:
+    return [f"{row.build.level} {row.build.system}" for row in status() if row.installed]
+
+
+def test_levels_are_those_of_the_tables_and_no_build_comes_twice():
+    order = dialect("directml").levels
+    assert levels() == [level for level in order if level in levels()]
+    assert len({(build.level, build.system) for build in BUILDS}) == len(BUILDS)
+    assert len({build.wheel.sha256 for build in BUILDS}) == len(BUILDS)
+
+
+@LINUX
+def test_one_wheel_for_the_library_and_the_d3d12_loader(commands):
+    install_directml(["6.2"], progress=lambda _: None)
+    assert installed() == ["6.2 linux"]
+    assert downloads(commands) == ["torch-directml==0.2.5.dev240914"]
+    library = cache.library(find_builds("6.2", "linux")[0])
+    assert library.read_text() == "torch_directml/libdirectml.so of 0.2.5.dev240914"
+    assert sorted(p.name for p in (library.parent.parent / "d3d12").iterdir()) == ["libd3d12.so", "libd3d12core.so"]
+
+
+@LINUX
+def test_all_levels_and_then_nothing_more(commands):
+    lines: list[str] = []
+    install_directml("all", progress=lines.append)
+    assert installed() == [f"{row.build.level} {row.build.system}" for row in status() if row.preferred]
+    assert {line.split()[0] for line in installed()} == set(levels())
+    before = len(downloads(commands))
+    assert before == len(levels())
+    install_directml("all", progress=lines.append)
+    assert len(downloads(commands)) == before
+    assert lines[-1].endswith("already there")
+
+
+def test_builds_of_one_system(commands):
+    install_directml("all", system="windows", progress=lambda _: None)
+    assert installed() == [f"{build.level} windows" for build in BUILDS if build.system == "windows"]
+
+
+def test_pip_is_asked_for_exactly_one_build(commands):
+    install_directml(["6.4"], system="windows", progress=lambda _: None)
+    command = next(command for command in commands if "download" in command)
+    assert command[:3] == [sys.executable, "-m", "pip"]
+    assert {"onnxruntime-directml==1.24.4", "--no-deps", "--only-binary=:all:", "win_amd64"} <= set(command)
+
+
+def test_a_wrong_hash_leaves_nothing_behind(commands, monkeypatch, tmp_path):
+    wrong = tuple(replace(b, wheel=replace(b.wheel, sha256="0" * 64)) for b in BUILDS)
+    monkeypatch.setattr(builds, "BUILDS", wrong)
+    with pytest.raises(InputError, match=f"expected the sha256 {'0' * 64}, found [0-9a-f]{{64}}"):
+        install_directml(["6.4"], system="windows", progress=lambda _: None)
+    folder = cache.library(find_builds("6.4")[0]).parent
+    assert not folder.exists()
+    assert [p.name for p in folder.parent.iterdir() if not p.name.startswith("host-")] == []
+
+
+def test_a_wheel_without_the_library(commands, monkeypatch):
+    monkeypatch.setitem(FILES, "onnxruntime-directml", ["onnxruntime/capi/DirectML.dll", "again/DirectML.dll"])
+    wheel = make_wheel(cache.directory().parent.parent.parent / "w.whl", "onnxruntime-directml", "1.24.4")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    known = tuple(replace(b, wheel=replace(b.wheel, sha256=digest)) for b in BUILDS)
+    monkeypatch.setattr(builds, "BUILDS", known)
+    with pytest.raises(InputError, match=r"expected one file \*/DirectML\*\.dll, found 2"):
+        install_directml(["6.4"], system="windows", progress=lambda _: None)
+    assert installed() == []
+
+
+def test_missing_programs_are_named_with_their_packages(commands, monkeypatch):
+    monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", None))
+    monkeypatch.setattr(cache, "runtime_tools", lambda _: [cache.Tool("wine64", "wine64", None)])
+    with pytest.raises(InputError, match=r"gcc-mingw-w64-x86-64.*wine64 is not found.*wine64"):
+        install_directml(["6.4"], system="windows", progress=lambda _: None)
+    assert commands == []
+    row = next(row for row in status() if (row.build.level, row.build.system) == ("6.4", "windows"))
+    assert any("wine64" in line for line in row.missing)
+
+
+def test_an_unknown_level_is_refused_before_anything_is_fetched(commands):
+    with pytest.raises(InputError, match=r"no build of DirectML at feature level '4\.0'"):
+        install_directml(["6.2", "4.0"], progress=lambda _: None)
+    assert commands == []
+
+
+def test_what_is_missing_comes_with_its_command(commands):
+    rows = {(row.build.level, row.build.system): row for row in status()}
+    assert len(rows) == len(BUILDS)
+    row = rows["6.4", "windows"]
+    assert row.missing == ("its library is not downloaded", "its host is not built")
+    assert row.command == "specgate oracle install directml --levels 6.4"
+
+
+@LINUX
+def test_a_build_that_is_not_the_first_choice_needs_its_system_in_the_command(commands):
+    row = next(row for row in status() if (row.build.level, row.build.system) == ("6.2", "windows"))
+    assert row.command == "specgate oracle install directml --levels 6.2 --system windows"
+
+
+def test_a_changed_source_asks_for_a_new_host(commands, monkeypatch):
+    install_directml(["6.4"], system="windows", progress=lambda _: None)
+    monkeypatch.setattr(cache, "_stamp", lambda _: "another")
+    assert installed() == []
+
+
+def test_failing_programs_are_told_with_what_they_said():
+    with pytest.raises(InputError, match=r"fetching: 'ERROR: no such thing'"):
+        run_program([sys.executable, "-c", "print('x\\nERROR: no such thing'); raise SystemExit(1)"], "fetching")
+    with pytest.raises(InputError, match="No such file"):
+        run_program(["/nowhere/cc"], "compiling")
+
+
+@LINUX
+@pytest.mark.skipif(shutil.which("cc") is None, reason="NO HOST IS COMPILED: cc is not found (Debian package gcc)")
+def test_the_real_host_compiles_without_warnings_and_names_a_library_it_cannot_load(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
+    monkeypatch.setattr(install, "COMPILE", (*COMPILE, "-Werror"))
+    install._install_host("linux", lambda _: None)
+    with pytest.raises(InputError, match=r"created no device: 0x8007007E.*nowhere\.so"):
+        Worker([str(cache.host_directory("linux") / "host"), "nowhere.so"], {})

@@ -1,0 +1,89 @@
+"""Arrays as the bytes of buffers: strides, shared elements, 4-bit elements, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specgate.descriptors.core import TensorDesc
+from specgate.dialects.directml.dxdispatch.buffers import gather_tensor, needed_bytes
+from specgate.dialects.directml.oracle import layout
+from specgate.dialects.directml.oracle.layout import bound_tensors, lay_out, output_arrays, read_out
+from specgate.errors import InputError
+
+
+def tensor(kind, sizes, strides=None):
+    return TensorDesc(kind, tuple(sizes), strides)
+
+
+@st.composite
+def laid_out(draw):
+    """A tensor whose elements share no memory, in any order of its dimensions with gaps, and an array for it."""
+    kind, dtype = draw(
+        st.sampled_from([("FLOAT32", "f4"), ("UINT8", "u1"), ("INT64", "i8"), ("UINT4", "u1"), ("INT4", "i1")])
+    )
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    strides, reached = [0] * len(sizes), 1
+    for d in draw(st.permutations(range(len(sizes)))):
+        strides[d] = reached * draw(st.integers(1, 2))
+        reached = strides[d] * sizes[d]
+    low = -8 if kind == "INT4" else 0
+    flat = [low + i % 16 for i in range(int(np.prod(sizes)))]
+    made = draw(st.sampled_from([None, tuple(strides)]))
+    return tensor(kind, sizes, made), np.array(flat, dtype).reshape(sizes)
+
+
+@given(laid_out(), st.sampled_from([0xA5, 0x5A, 0]))
+def test_what_is_laid_out_is_read_back(case, fill):
+    made, array = case
+    data = lay_out(array, made, needed_bytes(made, "x"), fill, "x")
+    assert gather_tensor(data, made, "x", 2**20).tobytes() == array.tobytes()
+    assert read_out(array, made, "x").tobytes() == array.tobytes()
+
+
+def test_gaps_hold_the_filling():
+    data = lay_out(np.array([1, 2], np.uint8), tensor("UINT8", [2], (3,)), 8, 0xA5, "x")
+    assert data.tolist() == [1, 0xA5, 0xA5, 2, 0xA5, 0xA5, 0xA5, 0xA5]
+    data = lay_out(np.array([-1, 2, 3], np.int8), tensor("INT4", [3]), 4, 0xA5, "x")
+    assert data.tolist() == [0x2F, 0xA3, 0xA5, 0xA5]
+
+
+def test_elements_that_share_memory_must_be_equal():
+    shared = tensor("INT32", [2, 2], (0, 1))
+    with pytest.raises(InputError, match="elements that share a place by their strides differ"):
+        lay_out(np.array([[1, 2], [3, 4]], np.int32), shared, 8, 0, "x")
+    settled = read_out(np.array([[1, 2], [3, 4]], np.int32), shared, "x")
+    assert settled.tolist() == [[3, 4], [3, 4]]
+    assert lay_out(settled, shared, 8, 0, "x").view(np.int32).tolist() == [3, 4]
+
+
+def test_nan_payloads_pass_as_they_are():
+    array = np.array([0x7F800001, 0xFFC12345, 0x80000000], np.uint32).view(np.float32)
+    made = tensor("FLOAT32", [3], (2,))
+    assert read_out(array, made, "x").tobytes() == array.tobytes()
+
+
+def test_what_differs_between_two_fillings_is_masked():
+    outputs = bound_tensors("SPLIT", {"OutputTensors": [tensor("INT32", [2]), tensor("INT16", [1])]}, "output")
+    assert [(each.place, each.size) for each in outputs] == [("OutputTensors[0]", 8), ("OutputTensors[1]", 4)]
+    first, second = (
+        np.array([7, fill], np.int32).tobytes() + np.array([3, fill], np.int16).tobytes() for fill in (1, 2)
+    )
+    found = output_arrays(outputs, first, second)["OutputTensors"]
+    assert found[0].tolist() == [7, None]
+    assert found[1].tolist() == [3]
+    assert not np.ma.isMaskedArray(found[1])
+
+
+def test_too_much_is_refused(monkeypatch):
+    huge = tensor("FLOAT32", [2**16, 2**16], (0, 0))
+    with pytest.raises(InputError, match="takes more than 268435456 bytes"):
+        bound_tensors("ELEMENT_WISE_IDENTITY", {"InputTensor": huge}, "input")
+    monkeypatch.setattr(layout, "MAX_BYTES", 100)
+    many = {"InputTensors": [tensor("FLOAT32", [20])] * 2}
+    with pytest.raises(InputError, match="the inputs take 160 bytes, more than 100"):
+        bound_tensors("JOIN", many, "input")
+    with pytest.raises(InputError, match="every size must be known"):
+        bound_tensors("JOIN", {"InputTensors": [TensorDesc("FLOAT32", (None,))]}, "input")

@@ -1,0 +1,277 @@
+"""Values without an installation: the protocol, a host that misbehaves, masks, and the oracle's answers to all that."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from specgate.dialects.directml.oracle import cache, values
+from specgate.dialects.directml.oracle import oracle as directml
+from specgate.dialects.directml.oracle.layout import bound_tensors
+from specgate.dialects.directml.oracle.marshal import image
+from specgate.dialects.directml.oracle.place import HOST, Place
+from specgate.dialects.directml.oracle.steps import COMPILE, run_program
+from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
+from specgate.dialects.directml.oracle.values_process import Compiled, Failed, ValuesProcess, compile_question
+from specgate.errors import InputError
+from specgate.oracles.process import Ended
+from specgate.oracles.protocol import Reply
+
+#: A host in Python that adds 1 to each byte of the first input, as far as the output goes; `WORDS` makes it misbehave:
+#: by the number of processes started so far, what it does to a question of a kind (1 compile, 2 dispatch).
+FAKE_HOST = """
+    import os, struct, sys, time
+    WORDS = {WORDS}
+    started = {COUNTER!r}
+    with open(started, "a") as file:
+        file.write("x")
+    turn = os.path.getsize(started)
+    def take(size):
+        data = b""
+        while len(data) < size:
+            more = os.read(0, size - len(data))
+            if not more:
+                sys.exit(0)
+            data += more
+        return data
+    os.write(1, struct.pack("<4sIII", b"SGDV", 1, 0, 0x6400))
+    sizes, outputs, asked = [], 0, 0
+    while True:
+        kind, = struct.unpack("<I", take(4))
+        asked += kind == 2
+        word = WORDS.get((turn, kind)) or WORDS.get((turn, kind, asked)) or WORDS.get(kind)
+        if word == "die":
+            os._exit(7)
+        if word == "hang":
+            time.sleep(60)
+        if word == "babble":
+            os.write(1, b"wine: Unhandled page fault on read access at 0000")
+            os._exit(1)
+        if kind == 1:
+            size, pointers, root, inputs, outputs = struct.unpack("<IIIII", take(20))
+            take(4 * pointers + size)
+            sizes = [struct.unpack("<QQ", take(16))[0] for _ in range(inputs + outputs)]
+            stage, code = word or (0, 0)
+            os.write(1, struct.pack("<IIIIQQ", stage, code, 3, 0, 64, 128))
+        else:
+            fill, = struct.unpack("<I", take(4))
+            total = sum(sizes[:len(sizes) - outputs])
+            data = take(total)
+            stage, code = word or (0, 0)
+            os.write(1, struct.pack("<II", stage, code))
+            if not stage:
+                made = bytes((b + 1) & 255 for b in data[:sizes[0]])
+                size = sum(sizes[len(sizes) - outputs:])
+                os.write(1, (made + bytes([fill]) * size)[:size])
+"""
+
+
+class FakePlace(Place):
+    def values_command(self, level):
+        return [sys.executable, str(self.folder / "values_host.py")]
+
+    def environment(self, prefix=None):
+        return {}
+
+
+@pytest.fixture
+def fake_place(tmp_path, monkeypatch):
+    """Make a place whose host is a Python script; `starts` counts its processes."""
+
+    def make(words=None):
+        text = textwrap.dedent(FAKE_HOST).replace("{WORDS}", repr(words or {}))
+        (tmp_path / "values_host.py").write_text(
+            text.replace("{COUNTER!r}", repr(str(tmp_path / "starts"))), encoding="utf-8"
+        )
+        place = FakePlace(tmp_path, str(tmp_path), None, "")
+        monkeypatch.setattr(values, "ready_place", lambda _: place)
+        return place
+
+    return make
+
+
+def starts(tmp_path):
+    return (tmp_path / "starts").stat().st_size
+
+
+def identity(**output):
+    sizes = {"DataType": "UINT32", "Sizes": [3]}
+    return {
+        "type": "DML_OPERATOR_ELEMENT_WISE_IDENTITY",
+        "desc": {"InputTensor": sizes, "OutputTensor": sizes | output},
+    }
+
+
+ARRAYS = {"InputTensor": np.array([1, 2, 3], np.uint32)}
+PLUS_ONE = [0x01010102, 0x01010103, 0x01010104]
+
+
+def bound(descriptor):
+    fields = descriptor["desc"]
+    return [bound_tensors("ELEMENT_WISE_IDENTITY", fields, kind) for kind in ("input", "output")]
+
+
+def test_the_question_that_compiles_is_what_the_host_reads():
+    inputs, outputs = bound(identity())
+    made = image(identity())
+    data = compile_question(made, inputs, outputs)
+    assert struct.unpack_from("<6I", data) == (1, len(made.data), len(made.pointers), made.root, 1, 1)
+    assert data[24 + 4 * len(made.pointers) :] == made.data + struct.pack("<4Q", 12, 0, 12, 0)
+    assert struct.unpack_from(f"<{len(made.pointers)}I", data, 24) == made.pointers
+
+
+def test_a_tensor_that_is_left_out_and_one_that_directml_owns():
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]}
+    fields = {"ATensor": tensor, "BTensor": tensor | {"Flags": ["OWNED_BY_DML"]}, "OutputTensor": tensor}
+    inputs = bound_tensors("GEMM", fields, "input")
+    assert [(each.field, each.size, each.owned) for each in inputs] == [
+        ("ATensor", 16, False),
+        ("BTensor", 16, True),
+        ("CTensor", 0, False),
+    ]
+
+
+def test_a_process_compiles_and_dispatches(fake_place):
+    process = ValuesProcess(fake_place(), "6.4")
+    try:
+        inputs, outputs = bound(identity())
+        assert process.compile(image(identity()), inputs, outputs, 10) == Compiled(3, 64, 128)
+        assert process.dispatch(bytes(range(12)), 0, 12, 10) == bytes(range(1, 13))
+        with pytest.raises(InputError, match="expected a byte"):
+            process.dispatch(bytes(12), 256, 12, 10)
+    finally:
+        process.close()
+
+
+@pytest.mark.parametrize(("word", "end"), [("die", "crashed"), ("babble", "crashed"), ("hang", "timeout")])
+def test_a_process_that_ends_says_how(fake_place, word, end):
+    process = ValuesProcess(fake_place({1: word}), "6.4")
+    inputs, outputs = bound(identity())
+    try:
+        with pytest.raises(Ended) as caught:
+            process.compile(image(identity()), inputs, outputs, 10 if end == "crashed" else 0.3)
+        assert caught.value.word == end
+    finally:
+        process.close()
+
+
+def test_values_come_by_name_and_what_was_not_written_is_masked(fake_place, tmp_path):
+    fake_place()
+    with ValuesOracle("6.4") as oracle:
+        assert oracle.run(identity(), ARRAYS)["OutputTensor"].tolist() == PLUS_ONE
+        longer = identity(Sizes=[5])
+        found = oracle.run_many(longer, [ARRAYS, ARRAYS])
+        assert [each["OutputTensor"].tolist() for each in found] == [[*PLUS_ONE, None, None]] * 2
+        assert starts(tmp_path) == 1
+    with pytest.raises(InputError, match="the oracle is closed"):
+        oracle.run(identity(), ARRAYS)
+
+
+def test_gaps_between_the_elements_of_an_input_are_filled_like_the_outputs(fake_place):
+    fake_place()
+    descriptor = identity()
+    descriptor["desc"]["InputTensor"] = {"DataType": "UINT32", "Sizes": [2], "Strides": [2]}
+    with ValuesOracle("6.4") as oracle:
+        found = oracle.run(descriptor, {"InputTensor": np.array([1, 2], np.uint32)})["OutputTensor"]
+    assert found.tolist() == [PLUS_ONE[0], None, PLUS_ONE[1]]
+    assert FILLS[0] ^ FILLS[1] == 0xFF
+
+
+@pytest.mark.parametrize(
+    ("words", "reply", "processes"),
+    [
+        ({1: (1, 0x80070057)}, Reply("rejected", "CreateOperator: 0x80070057"), 1),
+        ({1: (2, 0x80004005)}, Reply("no kernel", "CompileOperator: 0x80004005"), 1),
+        ({2: (5, 0x887A0005)}, Reply("no kernel", "the dispatch: 0x887A0005"), 1),
+        ({1: "die"}, Reply("crashed", "its process"), 1),
+        ({2: "die"}, Reply("crashed", "its process"), 1),
+        ({2: "hang"}, Reply("timeout", "its process"), 1),
+    ],
+)
+def test_a_failure_in_a_fresh_process_counts(fake_place, tmp_path, words, reply, processes):
+    fake_place(words)
+    with ValuesOracle("6.4", timeout=1.0) as oracle:
+        assert oracle.values(identity(), ARRAYS) == (None, reply)
+        assert starts(tmp_path) == processes
+        with pytest.raises(InputError, match=f"DirectML 6.4 computed nothing: {reply.word}, "):
+            oracle.run(identity(), ARRAYS)
+
+
+def test_a_failure_in_a_used_process_is_asked_again(fake_place, tmp_path):
+    fake_place({(1, 2, 3): "die"})  # the first process dies of its third dispatch, which is the second case's
+    with ValuesOracle("6.4") as oracle:
+        found = oracle.values_many(identity(), [ARRAYS] * 3)
+        assert [each.reply.word for each in found] == ["accepted"] * 3
+        assert starts(tmp_path) == 2
+
+
+def test_one_case_that_always_fails_leaves_the_others_alone(fake_place):
+    fake_place({(1, 2, 3): "die", (2, 2, 1): "die"})
+    with ValuesOracle("6.4") as oracle:
+        found = oracle.values_many(identity(), [ARRAYS] * 3)
+    assert [each.reply.word for each in found] == ["accepted", "crashed", "accepted"]
+
+
+def test_a_refused_operator_is_refused_for_every_case_at_once(fake_place, tmp_path):
+    fake_place({1: (1, 0x80070057)})
+    with ValuesOracle("6.4") as oracle:
+        assert [each.reply.word for each in oracle.values_many(identity(), [ARRAYS] * 3)] == ["rejected"] * 3
+        assert starts(tmp_path) == 1
+
+
+def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
+    fake_place()
+    monkeypatch.setattr(values, "_FRESH_AFTER", 2)
+    with ValuesOracle("6.4") as oracle:
+        for _ in range(5):
+            oracle.run(identity(), ARRAYS)
+    assert starts(tmp_path) == 3
+
+
+def test_arrays_that_do_not_fit_are_refused_before_anything_is_asked(fake_place):
+    fake_place({1: "die"})
+    with ValuesOracle("6.4") as oracle:
+        with pytest.raises(InputError, match="InputTensor: expected the shape"):
+            oracle.run(identity(), {"InputTensor": np.zeros(4, np.uint32)})
+        with pytest.raises(InputError, match="no array for this input"):
+            oracle.run(identity(), {})
+        with pytest.raises(InputError, match="'Other' is no input"):
+            oracle.run(identity(), {**ARRAYS, "Other": np.zeros(1)})
+
+
+def test_a_host_of_another_level_is_not_asked(fake_place):
+    fake_place()
+    with pytest.raises(InputError, match=r"expected a device of level 6\.3, found 0x6400"):
+        ValuesOracle("6.3")
+
+
+def test_the_verdict_oracle_hands_values_on(monkeypatch, fake_oracle, fake_place):
+    fake_place()
+    monkeypatch.setattr(values, "ValuesOracle", lambda _: ValuesOracle("6.4"))
+    with fake_oracle({}) as oracle:
+        assert oracle._values is None
+        assert oracle.run(identity(), ARRAYS)["OutputTensor"].tolist() == PLUS_ONE
+        assert len(oracle.run_many(identity(), [ARRAYS] * 2)) == 2
+        assert oracle.values(identity(), ARRAYS).reply == Reply("accepted")
+    assert isinstance(oracle, directml.DirectMLOracle)
+    with pytest.raises(InputError, match="the oracle is closed"):
+        oracle.run(identity(), ARRAYS)
+
+
+def test_a_failure_reads_well():
+    assert str(Failed("CompileOperator", 0x80004005)) == "CompileOperator: 0x80004005"
+
+
+@pytest.mark.skipif(
+    cache.compiler("windows").path is None, reason="NO HOST IS COMPILED: " + cache.compiler("windows").advice
+)
+def test_the_host_compiles_without_warnings(tmp_path):
+    for sources, target, options in HOST:
+        words = [str(cache.compiler("windows").path), *COMPILE, "-Werror", "-o", str(tmp_path / target)]
+        run_program([*words, *(str(cache.source(name)) for name in sources.split()), *options], "compiling")
+    assert Path(tmp_path / "values.exe").stat().st_size > 10_000

@@ -1,0 +1,237 @@
+"""Setting up what computes values: which way is taken, what is missing, nothing half-made. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specgate.cli import main
+from specgate.dialects.directml.oracle import cache, place, values_install
+from specgate.dialects.directml.oracle.builds import find_builds
+from specgate.dialects.directml.oracle.place import VALUE_LEVELS, missing_values, native_place, ready_place, root_place
+from specgate.dialects.directml.oracle.values import ValuesOracle
+from specgate.dialects.directml.oracle.values_install import install_values, plan, wine_version
+from specgate.errors import InputError
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """An x86_64 Linux with an empty cache, Debian 12 with everything but what `change` takes away; nothing is run."""
+    state: dict[str, Any] = {
+        "debian": 12,
+        "packages": ["wine64"],
+        "wine": 8,
+        "root": True,
+        "programs": {"debootstrap", "unshare"},
+    }
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(os, "geteuid", lambda: 0 if state["root"] else 1000, raising=False)
+    monkeypatch.setattr(place, "missing_packages", lambda: state["packages"])
+    monkeypatch.setattr(values_install, "debian_version", lambda: state["debian"])
+    monkeypatch.setattr(values_install, "wine_version", lambda _: state["wine"])
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in state["programs"] else None)
+    monkeypatch.setattr(cache, "compiler", lambda _: cache.Tool("cross-gcc", "gcc-mingw-w64-x86-64", "/bin/cross-gcc"))
+    monkeypatch.setattr(values_install, "check_programs", lambda _: None)
+    return state
+
+
+@pytest.fixture
+def commands(machine, monkeypatch):
+    """Programs that make files of a few bytes; what was run is listed."""
+    run = []
+
+    def pretend(command, what, environment=None):
+        run.append(command)
+        if "debootstrap" in command:
+            top = Path(command[-1])
+            (top / "var/cache/apt/archives").mkdir(parents=True)
+            (top / "var/cache/apt/archives/x.deb").write_text("x")
+            (top / "usr/share/vulkan/icd.d").mkdir(parents=True)
+            (top / "usr/share/vulkan/icd.d/lvp_icd.json").write_text("{}")
+        elif "-o" in command:
+            Path(command[command.index("-o") + 1]).write_text("made")
+        elif any("wineboot" in word for word in command):
+            where = place.find_place() or root_place()
+            inside = Path(environment["WINEPREFIX"].replace(where.seen, str(where.folder), 1))
+            (inside / "system.reg").write_text("registry")
+
+    def libraries(builds, progress):
+        for build in builds:
+            cache.library(build).parent.mkdir(parents=True, exist_ok=True)
+            cache.library(build).write_text(build.level)
+
+    monkeypatch.setattr(values_install, "run_program", pretend)
+    monkeypatch.setattr(values_install, "install_libraries", libraries)
+    return run
+
+
+def test_the_levels_have_windows_builds():
+    assert all(find_builds(level, "windows") for level in VALUE_LEVELS)
+
+
+def test_a_system_that_has_all_is_used_as_it_is(machine):
+    machine.update(packages=[], wine=10)
+    assert plan() == "native"
+
+
+def test_an_older_debian_gets_a_root_of_a_newer_one(machine):
+    assert plan() == "root"
+    machine.update(packages=[])  # Wine 8 leaves the outputs unwritten
+    assert plan() == "root"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"debian": 13, "packages": ["mesa-vulkan-drivers", "xvfb"]}, "apt-get install .* mesa-vulkan-drivers xvfb"),
+        ({"debian": 14, "packages": []}, "apt-get install .* wine64"),
+        ({"programs": {"unshare"}}, r"install the package debootstrap \(apt-get install debootstrap\)"),
+        ({"programs": {"debootstrap"}}, "install the package util-linux"),
+        ({"root": False}, "making a Debian root needs root"),
+    ],
+)
+def test_what_is_missing_is_named_in_one_line(machine, change, message):
+    machine.update(change)
+    with pytest.raises(InputError, match=message) as caught:
+        plan()
+    assert "\n" not in str(caught.value)
+
+
+def test_other_systems_are_refused(machine, monkeypatch):
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    with pytest.raises(InputError, match="Linux on x86_64 only, found linux on aarch64"):
+        install_values(["6.4"])
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert missing_values("6.4") == ["values are computed on Linux only"]
+
+
+def test_a_level_without_values_is_refused_before_anything_is_done(machine, commands):
+    with pytest.raises(InputError, match=r"no values of DirectML 3\.1; the builds of 2\.1, 5\.0"):
+        install_values(["6.4", "3.1"])
+    with pytest.raises(InputError, match=r"no build of DirectML at feature level '9\.9'"):
+        install_values(["9.9"])
+    assert commands == []
+
+
+def test_a_missing_compiler_is_named_before_a_root_is_made(machine, commands, monkeypatch):
+    tool = cache.Tool("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", None)
+    monkeypatch.setattr(cache, "compiler", lambda _: tool)
+    with pytest.raises(InputError, match="gcc-mingw-w64-x86-64"):
+        install_values(["6.4"])
+    assert commands == []
+
+
+def test_a_root_is_made_once_and_then_only_what_is_new(commands):
+    lines: list[str] = []
+    assert missing_values("6.4") == ["neither Wine 10 nor a Debian root with it is set up"]
+    install_values(["6.4"], progress=lines.append)
+    assert [missing_values(level) for level in ("6.4", "6.3")] == [[], ["its library is not there"]]
+    assert sum("debootstrap" in command for command in commands) == 1
+    assert not list(place.debian_root().rglob("*.deb"))
+    count = len(commands)
+    install_values(["6.4", "6.3"], progress=lines.append)
+    assert len(commands) == count
+    assert missing_values("6.3") == []
+
+
+def test_a_root_serves_root_only(machine, commands):
+    install_values(["6.4"], progress=lambda _: None)
+    machine.update(root=False)
+    with pytest.raises(InputError, match="used by root only"):
+        ready_place("6.4")
+
+
+def test_a_failed_bootstrap_leaves_nothing(commands, monkeypatch):
+    def fail(command, what, environment=None):
+        (Path(command[-1]) / "half").write_text("made")
+        raise InputError(f"{what}: 'E: no mirror'")
+
+    monkeypatch.setattr(values_install, "run_program", fail)
+    with pytest.raises(InputError, match="making a Debian root: 'E: no mirror'"):
+        install_values(["6.4"], progress=lambda _: None)
+    assert list(place.debian_root().parent.iterdir()) == []
+
+
+def test_wine_without_a_registry_is_no_place(commands, monkeypatch):
+    pretend = vars(values_install)["run_program"]
+    monkeypatch.setattr(
+        values_install,
+        "run_program",
+        lambda command, what, environment=None: "wineboot" in str(command) or pretend(command, what, environment),
+    )
+    with pytest.raises(InputError, match="Wine wrote no registry"):
+        install_values(["6.4"], progress=lambda _: None)
+    assert place.find_place() is None
+
+
+def test_copies_of_wines_libraries_become_one_file(tmp_path):
+    original = tmp_path / "usr/lib/x/wine/x86_64-windows/a.dll"
+    copies = [tmp_path / "prefix/drive_c/windows/system32" / name for name in ("a.dll", "b.dll", "drivers/a.dll")]
+    for path in (original, *copies):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("the same" if path != copies[2] else "another")
+    values_install._share_copies(tmp_path / "prefix", tmp_path)
+    assert [path.samefile(original) for path in copies] == [True, False, False]
+    assert copies[2].read_text() == "another"
+
+
+def test_commands_of_the_two_places(machine, monkeypatch):
+    monkeypatch.setattr(cache, "wine", lambda: cache.Tool("wine64", "wine64", "/usr/bin/wine"))
+    here, there = native_place(), root_place()
+    assert here.values_command("6.4")[0] == "/bin/sh"
+    assert here.values_command("6.4")[2] == "/usr/bin/wine"
+    assert here.values_command("6.4")[-1] == "Z:" + str(here.folder / "builds/6.4/DirectML.dll").replace("/", "\\")
+    words = there.values_command("6.4")
+    assert words[0] == "unshare"
+    assert f"--root={place.debian_root()}" in words
+    assert words[-1] == r"Z:\specgate\builds\6.4\DirectML.dll"
+    assert there.environment()["WINEPREFIX"] == "/specgate/wine"
+    assert "SPECGATE_OWN_TMP" not in here.environment()
+
+
+def test_wines_own_word_for_its_version(tmp_path):
+    program = tmp_path / "wine"
+    program.write_text("#!/bin/sh\necho 'wine-10.3 (Staging)'\n")
+    program.chmod(0o755)
+    assert wine_version(str(program)) == 10
+    program.write_text("#!/bin/sh\necho hello\n")
+    assert wine_version(str(program)) == 0
+    assert wine_version(str(tmp_path / "none")) == 0
+
+
+def test_an_oracle_that_is_not_installed_says_how_to_get_it(machine):
+    with pytest.raises(InputError, match=r"specgate oracle install directml --values --levels 6\.4"):
+        ValuesOracle("6.4")
+    with pytest.raises(InputError, match=r"values are computed with the builds of 2\.1.* only$"):
+        ValuesOracle("3.1")
+
+
+def test_the_command_line(machine, commands, capsys, tmp_path):
+    assert main(["oracle", "list"]) == 0
+    assert "values missing: specgate oracle install directml --values --levels 6.4" in capsys.readouterr().out
+    assert main(["oracle", "install", "directml", "--values"]) == 0
+    assert "making a Debian root (trixie)" in capsys.readouterr().out
+    assert main(["oracle", "list"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.endswith("values installed")]
+    assert [row.split()[0] for row in rows] == ["directml:6.4"]
+    assert main(["oracle", "install", "directml", "--values", "--system", "linux"]) == 2
+    assert "Windows builds" in capsys.readouterr().err
+    wanted = ["oracle", "record", "directml", "--level", "3.1", "--operator", "ONE_HOT", "--to", str(tmp_path)]
+    assert main(wanted) == 2
+    assert "values of DirectML 3.1 cannot be computed" in capsys.readouterr().err
+
+
+def test_the_oldest_build_gets_what_unpacks_its_shaders(machine):
+    where = root_place()
+    assert where.values_command("2.1")[-2:] == [
+        r"Z:\specgate\builds\2.1\DirectML.dll",
+        f"Z:\\specgate\\{where.host.name}\\Cabinet.dll",
+    ]

@@ -1,0 +1,122 @@
+"""One host process: order of answers, crashes, late answers, nonsense on the pipe. The host here is in Python."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import time
+
+import pytest
+
+from specgate.dialects.directml.oracle.marshal import Image
+from specgate.dialects.directml.oracle.worker import Worker
+from specgate.errors import InputError
+
+SLOW = 0.3  # seconds
+
+
+def question(word: int) -> Image:
+    return Image(struct.pack("<IIQ", word, 0, 0), (8,), 0)
+
+
+@pytest.fixture
+def worker(fake_host):
+    """Start workers and close them in the end."""
+    started = []
+
+    def start(replies):
+        started.append(Worker(fake_host(replies), {}))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+def test_answers_come_in_the_order_of_the_questions(worker):
+    host = worker({n: n for n in range(100)})
+    assert host.level == 0x6200
+    for _ in range(2):
+        outcome = host.ask([question(n) for n in range(100)], 10)
+        assert (outcome.codes, outcome.end) == (list(range(100)), "")
+    assert host.asked == 200
+
+
+def test_a_crash_keeps_the_answers_before_it(worker):
+    outcome = worker({1: 5, 2: "die"}).ask([question(n) for n in (1, 1, 2, 1)], 10)
+    assert (outcome.codes, outcome.end) == ([5, 5], "crashed")
+
+
+def test_a_dead_process_answers_nothing_more(worker):
+    host = worker({2: "die"})
+    host.ask([question(2)], 10)
+    assert host.ask([question(1)], 10).end == "crashed"
+
+
+def test_a_late_answer_ends_the_process(worker):
+    host = worker({1: 5, 2: "hang"})
+    begin = time.monotonic()
+    outcome = host.ask([question(1), question(2), question(1)], SLOW)
+    assert (outcome.codes, outcome.end) == ([5], "timeout")
+    assert SLOW <= time.monotonic() - begin < 30
+
+
+def test_the_limit_is_for_each_question_not_for_the_batch(fake_host, tmp_path):
+    command = fake_host({})
+    path = tmp_path / "host.py"
+    path.write_text(path.read_text().replace("asked += 1", "asked += 1; time.sleep(0.1)"))
+    host = Worker(command, {})
+    assert host.ask([question(0)] * 8, 0.5).end == ""
+    host.close()
+
+
+def test_a_batch_larger_than_the_pipe_to_a_process_that_hangs(worker):
+    large = Image(struct.pack("<I", 2) + bytes(2**20), (), 0)
+    assert worker({2: "hang"}).ask([large, large], SLOW).end == "timeout"
+
+
+def test_text_among_the_answers_is_a_crash(worker):
+    outcome = worker({1: 5, 2: "babble"}).ask([question(1), question(2)], 10)
+    assert (outcome.codes, outcome.end) == ([5], "crashed")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import sys; sys.exit('no such library')", "ended before it came up: 'no such library'"),
+        ("print('hello, this is no protocol')", "greeted with b'hello, this is n'"),
+        ("import sys; sys.stdout.buffer.write(b'SGDM' + bytes([1,0,0,0, 87,0,7,128, 0,0,0,0]))", "0x80070057"),
+        ("import time; time.sleep(60)", "did not come up in time"),
+    ],
+)
+def test_a_host_that_does_not_come_up(code, message):
+    with pytest.raises(InputError, match=message):
+        Worker([sys.executable, "-c", code], {}, start_timeout=SLOW if "sleep" in code else 30)
+
+
+def test_a_host_that_is_not_there():
+    with pytest.raises(InputError, match="cannot be started"):
+        Worker(["/nowhere/host"], {})
+
+
+def test_closing_twice_and_after_a_crash(worker):
+    host = worker({2: "die"})
+    host.ask([question(2)], 10)
+    host.close()
+    host.close()
+
+
+def test_a_process_that_is_lost_at_its_start_gets_a_second_chance(fake_host, tmp_path):
+    program = fake_host({})[-1]
+    once = tmp_path / "once.py"
+    once.write_text(
+        f"import pathlib, runpy, sys\nmark = pathlib.Path({str(tmp_path / 'mark')!r})\n"
+        f"if not mark.exists():\n    mark.touch()\n    sys.exit(3)\nrunpy.run_path({program!r})\n",
+        encoding="utf-8",
+    )
+    worker = Worker([sys.executable, str(once)], {})
+    try:
+        assert worker.level == 0x6200
+        assert worker.ask([Image(b"\0" * 8, (), 0)], 10).codes == [0]
+    finally:
+        worker.close()
