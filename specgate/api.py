@@ -111,7 +111,7 @@ def execute(
 
     budget = budget_of(max_bytes, max_seconds)
     if isinstance(descriptor, str | os.PathLike) and os.fspath(descriptor).lower().endswith(".onnx"):
-        from specgate.execution.model import run_model
+        from specgate.dialects.onnx.run.model import run_model
 
         model_goal = parse_target(target, "onnx") if target is not None and not isinstance(target, Target) else target
         told = on_fallback or (lambda _: None)

@@ -18,7 +18,7 @@ KNOWN: Final = {
         "spec.build", "spec.references", "spec.store", "spec.tables", "targets", "validate.cases", "validate.check",
         "validate.device", "validate.explain", "validate.judge", "validate.message", "validate.reach",
     }),
-    frozenset({"execution.apart", "execution.model", "execution.reference"}),
+    frozenset({"dialects.onnx.run.apart", "dialects.onnx.run.model", "dialects.onnx.run.reference"}),
     frozenset({"dialects.openvino.minimum", "linting.minimum_text", "linting.model_minimum"}),
     frozenset({"testing.bounds", "testing.places"}),
     frozenset({"testing.candidates", "testing.fused", "testing.solve"}),

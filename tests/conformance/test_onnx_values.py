@@ -20,9 +20,9 @@ from specgate.conform.fill import fill
 from specgate.conform.known import explained
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.descriptors.read import read_dict
+from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import NoKernel
 from specgate.execution.engine import execute_at
-from specgate.execution.model import run_model
 from specgate.execution.tolerance import differing, tolerance_of
 from specgate.spec.tables import dialect
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.execution.model import run_model
+from specgate.dialects.onnx.run.model import run_model
 
 pytestmark = pytest.mark.oracle
 onnx = pytest.importorskip("onnx", reason="THE ONNX ORACLES ARE NOT ASKED: pip install onnx (it is in the test extra)")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
+    from specgate.dialects.onnx.run.model import Run
     from specgate.execution.memory import Budget
-    from specgate.execution.model import Run
     from specgate.rules.language import Rule
     from specgate.spec.forms import Overlay
     from specgate.spec.operator_spec import OperatorSpec
@@ -67,7 +67,7 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget, lac
     computes it, unless it is known to compute something else. Raises NoKernel where onnx cannot be imported, has no
     such operator or is known to be wrong there; InputError for what cannot be computed; MemoryError.
     """
-    from specgate.execution.model import Run
+    from specgate.dialects.onnx.run.model import Run
 
     try:
         import onnx
@@ -109,7 +109,7 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget, lac
 
 def _refuse_unknown(run: Run, lack: str) -> None:
     """Name the first node that neither we nor the package compute, unless that is the one of `lack`."""
-    from specgate.execution.model import label_of
+    from specgate.dialects.onnx.run.model import label_of
 
     for index, node in enumerate(run.graph.nodes):
         key = (node.domain, node.op_type)

@@ -13,13 +13,13 @@ from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.model import read_model
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
+from specgate.dialects.onnx.run.apart import INSTALL, installed, run_apart
+from specgate.dialects.onnx.run.reference import known_to_differ
+from specgate.dialects.onnx.run.weights import Weights
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
-from specgate.execution.apart import INSTALL, installed, run_apart
 from specgate.execution.engine import execute_at
-from specgate.execution.reference import known_to_differ
 from specgate.execution.types import as_array, numpy_type
-from specgate.execution.weights import Weights
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -168,7 +168,7 @@ def answerer(setup: bytes) -> Callable[[Any], Any]:
 
 
 def _answered(path: str, values: Mapping[str, Any], budget: memory.Budget, lack: str) -> tuple[str, str, bytes]:
-    from specgate.execution.reference import run_with_reference
+    from specgate.dialects.onnx.run.reference import run_with_reference
 
     try:
         results, line = run_with_reference(path, values, budget, lack)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import specgate
+from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import budget_of
-from specgate.execution.model import run_model
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="THE MODEL TESTS ARE NOT RUN: pip install ml-dtypes")
 onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import specgate
+from specgate.dialects.onnx.run import apart
 from specgate.errors import InputError, NoKernel
-from specgate.execution import apart
 from tests.signals import default_signals
 
 onnx = pytest.importorskip("onnx", reason="THE LIMITS ARE NOT TESTED: pip install onnx (it is in the test extra)")
