@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from specgate import processes
+from specgate.workers import processes
 from tests.paths import ROOT
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system signals the pipe on Linux")
@@ -58,7 +58,7 @@ BUSY = "import subprocess, sys; p = subprocess.Popen(['sleep', '300']); print(p.
 def test_a_killed_process_takes_its_busy_children_along(group: bool) -> None:
     code = (
         "import sys, threading, time\n"
-        "from specgate.processes import start\n"
+        "from specgate.workers.processes import start\n"
         "def begin():\n"  # in a thread that ends: what it started must stay
         f"    global p; p = start([sys.executable, '-c', {BUSY!r}], group={group})\n"
         "t = threading.Thread(target=begin); t.start(); t.join()\n"
@@ -80,7 +80,7 @@ def test_a_killed_process_takes_its_busy_children_along(group: bool) -> None:
 def test_a_fork_keeps_nothing_alive() -> None:
     code = (
         "import os, time\n"
-        "from specgate.processes import start\n"
+        "from specgate.workers.processes import start\n"
         "p = start(['sleep', '300'])\n"
         "fork = os.fork()\n"
         "if fork: print(p.pid, fork, flush=True)\n"
@@ -116,7 +116,7 @@ def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path) -> Non
         "import os, time\n"
         "from concurrent.futures import ProcessPoolExecutor\n"
         "from multiprocessing import get_context, resource_tracker\n"
-        "from specgate.processes import be_worker\n"
+        "from specgate.workers.processes import be_worker\n"
         "def pid(_): time.sleep(0.3); return os.getpid()\n"
         "if __name__ == '__main__':\n"
         "    pool = ProcessPoolExecutor(2, get_context('spawn'), be_worker)\n"

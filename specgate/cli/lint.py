@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Generator, Iterable, Sequence
 
-    from specgate.linting.spread import Workers
     from specgate.verdict import Basis
+    from specgate.workers.pool import Workers
 
 __all__ = ["lint"]
 
@@ -107,7 +107,7 @@ def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, a
 
 def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> Report:
     """One report of all files; those that are unusable are named in it."""
-    from specgate.linting.spread import Ended
+    from specgate.workers.pool import PoolClosed
 
     report, answered = Report(), 0
     named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
@@ -121,7 +121,7 @@ def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> Report:
                     named |= dict.fromkeys(answer.files)
                     answer.files = []
                     report.extend(answer)
-    except Ended as error:
+    except PoolClosed as error:
         report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not judged")
     report.files = list(named)
     keep_idle(report, named=bool(arguments.target) and not arguments.only_models)
@@ -157,7 +157,7 @@ def _full_names(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Report | str]:
     """Lint the files in order, in this process, in several or on a cluster."""
-    from specgate.linting.spread import Lost
+    from specgate.workers.pool import Lost
 
     with ExitStack() as stack:
         workers = _workers(len(jobs), arguments)
@@ -177,7 +177,7 @@ def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | 
         raise InputError(f"expected --jobs 0 or more, found {count}")
     if count == 1 or jobs < 2:
         return None
-    from specgate.linting.spread import Processes
+    from specgate.workers.pool import Processes
 
     return Processes(lint_job, min(count, jobs), partial(load_specs, specs))
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.result import Difference, Result, RuleCount, Tally
@@ -16,9 +14,9 @@ from specgate.conform.work import ClassKey, Counts, Example, Piece, close_oracle
 from specgate.descriptors.read import write_dict
 from specgate.dialects import package
 from specgate.errors import InputError
-from specgate.processes import be_worker, give_up
 from specgate.spec.tables import dialect as tables
 from specgate.testing.helpers import reproduce
+from specgate.workers.pool import Lost, Processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -115,29 +113,27 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Piece], list[str]]:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], Iterator[tuple[Any, Any]]]]:
-    """Give what runs a function over tuples of arguments and yields each with its answer, in any order."""
+    """Give what runs a function over tuples of arguments and yields each with its answer."""
     if jobs == 1:
         try:
             yield lambda function, items: ((item, function(*item)) for item in items)
         finally:
             close_oracles()
         return
-    workers = jobs or os.cpu_count() or 1
-    before = active_children()
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), be_worker)
+    with Processes(_call, jobs or os.cpu_count() or 1) as workers:
 
-    def each(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-        futures = {pool.submit(function, *item): item for item in items}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        def each(function: Callable[..., Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+            for item, answer in zip(items, workers.answers([(function, item) for item in items]), strict=True):
+                if isinstance(answer, Lost):
+                    raise answer.error or InputError(answer.reason)
+                yield item, answer
 
-    try:
         yield each
-    except BaseException:  # Ctrl-C must not wait for what is still being asked
-        give_up([pool], before)
-        raise
-    finally:
-        pool.shutdown()
+
+
+def _call(job: tuple[Callable[..., Any], Sequence[Any]]) -> Any:
+    function, arguments = job
+    return function(*arguments)
 
 
 def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Jobs spread over a Dask cluster, as `specgate.linting.spread` does over processes; needs the extra ``dask``.
+"""Jobs spread over a Dask cluster, as `specgate.workers.pool` does over processes; needs the extra ``dask``.
 
 The workers need specgate at the same version, and the same files under the same paths. A worker that dies is made up
 for by the scheduler: its jobs run elsewhere, and each job still has one answer.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from specgate.errors import InputError
 from specgate.linting.jobs import load_specs
-from specgate.linting.spread import Ended, Lost, in_order
+from specgate.workers.pool import Lost, PoolClosed, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -101,7 +101,7 @@ class Cluster(Generic[J, A]):
         except KilledWorker as error:
             return Lost(f"the workers that judged it died, {error.allowed_failures + 1} of them")
         except CancelledError:
-            raise Ended(f"the Dask cluster at {self._address} was lost") from None
+            raise PoolClosed(f"the Dask cluster at {self._address} was lost") from None
         except Exception as error:  # noqa: BLE001  # whatever came back instead of an answer
             return Lost(f"{type(error).__name__}: {error!s:.200}")
         else:

@@ -10,11 +10,11 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from specgate.descriptors.core import shown
 from specgate.linting.infer_child import HEADER
-from specgate.processes import receive, send, start
+from specgate.workers.piped import PipedProcess
 
 __all__ = ["Budget", "Failed", "ask", "close"]
 
@@ -72,34 +72,35 @@ def close() -> None:
         _state.drop()
 
 
-class _Child:
+class _Child(PipedProcess):
+    """The process. It keeps to the time itself, for it is given seconds of computing."""
+
     def __init__(self) -> None:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": ""}
         try:
-            self.process = start([sys.executable, "-P", _CHILD, str(START_SECONDS)], environment=environment)
+            super().__init__([sys.executable, "-P", _CHILD, str(START_SECONDS)], environment=environment)
         except OSError as error:
             raise Failed(f"no process can be started ({error})", slow=True) from None
         try:
-            self.read(START_SECONDS, START_SECONDS, time.monotonic())
+            self.answer(START_SECONDS, START_SECONDS, time.monotonic())
         except BaseException:
-            self.end()
+            self.finish()
             raise
 
     def ask(self, data: bytes, nested: bool, budget: Budget) -> bytes:
         """Send a model and return the answer; raise Failed if there is none."""
         patience = max(budget.left, 0.001)
-        pipe, begun = self.pipe(self.process.stdin), time.monotonic()
+        begun = time.monotonic()
         with suppress(OSError):  # it died; reading says so too
-            send(pipe, HEADER.pack(nested, budget.seconds, patience, len(data)))
-            send(pipe, data)
-        return self.read(budget.seconds, patience, begun)
+            self.send(HEADER.pack(nested, budget.seconds, patience, len(data)))
+            self.send(data)
+        return self.answer(budget.seconds, patience, begun)
 
-    def read(self, seconds: float, patience: float, begun: float) -> bytes:
+    def answer(self, seconds: float, patience: float, begun: float) -> bytes:
         """Return what it says next: within `seconds` of computing and `patience` seconds after `begun`, or it ends."""
-        pipe = self.pipe(self.process.stdout)
         try:
-            header = receive(pipe.read, 9)
-            data = receive(pipe.read, int.from_bytes(header[1:], "little"))
+            header = self.read(9)
+            data = self.read(int.from_bytes(header[1:], "little"))
         except EOFError:
             raise self.ended(seconds, patience, time.monotonic() - begun) from None
         except (OSError, OverflowError, ValueError, MemoryError) as error:
@@ -117,23 +118,10 @@ class _Child:
             return Failed(f"the onnx package gave no answer within {patience:.0f} seconds", slow=True)
         return Failed(f"the process of the onnx package {_ending(code)}")
 
-    @staticmethod
-    def pipe(stream: IO[bytes] | None) -> IO[bytes]:
-        assert stream is not None  # both are pipes  # noqa: S101
-        return stream
-
-    def end(self) -> None:
-        """End the process and wait for it."""
-        with suppress(OSError):
-            self.process.kill()
-        self.process.wait()
-        self.let_go()
-
-    def let_go(self) -> None:
-        """Close the pipes."""
-        for stream in (self.process.stdin, self.process.stdout):
-            with suppress(OSError):
-                self.pipe(stream).close()
+    def finish(self) -> None:
+        """End the process, whatever it is busy with."""
+        self.kill()
+        self.close()
 
 
 class _State:
@@ -147,23 +135,21 @@ class _State:
     def drop(self) -> None:
         child, self.child = self.child, None
         if child is not None:
-            child.end()
+            child.finish()
 
     def forked(self) -> None:
         """In a copy of this process: the holder of the lock is not in it, and the child is not its own."""
         self.lock = threading.Lock()
         child, self.child = self.child, None
         if child is not None:
-            child.process.returncode = 0  # not ours to wait for
-            child.let_go()
+            child.disown()
 
     def end(self) -> None:
         """At the end of this process: a thread that waits for an answer holds the lock, so do without it."""
         self.over = True
         child = self.child
         if child is not None:
-            with suppress(OSError):
-                child.process.kill()
+            child.kill()
 
 
 _state = _State()

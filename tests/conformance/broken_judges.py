@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import specgate
-from specgate.oracles.child import Child
 from specgate.oracles.protocol import Reply
 from specgate.spec.tables import dialect
+from specgate.workers.child import Child
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ import pytest
 from specgate.cli import main
 from specgate.errors import InputError
 from specgate.linting.jobs import lint_job
-from specgate.linting.spread import Ended, Lost, Processes, in_order
+from specgate.workers.pool import Lost, PoolClosed, Processes, in_order
 from tests.linting.deadly import act, prepare
 from tests.paths import DATA, ROOT
 
@@ -165,7 +165,7 @@ def test_when_there_are_no_workers_any_more_what_was_answered_is_reported(
     class Leaving(Processes[Any, Any]):
         def answers(self, jobs: Iterable[Any]) -> Iterator[Any]:
             yield from map(lint_job, list(jobs)[:2])
-            raise Ended("the cluster was lost")
+            raise PoolClosed("the cluster was lost")
 
     monkeypatch.setattr("specgate.cli.lint._workers", lambda *_: Leaving(act, 1))
     assert main(["lint", str(tmp_path), "-t", "onnx:17", "--format", "json"]) == 2

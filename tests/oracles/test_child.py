@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import specgate
-from specgate.oracles.child import Child
+from specgate.workers.child import Child
 
 SLOW = 0.3  # seconds
 
@@ -113,7 +113,7 @@ def test_a_question_that_cannot_be_read_there_is_an_exception(scratch, monkeypat
     child = scratch()
     child.ask("x")
     message = b"cno_such_module\nnothing\n."
-    monkeypatch.setattr("specgate.oracles.child.pickle.dumps", lambda _: message)
+    monkeypatch.setattr("specgate.workers.child.pickle.dumps", lambda _: message)
     with pytest.raises(RuntimeError, match="no_such_module"):
         child.ask("y")
 
@@ -135,7 +135,7 @@ def test_an_interrupted_question_does_not_answer_the_next(scratch, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("specgate.oracles.child._read", interrupted)
+        patch.setattr("specgate.workers.child._read", interrupted)
         with pytest.raises(KeyboardInterrupt):
             child.ask("y")
     assert child.ask("z") == (None, "z", 1)
@@ -144,7 +144,7 @@ def test_an_interrupted_question_does_not_answer_the_next(scratch, monkeypatch):
 def test_closing_ends_the_process_and_asking_starts_another(scratch):
     child = scratch()
     child.ask("x")
-    process = child._process
+    process = child._process.process
     with child:
         pass
     assert process.poll() is not None
@@ -158,7 +158,7 @@ def test_the_child_finds_specgate_from_any_folder(tmp_path):
     code = f"""
         import sys
         sys.path.insert(0, {source!r})
-        from specgate.oracles.child import Child
+        from specgate.workers.child import Child
         with Child("specgate.levels", "LevelSet") as child:
             try:
                 child.ask(0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.errors import InputError
-from specgate.processes import start
+from specgate.workers.processes import start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

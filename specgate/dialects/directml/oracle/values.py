@@ -18,8 +18,8 @@ from specgate.dialects.directml.oracle.marshal import Image, image, operator_par
 from specgate.dialects.directml.oracle.place import Place, ready_place
 from specgate.dialects.directml.oracle.values_process import Failed, ValuesProcess
 from specgate.errors import InputError
-from specgate.oracles.process import Ended
 from specgate.oracles.protocol import Reply, Values
+from specgate.workers.piped import WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,7 +122,7 @@ class ValuesOracle:
                     alone = fresh and not answers
                     return self._failure(answers, _reply(answer), question, first, fresh=alone)
                 answers.append(answer)
-        except Ended as error:
+        except WorkerLost as error:
             alone = fresh and not answers
             return self._failure(answers, Reply(error.word, "its process"), question, first, fresh=alone)
         return answers

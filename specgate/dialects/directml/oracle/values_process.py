@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from specgate.dialects.directml.oracle.process import HostProcess
 from specgate.errors import InputError
-from specgate.oracles.process import Ended, HostProcess
+from specgate.workers.piped import WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,19 +55,19 @@ class ValuesProcess(HostProcess):
     def compile(
         self, image: Image, inputs: Sequence[Bound], outputs: Sequence[Bound], timeout: float
     ) -> Compiled | Failed:
-        """Compile an operator, which replaces the one before; raise Ended where the process dies or is late."""
+        """Compile an operator, which replaces the one before; raise WorkerLost where the process dies or is late."""
         self.compiled += 1
         answer = self.exchange(compile_question(image, inputs, outputs), _COMPILED.size, timeout)
         stage, code, descriptors, _, temporary, persistent = _COMPILED.unpack(answer)
         if stage >= len(STAGES):
             self.kill()  # a dying process wrote text into the pipe
-            raise Ended("crashed")
+            raise WorkerLost("crashed")
         return Failed(STAGES[stage], code) if stage else Compiled(descriptors, temporary, persistent)
 
     def dispatch(self, data: bytes, fill: int, size: int, timeout: float) -> bytes | Failed:
         """Return the outputs' bytes, `size` of them, for the bytes of the inputs.
 
-        fill: the byte that the outputs are filled with beforehand. Raises Ended where the process dies or is late.
+        fill: the byte that the outputs are filled with beforehand. Raises WorkerLost where the process dies or is late.
         """
         if not 0 <= fill <= 255:
             raise InputError(f"expected a byte to fill the outputs with, found {fill}")
@@ -74,7 +75,7 @@ class ValuesProcess(HostProcess):
         stage, code = _DISPATCHED.unpack(answer)
         if stage >= len(STAGES):
             self.kill()
-            raise Ended("crashed")
+            raise WorkerLost("crashed")
         return Failed(STAGES[stage], code) if stage else self.exchange(b"", size, timeout)
 
 

@@ -6,7 +6,8 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from specgate.oracles.process import HostProcess
+from specgate.dialects.directml.oracle.process import HostProcess
+from specgate.workers.piped import WorkerLost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,15 +44,14 @@ class Worker(HostProcess):
         outcome = Outcome()
         first = self.asked
         self.asked += len(images)  # before anything is sent: after an interrupt no number is used twice
-        self.arm(timeout)
         try:
-            self.send(b"".join(_question(first + i, image) for i, image in enumerate(images)))
+            with self.within(timeout):
+                self.send(b"".join(_question(first + i, image) for i, image in enumerate(images)))
             while len(outcome.codes) < len(images):
-                self._collect(outcome, first, len(images))
-                self.arm(timeout)
-        except (EOFError, OSError):
-            outcome.end = self.end
-        self.arm(None)
+                with self.within(timeout):
+                    self._collect(outcome, first, len(images))
+        except WorkerLost as lost:
+            outcome.end = lost.word
         return outcome
 
     def _collect(self, outcome: Outcome, first: int, wanted: int) -> None:

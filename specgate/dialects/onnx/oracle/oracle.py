@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from specgate.dialects.onnx.oracle.question import make_question
 from specgate.errors import InputError
-from specgate.oracles.child import Child
 from specgate.oracles.protocol import Reply, Values
 from specgate.spec.tables import dialect
+from specgate.workers.child import Child
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

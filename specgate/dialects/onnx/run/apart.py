@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import kernels, memory
-from specgate.oracles.child import Child
 from specgate.spec.tables import extra_specs, use_specs
+from specgate.workers.child import Child
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 from specgate.dialects.openvino.oracle.layer import UnsayableError, layer_of
 from specgate.dialects.openvino.oracle.values import arrays_of, blobs_of, narrowed
 from specgate.errors import InputError
-from specgate.oracles.child import Child
 from specgate.oracles.protocol import Reply, Values
 from specgate.spec.tables import dialect
+from specgate.workers.child import Child
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

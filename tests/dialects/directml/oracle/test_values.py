@@ -19,8 +19,8 @@ from specgate.dialects.directml.oracle.steps import COMPILE, run_program
 from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
 from specgate.dialects.directml.oracle.values_process import Compiled, Failed, ValuesProcess, compile_question
 from specgate.errors import InputError
-from specgate.oracles.process import Ended
 from specgate.oracles.protocol import Reply
+from specgate.workers.piped import WorkerLost
 
 #: A host in Python that adds 1 to each byte of the first input, as far as the output goes; `WORDS` makes it misbehave:
 #: by the number of processes started so far, what it does to a question of a kind (1 compile, 2 dispatch).
@@ -153,7 +153,7 @@ def test_a_process_that_ends_says_how(fake_place, word, end):
     process = ValuesProcess(fake_place({1: word}), "6.4")
     inputs, outputs = bound(identity())
     try:
-        with pytest.raises(Ended) as caught:
+        with pytest.raises(WorkerLost) as caught:
             process.compile(image(identity()), inputs, outputs, 10 if end == "crashed" else 0.3)
         assert caught.value.word == end
     finally:

@@ -14,8 +14,8 @@ from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.oracle.oracle import ONNXOracle
 from specgate.errors import InputError
-from specgate.oracles.child import Child
 from specgate.spec.tables import dialect
+from specgate.workers.child import Child
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("onnx", reason="THE ONNX ORACLES ARE NOT ASKED: pip install onnx (it is in the test extra)")

@@ -144,7 +144,7 @@ def test_the_process_is_kept_and_started_again(save):
     assert specgate.execute(path, x)["o"].tolist() == [0]
     assert apart._idle[0].child._process is first
     first.kill()
-    first.wait()
+    first.process.wait()
     with pytest.raises(InputError, match="ended without an answer"):
         specgate.execute(path, x)
     assert specgate.execute(path, x)["o"].tolist() == [0]

@@ -10,24 +10,20 @@ import importlib
 import os
 import pickle
 import struct
-import subprocess
 import sys
-import threading
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from specgate.processes import receive, send, start
+from specgate.workers.piped import PipedProcess, WorkerLost
+from specgate.workers.processes import receive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Child", "Failure", "serve"]
-
-Failure = Literal["crashed", "timeout"]
+__all__ = ["Child", "serve"]
 
 _LENGTH: Final = struct.Struct("<Q")
-_FAREWELL: Final = 2.0
 #: The child finds specgate where its parent does, whatever folder it starts in.
-_START: Final = "import sys; sys.path[:] = {path!r}; from specgate.oracles.child import serve; serve()"
+_START: Final = "import sys; sys.path[:] = {path!r}; from specgate.workers.child import serve; serve()"
 
 
 class Child:
@@ -43,15 +39,15 @@ class Child:
         self._setup = (module, maker, argument)
         self.timeout = timeout
         self.start_timeout = start_timeout
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: PipedProcess | None = None
         self._fresh = True
 
     def ask(self, question: Any) -> Any:
-        """Return the answer, or a `Failure` word where the process died or was late; `ask_many` for more."""
+        """Return the answer, or "crashed" or "timeout"; `ask_many` for more."""
         return self.ask_many([question])[0]
 
     def ask_many(self, questions: Sequence[Any]) -> list[Any]:
-        """Return the answers in order; a question that kills the process or is late has a `Failure` for its answer.
+        """Return the answers in order, "crashed" or "timeout" to a question that kills the process or is late.
 
         An exception in the function is raised here, as RuntimeError with its traceback's text.
         """
@@ -60,57 +56,43 @@ class Child:
     def _one(self, question: Any) -> Any:
         message = pickle.dumps(question)  # before anything starts: what cannot be pickled is the caller's error
         process = self._ready()
-        late = threading.Event()
-        clock = threading.Timer(self.timeout + (self.start_timeout if self._fresh else 0.0), _kill, (process, late))
-        clock.daemon = True
-        clock.start()
         try:
-            _write(cast("BinaryIO", process.stdin), message)
-            reply = _read(cast("BinaryIO", process.stdout))
-            self._fresh = False
-        except (EOFError, OSError):
+            with process.within(self.timeout + (self.start_timeout if self._fresh else 0.0)):
+                process.send(_framed(message))
+                reply = _read(process.read)
+        except WorkerLost as lost:
             self.close()
-            return "timeout" if late.is_set() else "crashed"
+            return lost.word
         except BaseException:  # interrupted: its answer must not be taken for the next question's
             self.close()
             raise
-        finally:
-            clock.cancel()
-            clock.join()  # a clock that fires now must not kill the process under the next question
-        if late.is_set():
+        self._fresh = False
+        if process.end == "timeout":  # it was killed when it had just answered
             self.close()
         worked, answer = pickle.loads(reply)  # noqa: S301  # our own process wrote it
         if not worked:
             raise RuntimeError(answer)
         return answer
 
-    def _ready(self) -> subprocess.Popen[bytes]:
+    def _ready(self) -> PipedProcess:
         if self._process is None:
-            self._process = start([sys.executable, "-c", _START.format(path=sys.path)])
+            self._process = PipedProcess([sys.executable, "-c", _START.format(path=sys.path)])
             self._fresh = True
             with contextlib.suppress(OSError):  # a process that is gone is noticed by the question
-                _write(cast("BinaryIO", self._process.stdin), pickle.dumps(self._setup))
+                self._process.send(_framed(pickle.dumps(self._setup)))
         return self._process
 
     def close(self) -> None:
         """End the process; asking again starts another."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        for stream in (process.stdin, process.stdout):
-            with contextlib.suppress(OSError):
-                cast("BinaryIO", stream).close()
-        try:
-            process.wait(_FAREWELL)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if process is not None:
+            process.close()
 
     def disown(self) -> None:
         """Forget the process, which another one started: this one is its fork."""
         process, self._process = self._process, None
         if process is not None:
-            process.returncode = 0  # not ours to wait for
+            process.disown()
 
     def __enter__(self) -> Self:
         return self
@@ -119,17 +101,12 @@ class Child:
         self.close()
 
 
-def _kill(process: subprocess.Popen[bytes], late: threading.Event) -> None:
-    late.set()
-    process.kill()
+def _framed(data: bytes) -> bytes:
+    return _LENGTH.pack(len(data)) + data
 
 
-def _write(stream: BinaryIO, data: bytes) -> None:
-    send(stream, _LENGTH.pack(len(data)) + data)
-
-
-def _read(stream: BinaryIO) -> bytes:
-    return receive(stream.read, _LENGTH.unpack(receive(stream.read, _LENGTH.size))[0])
+def _read(read: Callable[[int], bytes]) -> bytes:
+    return receive(read, _LENGTH.unpack(receive(read, _LENGTH.size))[0])
 
 
 def serve() -> None:
@@ -138,15 +115,16 @@ def serve() -> None:
 
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    module, maker, argument = pickle.loads(_read(questions))  # noqa: S301  # our parent wrote it
+    module, maker, argument = pickle.loads(_read(questions.read))  # noqa: S301  # our parent wrote it
     answer: Callable[[Any], Any] | None = None
     with contextlib.suppress(EOFError):
         while True:
-            message = _read(questions)
+            message = _read(questions.read)
             try:
                 if answer is None:
                     answer = getattr(importlib.import_module(module), maker)(argument)
                 reply = pickle.dumps((True, answer(pickle.loads(message))))  # noqa: S301  # our parent wrote it
             except Exception:  # noqa: BLE001  # sent to the parent, which raises it
                 reply = pickle.dumps((False, traceback.format_exc()))
-            _write(answers, reply)
+            answers.write(_framed(reply))
+            answers.flush()

@@ -15,10 +15,9 @@ import weakref
 from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from concurrent.futures import ProcessPoolExecutor
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["be_worker", "give_up", "receive", "send", "start"]
+__all__ = ["be_worker", "receive", "send", "start"]
 
 try:
     import fcntl
@@ -94,20 +93,6 @@ def be_worker() -> None:
             os._exit(1)
     else:
         threading.Thread(target=follow, daemon=True).start()
-
-
-def give_up(pools: Iterable[ProcessPoolExecutor], before: Collection[object]) -> None:
-    """End pools whose answers are not awaited any more, with what their processes are doing.
-
-    before: the children that this process had before the pools.
-    """
-    import multiprocessing
-
-    for pool in pools:
-        pool.shutdown(wait=False, cancel_futures=True)
-    for process in multiprocessing.active_children():
-        if process not in before:
-            process.kill()
 
 
 def send(stream: IO[bytes], data: bytes) -> None:

@@ -1,7 +1,4 @@
-"""Jobs spread over processes of this machine: answers in order, few at once in memory, and no job lost to a crash.
-
-`specgate.linting.cluster` offers the same over a Dask cluster.
-"""
+"""Jobs spread over processes of this machine: answers in order, few at once in memory, and no job lost to a crash."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ import os
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specgate.errors import InputError
-from specgate.processes import be_worker, give_up
+from specgate.workers.processes import be_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["Ended", "Lost", "Processes", "Workers", "in_order"]
+__all__ = ["Lost", "PoolClosed", "Processes", "Workers", "in_order"]
 
 J = TypeVar("J")
 A = TypeVar("A")
@@ -34,12 +31,13 @@ _MOST_ON_WINDOWS = 61  # what concurrent.futures takes there
 
 @dataclass(frozen=True)
 class Lost:
-    """A job without an answer, and why: its worker died, or what it raised."""
+    """A job without an answer, and why: its worker died, or what it raised, which is the `error`."""
 
     reason: str
+    error: Exception | None = field(default=None, compare=False)
 
 
-class Ended(InputError):
+class PoolClosed(InputError):
     """There are no workers any more: the answers so far stand, the other jobs have none."""
 
 
@@ -93,7 +91,11 @@ class Processes(Generic[J, A]):
     ) -> None:
         pools = [pool for pool in (self._many, self._single) if pool is not None]
         if kind is not None:
-            give_up(pools, self._before)
+            for pool in pools:
+                pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                if process not in self._before:
+                    process.kill()
         for pool in pools:
             pool.shutdown(cancel_futures=True)
 
@@ -116,7 +118,7 @@ class Processes(Generic[J, A]):
         except BrokenProcessPool:
             return self._alone(job)
         except Exception as error:  # noqa: BLE001  # an answer that cannot travel, for one
-            return Lost(f"{type(error).__name__}: {error!s:.200}")
+            return Lost(f"{type(error).__name__}: {error!s:.200}", error)
 
     def _alone(self, job: J) -> A | Lost:
         if self._single is None:
@@ -128,7 +130,7 @@ class Processes(Generic[J, A]):
             self._single = None
             return Lost("the process that judged it died, also when it judged nothing else")
         except Exception as error:  # noqa: BLE001
-            return Lost(f"{type(error).__name__}: {error!s:.200}")
+            return Lost(f"{type(error).__name__}: {error!s:.200}", error)
 
     def _started(self, pool: ProcessPoolExecutor, job: J) -> Future[A]:
         try:
