@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.codes import Explanation
-    from specgate.linting.model_minimum import ModelMinimum
+    from specgate.linting.minimum import ModelMinimum
     from specgate.lowest import Minimum
     from specgate.rulebook import Rule
     from specgate.spec.changes import Difference

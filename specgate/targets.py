@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import shown
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError
-from specgate.spec.tables import dialect
+from specgate.spec.tables import dialect, on_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,6 +88,7 @@ def at_level(text: str) -> str:
     return text if target is None else target.at_level
 
 
+@on_change
 def forget() -> None:
     """Drop parsed targets; the tables they came from are gone."""
     _parsed.clear()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
-from specgate.linting.model_rules import MODEL_RULES
-from specgate.linting.rulebook import NODE_RULES, OWN_RULES
+from specgate.spec.check_rules import NODE_RULES, OWN_RULES
+from specgate.spec.model_rules import MODEL_RULES
 from specgate.spec.rulebook import rule_names
 from specgate.spec.tables import dialect
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.linting.model_minimum import at_level
 from specgate.report import plural
 from specgate.report.clean import clean
 from specgate.report.tables.lines import wrapped
@@ -13,10 +13,10 @@ from specgate.report.tables.lines import wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from specgate.linting.model_minimum import Blocked, DomainMinimum, ModelMinimum, Moved
+    from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Moved
     from specgate.verdict import Location
 
-__all__ = ["model_minimum_json", "model_minimum_text"]
+__all__ = ["at_level", "model_minimum_json", "model_minimum_text"]
 
 _EXAMPLES: Final = 3
 _CAUTION: Final = (
@@ -203,3 +203,10 @@ def _domain_json(found: DomainMinimum) -> dict[str, Any]:
             for (operator, rule, message), nodes in causes
         ],
     }
+
+
+def at_level(message: str, spoken: str, instead: str) -> str:
+    """Return a message with `instead` for the level that it calls `spoken` (``opset 1`` is not ``opset 17``)."""
+    if spoken not in message:
+        return message
+    return re.sub(rf"(?<!\w){re.escape(spoken)}(?!\.?\w)", lambda _: instead, message)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from specgate.descriptors.positional import relaid
 from specgate.dialects.onnx.lint.walk import domain_name
 from specgate.linting.given import Given
+from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Moved
+from specgate.linting.minimum_text import at_level
 from specgate.linting.model import graph_of
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
@@ -25,91 +26,9 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.spec.forms import Side
     from specgate.spec.tables import OperatorSpec
-    from specgate.verdict import Basis, Location
+    from specgate.verdict import Basis
 
-__all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "at_level", "model_minimum"]
-
-
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """A node whose descriptor a version does not take, and why."""
-
-    location: Location
-    findings: tuple[Finding, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A node whose operator is another version at the lowest opset than in the model.
-
-    behaviour: what the tables say that it computes otherwise there; other differences are in the versions' texts.
-    """
-
-    location: Location
-    written: str
-    there: str
-    behaviour: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class DomainMinimum:
-    """The answer for one domain.
-
-    imported: as the model says. version: the lowest one that refuses no node's descriptor, None if each refuses some.
-    taken: all such versions. blocked: for each other version the nodes that it refuses. undecided: for each version how
-    many nodes an unknown size or type leaves open. moved: what is not the same operator at `version`. spoken: how
-    messages call each version (``opset 17``).
-    """
-
-    domain: str
-    imported: int | None
-    nodes: int = 0
-    version: str | None = None
-    taken: list[str] = field(default_factory=list)
-    blocked: dict[str, list[Blocked]] = field(default_factory=dict)
-    undecided: dict[str, int] = field(default_factory=dict)
-    moved: list[Moved] = field(default_factory=list)
-    spoken: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def nearest(self) -> str:
-        """The version that refuses the fewest nodes; of several the imported one, else the newest."""
-        return min(self.blocked, key=lambda v: (len(self.blocked[v]), v != str(self.imported), -int(v)))
-
-    @property
-    def keepers(self) -> list[Blocked]:
-        """The nodes that the next lower version refuses: they keep the model at `version`."""
-        if self.version is None:
-            return []
-        below = [version for version in self.blocked if int(version) < int(self.version)]
-        return self.blocked[max(below, key=int)] if below else []
-
-
-@dataclass(slots=True)
-class ModelMinimum:
-    """The answer of `model_minimum`. no_table: operators that nothing is known of, with their numbers of nodes."""
-
-    domains: list[DomainMinimum]
-    no_table: dict[str, int]
-    findings: list[Finding]
-
-    def __bool__(self) -> bool:
-        return all(found.version is not None for found in self.domains)
-
-    def __str__(self) -> str:
-        return self.level or "none"
-
-    @property
-    def level(self) -> str | None:
-        """The lowest version of the main domain, None where there is none or no node of it was judged."""
-        main = [found.version for found in self.domains if found.domain in {"ai.onnx", "openvino"}]
-        return main[0] if main else None
-
-    def to_dict(self, name: str = "") -> dict[str, Any]:
-        """Return it as ``specgate minimum --format json`` prints it. name: the file, as it is to be called."""
-        from specgate.linting.minimum_text import model_minimum_json
-
-        return model_minimum_json(self, name)
+__all__ = ["model_minimum"]
 
 
 def model_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
@@ -173,13 +92,6 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         lowest = found.version
         found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, lowest)) is not None]
     return found
-
-
-def at_level(message: str, spoken: str, instead: str) -> str:
-    """Return a message with `instead` for the level that it calls `spoken` (``opset 1`` is not ``opset 17``)."""
-    if spoken not in message:
-        return message
-    return re.sub(rf"(?<!\w){re.escape(spoken)}(?!\.?\w)", lambda _: instead, message)
 
 
 def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[Finding, ...]:

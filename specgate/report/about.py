@@ -26,7 +26,7 @@ class About:
 def about(rule: str) -> About:
     """Return what is known of a rule; of an unknown id, that it is a check of specgate."""
     from specgate.errors import Error
-    from specgate.linting.rulebook import file_rule
+    from specgate.spec.check_rules import file_rule
     from specgate.spec.rulebook import rule_reference
 
     said = file_rule(rule)

@@ -10,15 +10,14 @@ from urllib.parse import quote
 
 from specgate.report import in_order
 from specgate.report.clean import well_formed
-from specgate.report.options import below
+from specgate.report.options import RenderOptions, below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from specgate.report.options import RenderOptions
     from specgate.verdict import Finding, Report
 
-__all__ = ["Identified", "absolute_uri", "identified", "relative_uri"]
+__all__ = ["Identified", "absolute_uri", "fingerprint", "identified", "relative_uri"]
 
 Identified = list[tuple["Finding", str]]
 
@@ -32,6 +31,11 @@ def identified(report: Report, options: RenderOptions) -> tuple[Identified, Iden
     met: Counter[str] = Counter()
     ignored = list(_numbered(in_order(report.ignored), options, met))
     return list(_numbered(in_order(report.findings), options, met)), ignored
+
+
+def fingerprint(finding: Finding) -> str:
+    """Return the fingerprint that a finding has in a report of it alone."""
+    return _numbered([finding], RenderOptions(), Counter())[0][1]
 
 
 def _numbered(findings: Iterable[Finding], options: RenderOptions, met: Counter[str]) -> Identified:

@@ -92,16 +92,14 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def finding_json(finding: Finding, fingerprint: str | None = None) -> dict[str, Any]:
-    """Return one finding; without the fingerprint that it has in a report, the one of a report of it alone."""
-    if fingerprint is None:
-        from specgate.report.identity import identified
-        from specgate.report.options import RenderOptions
-        from specgate.verdict import Report
+def finding_json(finding: Finding, mark: str | None = None) -> dict[str, Any]:
+    """Return one finding. mark: the fingerprint that it has in a report, else it is the one of a report of it alone."""
+    if mark is None:
+        from specgate.report.identity import fingerprint
 
-        fingerprint = identified(Report(findings=[finding]), RenderOptions())[0][0][1]
+        mark = fingerprint(finding)
     return {
-        "fingerprint": fingerprint,
+        "fingerprint": mark,
         "id": well_formed(finding.id),
         "severity": finding.severity,
         "message": well_formed(finding.message),

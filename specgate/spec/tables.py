@@ -19,12 +19,12 @@ from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.store import compiled_tables, spec_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from specgate.spec.forms import FieldInfo
 
-__all__ = ["Dialect", "OperatorSpec", "dialect", "extra_specs", "in_use", "use_specs"]
+__all__ = ["Dialect", "OperatorSpec", "dialect", "extra_specs", "in_use", "on_change", "use_specs"]
 
 MAX_LEVEL: Final = 10**9
 #: The enum of the element types, which `types.yaml` numbers.
@@ -271,6 +271,7 @@ class Dialect:
 
 _dialects: dict[str, Dialect] = {}
 _extra: list[Path] = []
+_forgetting: list[Callable[[], None]] = []
 
 
 def dialect(name: str) -> Dialect:
@@ -313,10 +314,13 @@ def in_use(table: Dialect) -> Iterator[None]:
         _forget()
 
 
+def on_change(forget: Callable[[], None]) -> Callable[[], None]:
+    """Call `forget`, which drops what a module made of the tables, whenever other tables count."""
+    _forgetting.append(forget)
+    return forget
+
+
 def _forget() -> None:
     """Drop what was compiled from tables that no longer count."""
-    from specgate.targets import forget as forget_targets
-    from specgate.validate.check import forget
-
-    forget()
-    forget_targets()
+    for forget in _forgetting:
+        forget()

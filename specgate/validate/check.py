@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from specgate.rules.compile import compile_resolved
 from specgate.spec.forms import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.device import forget_gates, judged_for
+from specgate.spec.tables import on_change
+from specgate.validate.device import noted
 from specgate.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ _shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
 _accepted: dict[tuple[tuple[str, str, str, Basis, str | None], str], Verdict] = {}
 
 
+@on_change
 def forget() -> None:
     """Drop everything compiled; the tables it came from are gone."""
     _fast.clear()
     _shared.clear()
     _accepted.clear()
-    forget_gates()
 
 
 def check_at(
@@ -60,8 +61,19 @@ def check_at(
                 target = f"{descriptor.dialect}:{level}"
                 verdict = Verdict(accepted=True, target=target, operator=descriptor.operator, basis=basis)
                 _accepted[key, level] = verdict
-            return judged_for(verdict, descriptor, level, device, by)
+            return _judged_for(verdict, descriptor, level, device, by)
     return _explained(descriptor, level, basis, by, device)
+
+
+def _judged_for(
+    verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str] | None, by: str | None
+) -> Verdict:
+    """Return the verdict with what its types ask of a device: as notes, or findings where `device` lacks it."""
+    if device is None:
+        return noted(verdict, descriptor, level)
+    from specgate.validate.on_device import judged_for  # few devices are known
+
+    return judged_for(verdict, descriptor, level, device, by)
 
 
 def _rejected(
@@ -77,7 +89,7 @@ def _explained(
 ) -> Verdict:
     from specgate.validate.judge import explained  # most descriptors need no reasons
 
-    return judged_for(explained(descriptor, level, basis, by, device), descriptor, level, device, by)
+    return _judged_for(explained(descriptor, level, basis, by, device), descriptor, level, device, by)
 
 
 def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> bool | None:

@@ -1,4 +1,4 @@
-"""What a device must be able to do before it takes a type that the level takes: notes on it, or a decision."""
+"""What a device must be able to do before it takes a type that the level takes, as notes where it is not known."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
+from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.levels import LevelSet
-    from specgate.verdict import Finding, Verdict
+    from specgate.verdict import Verdict
 
-__all__ = ["DEVICE_RULE", "capabilities", "device_of", "forget_gates", "gates", "judged_for", "lacking"]
+__all__ = ["DEVICE_RULE", "capabilities", "device_of", "gates", "lacking", "noted"]
 
 #: The name of the finding on a type that a device does not take.
 DEVICE_RULE: Final = "device-capability"
@@ -23,7 +23,8 @@ _WORDS: Final = {"all", "none"}
 _known: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
 
 
-def forget_gates() -> None:
+@on_change
+def _forget() -> None:
     """Drop what was read from tables that are gone."""
     _known.clear()
 
@@ -78,51 +79,14 @@ def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[
     ]
 
 
-def judged_for(
-    verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str] | None, by: str | None = None
-) -> Verdict:
-    """Return the verdict with what its types ask of a device: as notes, or findings where `device` lacks it.
-
-    device: the capabilities that it reports, None where it is not known. by: as in `check_at`.
-    """
+def noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
+    """Return an accepting verdict with what its types ask of a device that is not known; any other as it is."""
     asked = gates(descriptor.dialect, level)
-    if not asked or (device is None and verdict.accepted is not True):
+    if not asked or verdict.accepted is not True:
         return verdict
-    if device is None:
-        notes = [
-            f"{place} is {tensor.type}, which needs a device that reports {' or '.join(asked[str(tensor.type)])}"
-            for place, tensor in descriptor.tensors()
-            if tensor.type in asked
-        ]
-        return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict
-    lacked = lacking(descriptor, level, device)
-    if not lacked:
-        return verdict
-    from specgate.validate.reach import Reach  # few devices lack anything
-
-    spec = tables(descriptor.dialect).operator(descriptor.operator)
-    taken = Reach(descriptor, spec, verdict.basis, by, device).accepting()
-    findings = [_finding(place, kind, asked[kind], device, verdict, taken) for place, kind in lacked]
-    return replace(verdict, accepted=False, findings=(*verdict.findings, *findings))
-
-
-def _finding(
-    place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict, taken: LevelSet
-) -> Finding:
-    from specgate.validate.message import rule_id
-    from specgate.verdict import Finding
-
-    need = " or ".join(alternatives)
-    reach = f"; no such need at {taken}" if taken else ""
-    return Finding(
-        id=rule_id(verdict.target.partition(":")[0], "", DEVICE_RULE, "tensor"),
-        severity="error",
-        message=f"{place} is {kind}, which needs a device that reports {need}; this one does not{reach}",
-        where=f"{place}.DataType",
-        values={f"{place}.DataType": kind, "device": sorted(device)},
-        first_level=taken.first,
-        levels=tuple(taken),
-        fix=f"use a device that reports {need}, or another type for {place}",
-        basis="observed" if verdict.basis == "observed" else "documented",
-        target=verdict.target,
-    )
+    notes = [
+        f"{place} is {tensor.type}, which needs a device that reports {' or '.join(asked[str(tensor.type)])}"
+        for place, tensor in descriptor.tensors()
+        if tensor.type in asked
+    ]
+    return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict

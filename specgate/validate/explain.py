@@ -1,24 +1,25 @@
-"""The explaining path: every cell and rule of an operator at one level, with all that fails and all that stays open."""
+"""The explaining path: what fails at one level, by its row, or by the row of the case that holds."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, ScaleBias, Size2D, TensorDesc, shown
-from specgate.rules.evaluate import UNKNOWN, Broken
+from specgate.rules.evaluate import UNKNOWN
+from specgate.rules.explain import decisive, explain
+from specgate.rules.words import words
+from specgate.validate.cases import NO_CASE
 from specgate.validate.facts import Facts
-from specgate.validate.failures import Failure, found, plain
-from specgate.validate.message import field_elsewhere
-from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
+from specgate.validate.failures import Failure, plain
+from specgate.validate.row import row_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.evaluate import Context
+    from specgate.rules.explain import Leaf
+    from specgate.spec.forms import Case, Resolved
 
-    from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
-    from specgate.spec.operator_spec import OperatorSpec
-
-__all__ = ["cell_failures", "explain_at", "structure_failures"]
+__all__ = ["explain_at"]
 
 
 def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None = None) -> list[Failure]:
@@ -26,174 +27,60 @@ def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None =
 
     facts: what is known of the descriptor already.
     """
-    facts = facts or Facts()
-    if resolved.cases:
-        from specgate.validate.cases import explain_cases  # which comes back here with the case that holds
+    return (_by_case if resolved.cases else row_failures)(descriptor, resolved, facts or Facts())
 
-        return explain_cases(descriptor, resolved, facts)
+
+def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> list[Failure]:
+    """Return every failure at the level of `resolved`, by the row of the case that holds."""
     context = facts.context(descriptor, resolved)
-    failures = list(structure_failures(descriptor, resolved))
-    odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
-    # Rules that read these would only say again what is wrong with them.
-    lost = frozenset([*(f.where for f in failures), *(name for name, _ in odd)])
-    broken: list[tuple[RuleForm, str, Broken]] = []
-    judged = Judged(descriptor, resolved, facts, explain_at)
-    tensor_failures: list[Failure] = []
-    hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
-    for name, place, inner in facts.tensors(context) if resolved.tensor_rules else ():
-        info = resolved.fields[name]
-        forms = (form for form in resolved.tensor_rules if form.applies_to(info))
-        for failure, form in rule_failures(forms, inner, place, broken, frozenset(), judged):
-            tensor_failures.append(failure)
-            if not failure.unknown:
-                hidden.update((name, aspect) for aspect in form.hides)
-    for name in resolved.fields:
-        of_cell = cell_failures(name, resolved, context.fields[name])
-        failures += [f for f in of_cell if (name, f.aspect + "s") not in hidden]
-    failures += tensor_failures
-    failures += [failure for failure, _ in rule_failures(resolved.rules, context, "", broken, lost, judged)]
-    if broken and not any(not f.unknown for f in failures):
-        # Nothing else explains why these rules have no value, so they are the cause themselves.
-        failures += [broken_failure(form, where, error) for form, where, error in broken]
-    return failures
+    answers = [(case, facts.holds(case.when, context)) for case in resolved.cases]
+    held = [row_failures(descriptor, case.resolved, facts) for case, answer in answers if answer is True]
+    if held:
+        return min(held, key=_badness)
+    shared = row_failures(descriptor, replace(resolved, cases=()), facts)
+    read = {name for when in resolved.spec.whens for name in when.fields}
+    if any(f.where.partition("[")[0] in read for f in shared if not f.unknown):
+        return shared  # a field that decides which case it is is wrong itself
+    open_cases = [case for case, answer in answers if answer is UNKNOWN]
+    if not open_cases:
+        return [*shared, _no_case(resolved, context)]
+    told = {failure.key for failure in shared if not failure.unknown}
+    certain = [f for f in _in_all(descriptor, open_cases, facts) if f.key not in told]
+    return [*shared, *certain, _no_case(resolved, context, unknown=True)]
 
 
-def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
-    """Yield what is missing, too much, or of the wrong kind."""
-    dialect = resolved.spec.dialect
-    for oddity in descriptor.oddities:
-        field_name = oddity.where.partition("[")[0]
-        name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
-        where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
-        said = oddity.message
-        if oddity.code == "unknown-attribute":  # the level says which there are
-            words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
-            said += f" (it has: {', '.join(words) or 'none'})"
-        yield Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)
-    wrong = {oddity.where for oddity in descriptor.oddities}
-    for name, info in resolved.fields.items():
-        omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
-        given = descriptor.fields.get(name)
-        message = None
-        if given is None and not omissible and name not in wrong:
-            message = f"{info.vendor_name} is required, but it is not given"
-        elif info.least is not None and isinstance(given, list | tuple) and len(given) < info.least:
-            message = f"{name} holds {len(given)}, and at least {info.least} are required"
-        if message is not None:
-            yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
-    for name in resolved.spec.fields:
-        if name not in resolved.fields and descriptor.fields.get(name) is not None:
-            message = field_elsewhere(resolved.spec, name, resolved.level)
-            yield Failure(
-                f"{name}.exists",
-                name,
-                message,
-                {name: plain(descriptor.fields[name])},
-                aspect="structure",
-                structural=True,
-            )
+def _badness(failures: list[Failure]) -> int:
+    """Conditions should exclude each other; where two hold, the one that accepts counts, as on the fast path."""
+    return 0 if not failures else 1 if all(f.unknown for f in failures) else 2
 
 
-def cell_failures(name: str, resolved: Resolved, value: Any) -> Iterator[Failure]:
-    """Yield what the row refuses, or leaves open, in the value of the field `name`."""
-    info, cell = resolved.fields[name], resolved.cells.get(name)
-    if info.fuses:
-        yield from _fused(name, cell, value, resolved)
-    elif cell is not None or info.words:
-        yield from _cell(info, cell, value, resolved.spec)
+def _in_all(descriptor: Descriptor, cases: list[Case], facts: Facts) -> list[Failure]:
+    """Return what fails whichever of `cases` it is."""
+    first, *others = [
+        {f.key: f for f in row_failures(descriptor, case.resolved, facts) if not f.unknown} for case in cases
+    ]
+    return [f for key, f in first.items() if all(key in found for found in others)]
 
 
-def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
-    """What the row refuses; where another row of the table takes it, a kernel may compute it nevertheless."""
-    name = info.name
-    for where, item in _items(name, value) if value is not None else ():
-        if isinstance(item, TensorDesc):
-            for failure in _tensor_cell(name, where, cell, item) if cell is not None and item is not UNSTATED else ():
-                yield replace(
-                    failure, structural=not failure.unknown and not spec.taken.loose(name, failure.aspect, item)
-                )
-        elif isinstance(item, Size2D | ScaleBias):
-            for member, number in item._asdict().items():
-                yield from _value_cell(f"{where}.{member}", info, cell, number, spec)
-        else:
-            yield from _value_cell(where, info, cell, item, spec)
-
-
-def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a field's value, or the elements of an array, each with its place."""
-    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc | Size2D | ScaleBias):
-        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
-    else:
-        yield name, value
-
-
-def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
-    """What is wrong with operators that a field holds; nothing is with one that is left out."""
-    if value is None:
-        return
-    from specgate.rules.fused import Fusible
-
-    allowed = cell.operators if cell is not None else None
-    fusible = Fusible(resolved.spec.dialect, resolved.level, allowed)
-    for where, item in _items(name, value):
-        for flaw in fusible.flaws(item):
-            place = f"{where}.{flaw.field}" if flaw.field else where
-            yield Failure(
-                f"{name}.operator",
-                place,
-                f"{where} {flaw.message}",
-                {where: shown(item, 200)},
-                fix=f"{flaw.change} {place}" if flaw.change else None,
-                aspect="value",
-                structural=flaw.structural or (flaw.listed and not resolved.spec.taken.loose(name, "value", item)),
-                allowed=(allowed or ()) if flaw.listed else (),
-            )
-
-
-def _tensor_cell(name: str, where: str, cell: Cell, tensor: TensorDesc) -> Iterator[Failure]:
-    if cell.types is not None and tensor.type not in cell.types:
-        unknown = tensor.type is None
-        message = f"{where} has an unknown type" if unknown else f"{where} is {tensor.type}"
-        values = {f"type({where})": tensor.type}
-        allowed = tuple(cell.types)
-        yield Failure(f"{name}.type", where, message, values, unknown=unknown, aspect="type", allowed=allowed)
-    if cell.ranks is not None and (tensor.sizes is None or len(tensor.sizes) not in cell.ranks):
-        unknown = tensor.sizes is None
-        rank = None if tensor.sizes is None else len(tensor.sizes)
-        message = f"{where} has an unknown rank" if unknown else f"{where} has rank {rank}"
-        ranks = {f"rank({where})": rank}
-        yield Failure(f"{name}.rank", where, message, ranks, unknown=unknown, aspect="rank", allowed=(str(cell.ranks),))
-
-
-def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
-    values = cell.values if cell is not None and cell.values is not None else info.words
-    if value is UNKNOWN:
-        yield from _unknown_value(info.name, where, cell, None if values is None else _words(info, values, spec))
-        return
-    refused = [_words(info, values, spec)] if values is not None and value not in values else []
-    if cell is not None and cell.range is not None and value not in cell.range:
-        refused.append((str(cell.range),))
-    for allowed in refused:
-        yield Failure(
-            f"{info.name}.value",
-            where,
-            f"{where} is {shown(value, 80)}",
-            {where: plain(value)},
-            aspect="value",
-            structural=not spec.taken.loose(info.name, "value", value),
-            allowed=allowed,
-        )
-
-
-def _words(info: FieldInfo, values: tuple[Any, ...], spec: OperatorSpec) -> tuple[str, ...]:
-    """What a field may hold, as a message lists it: words, also where the field holds their numbers."""
-    known = (spec.dialect.numbered(info, value) for value in values)
-    return tuple(value.word if isinstance(value, Numbered) else str(value) for value in known)
-
-
-def _unknown_value(name: str, where: str, cell: Cell | None, values: tuple[str, ...] | None) -> Iterator[Failure]:
-    bounds = () if cell is None or cell.range is None else (str(cell.range),)
-    allowed = (*(values or ()), *bounds)
-    if allowed:
-        message = f"{where} has an unknown value"
-        yield Failure(f"{name}.value", where, message, {where: None}, unknown=True, aspect="value", allowed=allowed)
+def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:
+    whens = resolved.spec.whens
+    values: dict[str, Any] = {}
+    leaves: list[Leaf] = []
+    for case in resolved.cases:
+        if not any(context.absent(path) for path in case.when.needs):
+            leaves += decisive(case.when, context)
+            values.update(explain(case.when, context))
+    read = {name for when in whens for name in when.fields}
+    where = next((name for name in resolved.spec.fields if name in read), "")
+    state = (
+        "Which row of the support table applies is not decided" if unknown else "No row of the support table applies"
+    )
+    facts = words(leaves, context)
+    return Failure(
+        NO_CASE,
+        where,
+        f"{state}: {facts}" if facts else state,
+        {text: plain(v) for text, v in values.items()},
+        unknown=unknown,
+        formula=" or ".join(case.when.text for case in resolved.cases),
+    )

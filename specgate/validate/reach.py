@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.positional import relaid
 from specgate.levels import LevelSet
 from specgate.validate.device import lacking
-from specgate.validate.explain import cell_failures, structure_failures
 from specgate.validate.facts import Facts
+from specgate.validate.row import cell_failures, structure_failures
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

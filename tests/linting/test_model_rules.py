@@ -8,7 +8,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.linting.model_rules import IR_PREFIX, IR_RULES, MODEL_RULES, PREFIX
+from specgate.spec.model_rules import IR_PREFIX, IR_RULES, MODEL_RULES, PREFIX
 from tests.dialects.onnx.lint import test_names as test_onnx_names
 from tests.dialects.onnx.lint import test_versions as test_onnx_versions
 from tests.paths import ROOT

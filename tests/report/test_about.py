@@ -7,8 +7,8 @@ import re
 import pytest
 
 from specgate.cli import main
-from specgate.linting.rulebook import file_rule
 from specgate.report.about import about
+from specgate.spec.check_rules import file_rule
 from tests.paths import ROOT
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.openvino.graph import openvino_units
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
-from specgate.linting.model_minimum import Blocked, DomainMinimum, ModelMinimum
+from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.message import rule_id

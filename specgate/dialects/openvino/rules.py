@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.ir import whole_number
-from specgate.linting.model_rules import IR_PREFIX
+from specgate.spec.model_rules import IR_PREFIX
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
 

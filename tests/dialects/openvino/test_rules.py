@@ -9,7 +9,7 @@ import pytest
 
 import specgate
 from specgate.errors import InputError
-from specgate.linting.model_rules import IR_PREFIX
+from specgate.spec.model_rules import IR_PREFIX
 
 PORT = '<port id="{}" precision="FP32"><dim>2</dim></port>'
 NET = f"""<net name="m" version="11"><layers>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specgate.linting.model_rules import IR_RULES, MODEL_RULES
+from specgate.spec.model_rules import IR_RULES, MODEL_RULES
 
 __all__ = ["NODE_RULES", "OWN_RULES", "file_rule"]
 

@@ -1,0 +1,55 @@
+"""What a known device lacks for the types of a descriptor, as findings beside its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from specgate.spec.tables import dialect as tables
+from specgate.validate.device import DEVICE_RULE, gates, lacking
+from specgate.validate.message import rule_id
+from specgate.validate.reach import Reach
+from specgate.verdict import Finding
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.levels import LevelSet
+    from specgate.verdict import Verdict
+
+__all__ = ["judged_for"]
+
+
+def judged_for(
+    verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str], by: str | None = None
+) -> Verdict:
+    """Return the verdict with a finding for each tensor whose type asks for what `device` lacks.
+
+    device: the capabilities that it reports. by: as in `check_at`.
+    """
+    lacked = lacking(descriptor, level, device)
+    if not lacked:
+        return verdict
+    asked = gates(descriptor.dialect, level)
+    spec = tables(descriptor.dialect).operator(descriptor.operator)
+    taken = Reach(descriptor, spec, verdict.basis, by, device).accepting()
+    findings = [_finding(place, kind, asked[kind], device, verdict, taken) for place, kind in lacked]
+    return replace(verdict, accepted=False, findings=(*verdict.findings, *findings))
+
+
+def _finding(
+    place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict, taken: LevelSet
+) -> Finding:
+    need = " or ".join(alternatives)
+    reach = f"; no such need at {taken}" if taken else ""
+    return Finding(
+        id=rule_id(verdict.target.partition(":")[0], "", DEVICE_RULE, "tensor"),
+        severity="error",
+        message=f"{place} is {kind}, which needs a device that reports {need}; this one does not{reach}",
+        where=f"{place}.DataType",
+        values={f"{place}.DataType": kind, "device": sorted(device)},
+        first_level=taken.first,
+        levels=tuple(taken),
+        fix=f"use a device that reports {need}, or another type for {place}",
+        basis="observed" if verdict.basis == "observed" else "documented",
+        target=verdict.target,
+    )
