@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 KNOWN: Final = {
     frozenset({"spec.build", "spec.references", "spec.store", "spec.tables"}),
     frozenset({"dialects.onnx.run.apart", "dialects.onnx.run.model", "dialects.onnx.run.reference"}),
-    frozenset({"testing.bounds", "testing.places"}),
-    frozenset({"testing.candidates", "testing.fused", "testing.solve"}),
 }  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from specgate.conform.work import ClassKey, Counts, Example, Piece, close_oracle
 from specgate.descriptors.read import write_dict
 from specgate.dialects import package
 from specgate.errors import InputError
+from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect as tables
-from specgate.testing.helpers import reproduce
 from specgate.workers.pool import Lost, Processes
 
 if TYPE_CHECKING:

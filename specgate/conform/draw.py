@@ -1,7 +1,7 @@
 """What a campaign asks: valid descriptors, descriptors with one thing wrong, and valid ones moved to a boundary.
 
-A search through the rules finds some of them; the others are these with small changes, which are kept where the page's
-verdict on them is the wanted one. So a descriptor costs a fraction of a millisecond.
+Those of the pool come first; the others are these with small changes, which are kept where the page's verdict on them
+is the wanted one. So a descriptor costs a fraction of a millisecond.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.conform.moves import Mover
 from specgate.conform.pool import Drawn, pool_of
+from specgate.generate.moves import Mover
 from specgate.validate.check import accepts
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _ATTEMPTS: Final = 12
 def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterator[Drawn]:
     """Yield at most `count` different descriptors of an operator at a level, the same ones for the same seed.
 
-    seed: what stands before its first slash is the seed of the searches, which levels may share. Fewer come where
+    seed: the part before its first slash is the seed of the pool, which levels may share. Fewer come where
     nothing new is found in a number of attempts. Raises InputError where nothing valid is found.
     """
     source = _Source(spec, level, seed)
@@ -64,8 +64,7 @@ class _Source:
         }
         for kind in self.waiting.values():
             self.random.shuffle(kind)
-        layouts = any("tensor.strides" in form.require.needs for form in spec.dialect.tensor_rules)
-        self.mover = Mover(spec, self.random, pool.numbers, self.valid, layouts=layouts)
+        self.mover = Mover(spec, self.random.randint, pool.numbers, self.valid)
 
     def draw(self, kind: str) -> Drawn | None:
         """Return one of a kind, None where these choices led nowhere."""

@@ -10,9 +10,9 @@ from specgate.errors import InputError
 from specgate.execution.kernels import SUMMING
 from specgate.execution.tolerance import tolerance_of
 from specgate.execution.types import as_array, numpy_type
+from specgate.generate.constants import consistent_constants
 from specgate.oracles.cases import boundary_arrays, laid_out, tame_arrays
 from specgate.spec.tables import dialect as tables
-from specgate.testing.arrays import consistent_constants
 
 if TYPE_CHECKING:
     from random import Random

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
+from specgate.generate.moves import MAX_RANK
 from specgate.spec.forms import Cell
 from specgate.spec.store import source_folders
 from specgate.spec.tables import dialect as tables
-from specgate.testing.places import MAX_RANK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -27,9 +27,9 @@ from specgate.errors import Error, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.execution.tolerance import tolerance_of
 from specgate.execution.types import numpy_type
+from specgate.generate.cases import reproduce
 from specgate.rules.primitives import extent, overlapping
 from specgate.spec.tables import dialect as tables
-from specgate.testing.helpers import reproduce
 from specgate.validate.check import accepts
 
 if TYPE_CHECKING:

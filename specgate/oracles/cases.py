@@ -11,9 +11,10 @@ import numpy as np
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.oracle.layout import read_out
 from specgate.execution.types import numpy_type
+from specgate.generate.seeds import find_operator
+from specgate.generate.walk import valid_descriptors
 from specgate.rules.primitives import extent
 from specgate.spec.tables import dialect
-from specgate.testing.generate import find_operator, valid_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.tables import Dialect
 
-__all__ = ["Drawn", "boundary_arrays", "draw_cases", "drawn_arrays", "features", "laid_out", "tame_arrays"]
+__all__ = ["Drawn", "boundary_arrays", "draw_cases", "features", "laid_out", "tame_arrays"]
 
 #: For each case that is wanted, so many descriptors are drawn to choose from.
 _POOL: Final = 10
@@ -49,39 +50,18 @@ class Drawn(NamedTuple):
 def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, max_elements: int) -> Iterator[Drawn]:
     """Yield `count` descriptors of a DirectML operator that build and page take, the same ones for the same seed.
 
-    They are chosen from more so that types, ranks, layouts and attributes all come. runs: inputs for each, one drawn by
-    `specgate.testing.arrays`, the others at boundaries. max_elements: of all tensors of a descriptor together; fewer
-    descriptors come where too many are larger. Raises InputError where nothing valid is found.
+    They are chosen from more so that types, ranks, layouts and attributes all come. runs: inputs for each, one of small
+    values, the others at boundaries. max_elements: of all tensors of a descriptor together; fewer descriptors come
+    where too many are larger. Raises InputError where nothing valid is found.
     """
     random = Random(f"{operator} {level} {seed}")  # noqa: S311  # repeatable on purpose
     source = valid_descriptors(find_operator("directml", operator, level), level, "both")
-    drawn = (source.draw(random.randint) for _ in range(_POOL * count))
-    pool = [made for made in drawn if made is not None and _elements(made) <= max_elements]
+    drawn = [*source.found, *(source.draw(random.randint) for _ in range(_POOL * count))]
+    pool = [made for made in drawn if _elements(made) <= max_elements]
     for descriptor in _covering(pool, count):
-        arrays = [drawn_arrays(descriptor, level, random.getrandbits(32))]
+        arrays = [tame_arrays(descriptor, random)]
         arrays += [boundary_arrays(descriptor, random) for _ in range(runs - 1)]
         yield Drawn(descriptor, [laid_out(descriptor, each) for each in arrays])
-
-
-def drawn_arrays(descriptor: Descriptor, level: str, seed: int) -> dict[str, Any]:
-    """Return arrays that `specgate.testing.arrays` draws."""
-    from hypothesis import HealthCheck, Phase, given, settings
-    from hypothesis import seed as seeded
-
-    from specgate.testing.arrays import arrays
-
-    found: list[dict[str, Any]] = []
-
-    @seeded(seed)
-    @settings(
-        database=None, max_examples=4, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck)
-    )
-    @given(arrays(descriptor, level))
-    def collect(made: dict[str, Any]) -> None:
-        found.append(made)
-
-    collect()
-    return found[-1]  # the first ones are simple
 
 
 def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = False) -> dict[str, Any]:
@@ -156,13 +136,21 @@ def _layout(sizes: list[int], tensor: TensorDesc) -> set[str]:
 
 
 def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
-    """Choose those first that add most to what is covered already, the small ones among equals; then the rest."""
+    """Choose those first that add most to what is covered already, the small ones among equals; then the rest.
+
+    A type counts twice: each type has shaders of its own.
+    """
+
+    def added(i: int) -> int:
+        new = left[i] - covered
+        return len(new) + len([feature for feature in new if feature[1] == "type"])
+
     left = {i: features(descriptor) for i, descriptor in enumerate(pool)}
     sizes = [_elements(descriptor) for descriptor in pool]
     chosen: list[int] = []
     covered: set[tuple[Any, ...]] = set()
     while left and len(chosen) < count:
-        best = max(left, key=lambda i: (len(left[i] - covered), -sizes[i] if left[i] - covered else 0, -i))
+        best = max(left, key=lambda i: (added(i), -sizes[i] if added(i) else 0, -i))
         covered |= left.pop(best)
         chosen.append(best)
     return [pool[i] for i in chosen]

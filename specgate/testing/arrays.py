@@ -10,22 +10,18 @@ from hypothesis import strategies as st
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError
 from specgate.execution.types import as_array, numpy_type
-from specgate.testing.domains import element_kind
-from specgate.testing.draft import Key
-from specgate.testing.generate import find_operator, named_level, valid_descriptors
-from specgate.testing.questions import constant_question
-from specgate.testing.solve import MAX_STEPS, Search
+from specgate.generate.constants import consistent_constants
+from specgate.generate.domains import element_kind
+from specgate.generate.seeds import find_operator, named_level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.tables import Dialect
 
-__all__ = ["MAX_INPUT", "arrays", "consistent_constants"]
+__all__ = ["MAX_INPUT", "arrays"]
 
 #: Inputs of more elements are refused: a strategy is for small ones.
 MAX_INPUT: Final = 2**20
@@ -75,30 +71,6 @@ def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any]:
     if prod(size for size in tensor.sizes or () if isinstance(size, int) and size) > MAX_INPUT:
         raise InputError(f"expected at most {MAX_INPUT} elements, to draw arrays for it", place=name)
     return numpy_type(dialect, tensor.type)
-
-
-def consistent_constants(
-    descriptor: Descriptor, level: str, pick: Callable[[int, int], int]
-) -> Mapping[str, tuple[Any, ...]]:
-    """Return elements for the inputs that rules read the elements of: the descriptor's own, or ones that fit."""
-    own = descriptor.version or level
-    spec = find_operator(descriptor.dialect, descriptor.operator, own)
-    problem = valid_descriptors(spec, own).problem_of(descriptor)
-    found = {n: t.value for n, t in descriptor.fields.items() if isinstance(t, TensorDesc) and t.value is not None}
-    inputs = [info.name for info in spec.inputs if isinstance(descriptor.fields.get(info.name), TensorDesc)]
-    open_ones = [name for name in inputs if Key(name, "value") in problem.read and name not in found]
-    if not open_ones:
-        return found
-    for attempt in (problem, problem.structural):
-        draft = attempt.draft()
-        draft.fields.update({n: descriptor.fields.get(n, info.default) for n, info in problem.fields.items()})
-        draft.waiting.update(Key(name, "value") for name in open_ones)
-        draft.constants.update(open_ones)
-        solved = Search(attempt, draft, pick).run(MAX_STEPS, [constant_question(name) for name in open_ones])
-        if solved is not None:
-            values = {name: tensor.value for name in open_ones if (tensor := solved.tensor(name)) is not None}
-            return {**found, **{name: value for name, value in values.items() if value is not None}}
-    return {**found, **{name: (pick(0, 9),) * prod(descriptor.fields[name].sizes or ()) for name in open_ones}}
 
 
 @st.composite

@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc
 from specgate.errors import InputError
+from specgate.generate.domains import OBJECTS, SIZES, WILD, base_type, number_limits
+from specgate.generate.near import broken_descriptors
+from specgate.generate.seeds import find_operator, named_level
+from specgate.generate.walk import valid_descriptors
 from specgate.spec.tables import dialect as tables
-from specgate.testing.broken import broken_descriptors
-from specgate.testing.domains import OBJECTS, SIZES, WILD, base_type, number_limits
-from specgate.testing.generate import find_operator, named_level, valid_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from specgate.generate.near import Broken
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
-    from specgate.testing.broken import Broken
     from specgate.verdict import Basis
 
 __all__ = ["any_descriptors", "descriptors", "finding_ids", "near_valid", "with_unknown_sizes"]
@@ -41,11 +42,10 @@ def descriptors(
 
     Every type, rank, size, attribute value, memory layout, constant and choice of optional fields that the table
     allows may come; tensors stay small (at most 256 elements for an input, 4096 for an output). They shrink toward
-    low ranks, sizes of 1 and left out fields. basis: accepted by the page ("documented"), the builds ("observed") or
-    both.
+    the table's first example. basis: accepted by the page ("documented"), the builds ("observed") or both.
 
     Raises InputError or NoTable at once for a dialect, operator, level or basis that does not exist; InputError when
-    drawn from, naming the rules that leave no choice, if the table accepts nothing.
+    drawn from, naming the rules that refuse most, if nothing is found that the table accepts.
     """
     level = named_level(dialect, operator, level)
     spec = find_operator(dialect, operator, level)
@@ -54,8 +54,7 @@ def descriptors(
 
     @st.composite
     def valid(draw: st.DrawFn) -> Descriptor:
-        made = valid_descriptors(spec, level, basis).draw(_picks(draw))
-        return reject() if made is None else made
+        return valid_descriptors(spec, level, basis).draw(_picks(draw))
 
     return valid()
 

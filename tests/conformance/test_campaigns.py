@@ -15,8 +15,8 @@ from specgate.conform.render import FORMATS
 from specgate.dialects import package
 from specgate.dialects.directml.oracle.install import install_directml, status
 from specgate.errors import InputError
+from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect
-from specgate.testing.helpers import reproduce
 from specgate.validate.check import accepts
 
 #: Changed examples of each operator, besides what its file shows.

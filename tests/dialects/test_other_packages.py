@@ -85,8 +85,8 @@ from random import Random
 import specgate
 from specgate.spec.tables import dialect
 from specgate.testing import cases
-from specgate.testing.broken import broken_descriptors
-from specgate.testing.generate import valid_descriptors
+from specgate.generate.near import broken_descriptors
+from specgate.generate.walk import valid_descriptors
 pick, found = Random(1).randint, set()
 for case in cases(["tinynet"]):
     spec = dialect("tinynet").operator(case.operator)

@@ -70,7 +70,7 @@ def cases_of(
 ) -> Iterator[tuple[Descriptor, dict[str, Any]]]:
     """Yield about `count` descriptors at a level, the table's own and changes of them, each with arrays for its inputs.
 
-    search: also valid ones and ones with one thing wrong that a search through the rules finds, which takes long.
+    search: also valid ones and ones with one thing wrong that a walk over the table finds.
     """
     random = Random(f"{seed}/{spec.name}/{level}")
     shown = list(_shown_inputs(spec))

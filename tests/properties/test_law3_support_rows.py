@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from specgate.generate.near import broken_descriptors
 from specgate.testing import Case, finding_ids, near_valid, reproducing
-from specgate.testing.broken import broken_descriptors
 from specgate.validate.check import check_at
 from tests.properties.support import chosen_cases, spec_of, steady
 

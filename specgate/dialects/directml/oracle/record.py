@@ -69,7 +69,7 @@ def record_values(
 ) -> Path:
     """Draw cases, ask the build of `level`, and write what it computed into `folder`; return the file's path.
 
-    The same arguments give the same file with the same specgate and hypothesis. What the build does not compute is
+    The same arguments give the same file with the same specgate. What the build does not compute is
     left out and reported to `progress`.
     Raises InputError where the level's values are not installed or the file cannot be written.
     """

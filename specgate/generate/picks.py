@@ -1,4 +1,4 @@
-"""Where choices come from: hypothesis, or a seeded generator of random numbers; the solver does not know which."""
+"""Where choices come from: hypothesis, or a seeded generator of random numbers. Nothing else here knows which."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Pick = "Callable[[int, int], int]"
 
 
 def one_of(pick: Callable[[int, int], int], options: Sequence[T]) -> T:
-    """Return one of `options`, which stand simplest first."""
-    return options[pick(0, len(options) - 1)]
+    """Return one of `options`, the simplest of them first."""
+    return options[pick(0, len(options) - 1)] if len(options) > 1 else options[0]
 
 
 def rotated(pick: Callable[[int, int], int], options: Sequence[Any]) -> Iterator[Any]:

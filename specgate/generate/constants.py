@@ -1,0 +1,90 @@
+"""Elements for the inputs that rules read the elements of: ones that fit the rest of a descriptor."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import TensorDesc
+from specgate.generate.edits import put
+from specgate.generate.mend import mended
+from specgate.generate.seeds import find_operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.forms import Resolved
+    from specgate.validate.failures import Failure
+
+__all__ = ["consistent_constants"]
+
+#: Elements to begin with: all the same, or counting up.
+_STARTS: Final = 4
+
+
+def consistent_constants(
+    descriptor: Descriptor, level: str, pick: Callable[[int, int], int]
+) -> Mapping[str, tuple[Any, ...]]:
+    """Return elements for the inputs that rules read the elements of: the descriptor's own, or ones that fit.
+
+    Where none are found that fit, they break only rules that are not structural; else they are small numbers.
+    """
+    own = descriptor.version or level
+    spec = find_operator(descriptor.dialect, descriptor.operator, own)
+    tensors = {n: t for n, t in descriptor.fields.items() if isinstance(t, TensorDesc) and n in spec.fields}
+    found = {n: t.value for n, t in tensors.items() if t.value is not None}
+    resolved = spec.resolve(own)
+    if resolved is None:
+        return found
+    read = _read(resolved)
+    inputs = {info.name for info in spec.inputs}
+    open_ones = {n: t for n, t in tensors.items() if n in read & inputs and t.value is None and t.concrete}
+    if not open_ones:
+        return found
+    solved = _solved(descriptor, open_ones, resolved, pick)
+    return {**found, **(solved or {name: (pick(0, 9),) * _count(tensor) for name, tensor in open_ones.items()})}
+
+
+def _solved(
+    descriptor: Descriptor,
+    open_ones: Mapping[str, TensorDesc],
+    resolved: Resolved,
+    pick: Callable[[int, int], int],
+) -> dict[str, tuple[Any, ...]] | None:
+    others = {name: value for name, value in descriptor.fields.items() if name not in open_ones}
+
+    def keep(made: Descriptor) -> bool:
+        """Only elements may change."""
+        if any(made.fields.get(name) != value for name, value in others.items()):
+            return False
+        kept = (made.fields.get(name) for name in open_ones)
+        return all(
+            isinstance(tensor, TensorDesc) and tensor.value is not None and tensor._replace(value=None) == bare
+            for tensor, bare in zip(kept, open_ones.values(), strict=True)
+        )
+
+    def structural(failure: Failure) -> bool:
+        return failure.structural
+
+    for only in (lambda _: True, structural):
+        for _ in range(_STARTS):
+            first, step = pick(0, 3), pick(0, 1)
+            values = {n: tuple(first + step * at for at in range(_count(t))) for n, t in open_ones.items()}
+            begun = put(descriptor, {n: t._replace(value=values[n]) for n, t in open_ones.items()})
+            done = mended(begun, [resolved], pick, keep, only)
+            if done is not None:
+                return {name: done.fields[name].value for name in open_ones}
+    return None
+
+
+def _read(resolved: Resolved) -> set[str]:
+    """Return the fields whose elements some rule or condition reads."""
+    rows = [case.resolved for case in resolved.cases] or [resolved]
+    rules = [rule for row in rows for form in row.rules for rule in (form.require, form.when) if rule is not None]
+    rules += [case.when for case in resolved.cases]
+    return {need.removesuffix(".value") for rule in rules for need in rule.needs if need.endswith(".value")}
+
+
+def _count(tensor: TensorDesc) -> int:
+    return prod(size for size in tensor.sizes or () if isinstance(size, int))

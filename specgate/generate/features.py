@@ -1,0 +1,91 @@
+"""What a descriptor shows of its operator's table: types, ranks, words, and which optional parts it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.spec.forms import Resolved
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["Feature", "features", "wanted"]
+
+#: An aspect (type, rank, word, given, count, layout, size), a field, and which one it is.
+Feature = tuple[str, str, Any]
+#: Smaller numbers are told apart.
+_FEW: Final = 4
+
+
+def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
+    """Return everything that a descriptor shows."""
+    found: set[Feature] = set()
+    for name in spec.fields:
+        value = descriptor.fields.get(name)
+        info = spec.fields[name]
+        few = info.words is not None or info.enum is not None
+        found.add(("given", name, value is not None))
+        if isinstance(value, TensorDesc):
+            found |= _of_tensor(name, value)
+        elif isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+            found.add(("count", name, min(len(value), 4)))
+            for item in value:
+                found |= _of_tensor(name, item) if isinstance(item, TensorDesc) else _of_value(name, item, few=few)
+        elif value is not None:
+            found |= _of_value(name, value, few=few)
+    return found
+
+
+def _of_value(name: str, value: Any, *, few: bool) -> set[Feature]:
+    """few: whether the field holds one of a few words, or of their numbers."""
+    if isinstance(value, Descriptor):
+        return {("operator", name, value.operator)}
+    if isinstance(value, str | bool) or few:
+        return {("word", name, value)}
+    number = value if isinstance(value, int | float) else 0
+    return {("number", name, "negative" if number < 0 else number if number < _FEW else "other")}
+
+
+def _of_tensor(name: str, tensor: TensorDesc) -> set[Feature]:
+    sizes = tensor.sizes or ()
+    found: set[Feature] = {("type", name, tensor.type), ("rank", name, len(sizes))}
+    found |= {("size", name, "one" if size == 1 else "none" if size == 0 else "more") for size in sizes}
+    if tensor.strides is not None:
+        found.add(("layout", name, "broadcast" if 0 in tensor.strides else "strides"))
+    for part in ("size_in_bytes", "alignment", "flags"):
+        if getattr(tensor, part):
+            found.add(("layout", name, part))
+    return found
+
+
+def wanted(sides: Sequence[Resolved]) -> set[Feature]:
+    """Return the types, ranks, words and choices of optional parts that the rows of all sides name."""
+    found: list[set[Feature]] = []
+    for side in sides:
+        mine: set[Feature] = set()
+        for row in [case.resolved for case in side.cases] or [side]:
+            mine |= _of_row(row)
+        found.append(mine)
+    return set.intersection(*found)
+
+
+def _of_row(row: Resolved) -> set[Feature]:
+    found: set[Feature] = set()
+    loose = row.spec.dialect.unstated_outputs
+    for name, info in row.fields.items():
+        cell = row.cells.get(name)
+        if cell is not None and cell.types is not None:
+            found |= {("type", name, kind) for kind in cell.types}
+        if cell is not None and cell.ranks is not None and cell.ranks.high is not None:
+            ranks = range(cell.ranks.low, cell.ranks.high + 1)
+            found |= {("rank", name, rank) for rank in ranks if rank in cell.ranks}
+        words = cell.values if cell is not None and cell.values is not None else info.words
+        found |= {("word", name, word) for word in words or ()}
+        if info.type == "bool":
+            found |= {("word", name, True), ("word", name, False)}
+        if info.optional or info.default is not None or (loose and info.kind == "output"):
+            found |= {("given", name, True), ("given", name, False)}
+    return found

@@ -1,0 +1,249 @@
+"""Small random changes to a descriptor: cheap where a search is dear. Whether the result is valid is not asked here."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
+from specgate.generate.edits import changed, deepened, put, reranked, resized, retyped
+from specgate.generate.picks import one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from specgate.spec.tables import OperatorSpec
+
+__all__ = ["MAX_RANK", "Mover"]
+
+MAX_RANK = 9
+_FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0)
+#: An array of tensors gets at most so many.
+_MAX_ARRAY = 3
+
+
+class Mover:
+    """Changes descriptors of one operator at random.
+
+    numbers: what its rules compare with, and neighbours. donors: descriptors to take a field from. types: for each
+    tensor field the types to choose from; all of the dialect's where it has none.
+    """
+
+    def __init__(
+        self,
+        spec: OperatorSpec,
+        pick: Callable[[int, int], int],
+        numbers: Sequence[int],
+        donors: Sequence[Descriptor],
+        types: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.donors = donors
+        self.pick = pick
+        self.numbers = numbers
+        self.every_type = list(spec.dialect.types)
+        self.types = types or {}
+        self._moves: list[Callable[[Descriptor], Descriptor]] = [
+            self._resize, self._resize, self._retype, self._retype, self._deepen, self._value, self._leave_out,
+            self._graft,
+        ]  # fmt: skip
+        if any("tensor.strides" in form.require.needs for form in spec.dialect.tensor_rules):
+            self._moves += [self._lay_out, self._lay_out]
+        if any(info.type == "tensor[]" for info in spec.fields.values()):
+            self._moves.append(self._count)
+
+    def moved(self, descriptor: Descriptor, steps: int) -> Descriptor:
+        """Return the descriptor after so many changes, some of which may change nothing."""
+        for _ in range(steps):
+            descriptor = self._any(self._moves)(descriptor)
+        return descriptor
+
+    def _any(self, items: Sequence[Any]) -> Any:
+        return one_of(self.pick, items)
+
+    def near(self, number: Any) -> int:
+        """Return a number beside another one, or one that the rules mention."""
+        base = number if isinstance(number, int) else 1
+        return int(self._any([base + 1, max(base - 1, 0), base * 2, self._any(self.numbers), self._any(self.numbers)]))
+
+    def _resize(self, descriptor: Descriptor) -> Descriptor:
+        """One dimension, in one tensor or in all that have the same size there."""
+        tensors = {place: t for place, t in descriptor.tensors() if t.sizes}
+        if not tensors:
+            return descriptor
+        first = tensors[self._any(list(tensors))]
+        sizes = first.sizes or ()
+        axis = self.pick(0, len(sizes) - 1)
+        new = self._any([1, 2, 3, 4, self.near(sizes[axis])])
+        group = self._any(["one", "same", "all"])
+        made = {}
+        for place, tensor in tensors.items():
+            own = tensor.sizes or ()
+            same = axis < len(own) and (own[axis] == sizes[axis] or group == "all")
+            if tensor is first or (group != "one" and same):
+                made[place] = resized(tensor, axis, new)
+        return put(descriptor, made)
+
+    def _retype(self, descriptor: Descriptor) -> Descriptor:
+        """Another type: in one tensor, or in all that have the same one."""
+        tensors = dict(descriptor.tensors())
+        if not tensors:
+            return descriptor
+        place = self._any(list(tensors))
+        new = self._any(self.types.get(place.partition("[")[0], self.every_type))
+        alone = self.pick(0, 2) == 2
+        own = tensors[place].type
+        return retyped(descriptor, [p for p, t in tensors.items() if p == place or (not alone and t.type == own)], new)
+
+    def _deepen(self, descriptor: Descriptor) -> Descriptor:
+        """One dimension more or fewer: in front of all tensors or of one, or anywhere in all tensors and arrays."""
+        tensors = {place: t for place, t in descriptor.tensors() if t.sizes is not None}
+        if not tensors:
+            return descriptor
+        how, add = self.pick(0, 7), self.pick(0, 1)
+        chosen = [self._any(list(tensors))] if how == 7 else list(tensors)
+        ranks = [len(tensors[place].sizes or ()) for place in chosen]
+        if max(ranks) >= MAX_RANK if add else min(ranks) == 0:
+            return descriptor
+        if how > 3 and how < 7:
+            return deepened(descriptor, self.spec, self.pick(1, max(*ranks, 1)), drop=not add)
+        return reranked(descriptor, chosen, 1 if add else -1)
+
+    def _value(self, descriptor: Descriptor) -> Descriptor:
+        """One attribute, one number in an array of them, or one element of a constant."""
+        names = [info.name for info in self.spec.attributes if info.name in descriptor.fields]
+        names += [place for place, tensor in descriptor.tensors() if tensor.value]
+        if not names:
+            return descriptor
+        return self.revalued(descriptor, self._any(names))
+
+    def revalued(self, descriptor: Descriptor, place: str) -> Descriptor:
+        """Return the descriptor with another value for an attribute, or for one element of a constant."""
+        tensor = dict(descriptor.tensors()).get(place)
+        if tensor is not None and tensor.value:
+            at = self.pick(0, len(tensor.value) - 1)
+            value = (*tensor.value[:at], self._other(place, tensor.value[at]), *tensor.value[at + 1 :])
+            return put(descriptor, {place: tensor._replace(value=value)})
+        return changed(descriptor, self.spec, {place: self._other(place, descriptor.fields[place])})
+
+    def _other(self, name: str, value: Any) -> Any:
+        info = self.spec.fields.get(name)
+        words = info.words if info is not None else None
+        if isinstance(value, bool):
+            return not value
+        if isinstance(value, str) and words:
+            return self._any(words)
+        if isinstance(value, int):
+            return self._any([0, 1, 2, 3, self.near(value), *([-1, -2] if value < 0 or self._signed(name) else [])])
+        if isinstance(value, Size2D):
+            return value._replace(**{self._any(["Width", "Height"]): self._any([0, 1, 2, 3, self.near(value.Width)])})
+        if isinstance(value, ScaleBias):
+            return value._replace(**{self._any(["Scale", "Bias"]): self._any(_FLOATS)})
+        if isinstance(value, float):
+            return self._any((*_FLOATS, value))
+        if isinstance(value, TensorDesc):
+            return value._replace(sizes=self._any([(), (1,), (2,)]), value=None)
+        if isinstance(value, Descriptor):
+            inner = value.fields
+            part = self._any(list(inner)) if inner else None
+            return value if part is None else changed(value, self.spec, {part: self._other(part, inner[part])})
+        if isinstance(value, list | tuple) and value:
+            return self._other_items(name, value)
+        return value
+
+    def _signed(self, name: str) -> bool:
+        info = self.spec.fields.get(name)
+        return info is not None and info.type.removesuffix("[]") in {"int", "int64", "scalar"}
+
+    def _other_items(self, name: str, value: list[Any] | tuple[Any, ...]) -> Any:
+        items = list(value)
+        index = self.pick(0, len(items) - 1)
+        how = self.pick(0, 5)
+        if how == 4:
+            items.pop(index)
+        elif how == 5:
+            items.append(items[index])
+        else:
+            items[index] = self._other(name, items[index])
+        return type(value)(items)
+
+    def _leave_out(self, descriptor: Descriptor) -> Descriptor:
+        """An optional field."""
+        loose = self.spec.dialect.unstated_outputs
+        infos = (self.spec.fields[n] for n in descriptor.fields if n in self.spec.fields)
+        names = [i.name for i in infos if i.optional or i.default is not None or (loose and i.kind == "output")]
+        return changed(descriptor, self.spec, {self._any(names): None}) if names else descriptor
+
+    def _graft(self, descriptor: Descriptor) -> Descriptor:
+        """A field as another descriptor has it, or none if that has none."""
+        if not self.donors:
+            return descriptor
+        donor = self._any(self.donors)
+        names = [name for name in self.spec.fields if donor.fields.get(name) is not None]
+        left = [name for name in descriptor.fields if name not in donor.fields]
+        name = self._any([*names, *left]) if names or left else None
+        return descriptor if name is None else changed(descriptor, self.spec, {name: donor.fields.get(name)})
+
+    def _count(self, descriptor: Descriptor) -> Descriptor:
+        """One tensor more or fewer in an array of them."""
+        names = [n for n in descriptor.fields if self.spec.fields[n].type == "tensor[]"]
+        if not names:
+            return descriptor
+        name = self._any(names)
+        items = list(descriptor.fields[name])
+        if items and (self.pick(0, 1) or len(items) >= _MAX_ARRAY):
+            items.pop(self.pick(0, len(items) - 1))
+        elif items:
+            items.append(self._any(items))
+        return changed(descriptor, self.spec, {name: type(descriptor.fields[name])(items)})
+
+    def _lay_out(self, descriptor: Descriptor) -> Descriptor:
+        """One tensor's strides, total size, alignment or flags."""
+        tensors = {place: t for place, t in descriptor.tensors() if t.concrete}
+        if not tensors:
+            return descriptor
+        place = self._any(list(tensors))
+        return put(descriptor, {place: self.laid_out(tensors[place])})
+
+    def laid_out(self, tensor: TensorDesc) -> TensorDesc:
+        """Return a tensor with one part of its memory layout changed."""
+        how = self.pick(0, 7)
+        if how == 0:
+            return tensor._replace(strides=None, size_in_bytes=None)
+        if how <= 3:
+            return tensor._replace(strides=self._strides(tensor), size_in_bytes=None)
+        if how <= 5:
+            return tensor._replace(size_in_bytes=self._total(tensor))
+        if how == 6:
+            return tensor._replace(alignment=self._any([None, 0, 1, 4, 8, 16, 32, 256, 3, 2**31]))
+        return tensor._replace(flags=self._any([None, 0, 1, 1, 2]))
+
+    def _strides(self, tensor: TensorDesc) -> tuple[int, ...]:
+        """Packed in some order of dimensions, with gaps or steps of zero, or with one number changed."""
+        sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        if sizes and tensor.strides and len(tensor.strides) == len(sizes) and self.pick(0, 1):
+            axis = self.pick(0, len(sizes) - 1)
+            return (*tensor.strides[:axis], self.near(tensor.strides[axis]), *tensor.strides[axis + 1 :])
+        order = list(range(len(sizes)))
+        if self.pick(0, 1):
+            for here in range(len(sizes) - 1, 0, -1):
+                there = self.pick(0, here)
+                order[here], order[there] = order[there], order[here]
+        strides, step = [0] * len(sizes), 1
+        zeros = self.pick(0, 2) == 2
+        for axis in reversed(order):
+            strides[axis] = self._any([step, step, step, 0]) if zeros else step
+            step *= max(sizes[axis], 1) + self._any([0, 0, 0, 1, 2])
+        return tuple(strides)
+
+    def _total(self, tensor: TensorDesc) -> int | None:
+        """About as many bytes as the elements need."""
+        bits = self.spec.dialect.bits.get(str(tensor.type)) or 32
+        sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        last = prod(sizes)
+        if tensor.strides and len(tensor.strides) == len(sizes):
+            last = 1 + sum((size - 1) * stride for size, stride in zip(sizes, tensor.strides, strict=True))
+        need = (last * bits + 7) // 8
+        whole = (need + 3) // 4 * 4
+        near = self._any([whole, need, whole + 64, max(need - 1, 0), max(whole - 1, 0), 0, None])
+        return None if near is None else max(near, 0)

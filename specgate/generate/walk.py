@@ -1,0 +1,270 @@
+"""Valid descriptors: a table's examples, changed one thing at a time, as long as the check accepts the result.
+
+A collection is made first, once for a table and a level: for every type, rank, word and optional part of the support
+rows one descriptor that has it, as far as one is found. Each draw starts from one of these and goes a few steps on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from specgate.descriptors.core import Descriptor
+from specgate.errors import InputError
+from specgate.generate.domains import holds_elements
+from specgate.generate.edits import alike, changed, deepened, reranked, retyped
+from specgate.generate.features import features, wanted
+from specgate.generate.invent import values_for
+from specgate.generate.mend import mended, row_of
+from specgate.generate.moves import Mover
+from specgate.generate.picks import one_of
+from specgate.generate.seeds import concrete, counterexamples_at, examples_at, rule_numbers
+from specgate.validate.check import accepts
+from specgate.validate.explain import explain_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from specgate.generate.features import Feature
+    from specgate.spec.forms import Resolved, Side
+    from specgate.spec.tables import OperatorSpec
+    from specgate.verdict import Basis
+
+__all__ = ["MAX_ELEMENTS", "Walk", "valid_descriptors"]
+
+#: Elements of a tensor at most.
+MAX_ELEMENTS: Final = {"input": 256, "output": 4096}
+#: Steps of one draw at most.
+_STEPS: Final = 5
+#: Random changes while the collection is made, and how many descriptors it holds at most.
+_EXPLORED: Final = 400
+_MOST: Final = 150
+#: From how many descriptors a missing feature is tried, and by how many ways from each.
+_BASES: Final = 3
+_WAYS: Final = 6
+#: After so many types (ranks, words) of a field that were not reached its others are given up.
+_GIVEN_UP: Final = 4
+#: Changes that are tried to make a large example small.
+_SHRUNK: Final = 600
+#: How often something is mended at most: that takes long.
+_MENDS: Final = 60
+
+
+class Walk:
+    """Draws descriptors that an operator accepts at one level, on one side or on both."""
+
+    def __init__(self, spec: OperatorSpec, level: str, basis: Basis) -> None:
+        names: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+        self.spec = spec
+        self.level = level
+        self.basis: Basis = basis
+        self.sides: list[Resolved] = []
+        for name in names:
+            side = spec.resolve(level, name)
+            if side is not None and all(side.key != other.key for other in self.sides):
+                self.sides.append(side)
+        self.numbers = rule_numbers(self.sides[-1])
+        self.types = _types(self.sides)
+        self.found: list[Descriptor] = []
+        self._covered: set[Feature] = set()
+        self._refusals: Counter[str] = Counter()
+        self._mends = _MENDS
+        self._explore(Random(spec.name).randint)  # noqa: S311  # repeatable on purpose
+
+    def takes(self, descriptor: Descriptor) -> bool:
+        """Return whether a descriptor is small and accepted, and its constants hold what their types can."""
+        small = self.small(descriptor) and accepts(descriptor, self.level, self.basis) is True
+        return small and all(holds_elements(self.spec.dialect, tensor) for _, tensor in descriptor.tensors())
+
+    def small(self, descriptor: Descriptor) -> bool:
+        """Return whether every tensor has known sizes, and no more elements than a draw may have."""
+        for place, tensor in descriptor.tensors():
+            if not tensor.concrete:
+                return False
+            info = self.spec.fields.get(place.partition("[")[0])
+            kind = "output" if info is not None and info.kind == "output" else "input"
+            if prod(tensor.sizes) > MAX_ELEMENTS[kind]:  # type: ignore[arg-type]
+                return False
+        return True
+
+    def draw(self, pick: Callable[[int, int], int]) -> Descriptor:
+        """Return one valid descriptor; the simplest choices give the table's first example."""
+        made = one_of(pick, self.found)
+        mover = self._mover(pick)
+        for _ in range(pick(0, _STEPS)):
+            moved = mover.moved(made, 1)
+            if moved is not made and self.takes(moved):
+                made = moved
+        return made
+
+    def require(self) -> None:
+        """Raise InputError that names the operator and its most refusing rules if nothing valid was found."""
+        if self.found:
+            return
+        blamed = ", ".join(f"{name} ({count} times)" for name, count in self._refusals.most_common(3))
+        raise InputError(
+            f"no valid descriptor of {self.spec.dialect.name} {self.spec.name} at {self.level} was found from the "
+            f"table's examples; what refused most: {blamed or 'no rule: a support row leaves nothing to choose'}"
+        )
+
+    def _mover(self, pick: Callable[[int, int], int]) -> Mover:
+        return Mover(self.spec, pick, self.numbers, self.found, self.types)
+
+    def _explore(self, pick: Callable[[int, int], int]) -> None:
+        for seed in self._seeds():
+            small = self._shrunk(seed, pick)
+            made = small if self.takes(small) else mended(small, self.sides, pick, lambda _: True)
+            if made is not None and self.takes(made):
+                self._add(made)
+            else:
+                self._refusals.update(f.rule for side in self.sides for f in explain_at(seed, side))
+        if not self.found:
+            return
+        self._wander(pick, _EXPLORED // 2)
+        failed: Counter[Any] = Counter()
+        for feature in sorted(wanted(self.sides) - self._covered, key=lambda f: (f[0] != "given", repr(f))):
+            kind = feature[:2]
+            if feature not in self._covered and not failed["given", kind[1]] and failed[kind] < _GIVEN_UP:
+                failed[kind] += not self._reach(feature, pick)
+        self._wander(pick, _EXPLORED // 2)
+
+    def _seeds(self) -> Iterator[Descriptor]:
+        yield from map(concrete, examples_at(self.spec, self.level))
+        if not self.found:
+            yield from map(concrete, counterexamples_at(self.spec, self.level))
+        if not self.found:
+            yield self._blank()
+
+    def _blank(self) -> Descriptor:
+        """Return a descriptor that gives every field that must be given, for a table without examples."""
+        made = Descriptor(self.spec.dialect.name, self.spec.name, {}, layout=self.level if self.spec.varies else None)
+        for name, info in self.sides[0].fields.items():
+            if not info.optional and info.default is None:
+                value = next(values_for(info, made, [row_of(made, side) for side in self.sides]), None)
+                made = changed(made, self.spec, {name: value})
+        return made
+
+    def _shrunk(
+        self,
+        seed: Descriptor,
+        pick: Callable[[int, int], int],
+        keep: Callable[[Descriptor], bool] = lambda _: True,
+    ) -> Descriptor:
+        """Return a descriptor that is small, made from an accepted one; the last one found if it does not get there."""
+        mover = self._mover(pick)
+        for _ in range(_SHRUNK):
+            if self.small(seed):
+                break
+            made = mover.moved(seed, 1 + pick(0, 1))
+            if _elements(made) < _elements(seed) and keep(made) and accepts(made, self.level, self.basis):
+                seed = made
+        return seed
+
+    def _add(self, made: Descriptor) -> None:
+        """Keep a descriptor that has something new."""
+        new = features(made, self.spec)
+        if not new <= self._covered and len(self.found) < _MOST:
+            self._covered |= new
+            self.found.append(made)
+
+    def _wander(self, pick: Callable[[int, int], int], steps: int) -> None:
+        mover = self._mover(pick)
+        for _ in range(steps):
+            made = mover.moved(one_of(pick, self.found), 1 + pick(0, 1))
+            if self.takes(made):
+                self._add(made)
+
+    def _reach(self, feature: Feature, pick: Callable[[int, int], int]) -> bool:
+        """Look for a descriptor with a feature: make the change, mend what fails; return whether one is found."""
+
+        def has(descriptor: Descriptor) -> bool:
+            return feature in features(descriptor, self.spec)
+
+        step = max(1, len(self.found) // _BASES)
+        for base in self.found[::step][: _BASES + 1]:
+            for number, made in enumerate(self._with(base, feature)):
+                if number >= _WAYS:
+                    break
+                if has(made) and self._near(made, has, pick):
+                    return True
+        return False
+
+    def _near(self, made: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]) -> bool:
+        """Keep what is accepted and has at most the type of one tensor changed, or else what mending makes of it."""
+        tensors = [place for place, _ in made.tensors()]
+        retypes = (retyped(made, [p], kind) for p in tensors for kind in self.types.get(p.partition("[")[0], ()))
+        taken = (o for o in chain([made], retypes) if keep(o) and accepts(o, self.level, self.basis))
+        done = next((small for small in (self._shrunk(o, pick, keep) for o in taken) if self.small(small)), None)
+        if done is None and self._mends:
+            self._mends -= 1
+            done = mended(made, self.sides, pick, keep)
+        if done is None or not self.takes(done):
+            return False
+        self._add(done)
+        return True
+
+    def _with(self, base: Descriptor, feature: Feature) -> Iterator[Descriptor]:
+        """Yield ways to give a feature to a descriptor."""
+        aspect, name, value = feature
+        info = self.spec.fields[name]
+        rows = [row_of(base, side) for side in self.sides]
+        if aspect == "given":
+            options = values_for(info, base, rows) if value else iter((None,))
+            yield from (changed(base, self.spec, {name: option}) for option in options)
+            return
+        if base.fields.get(name) is None:
+            first = next(values_for(info, base, rows), None)
+            if first is None:
+                return
+            base = changed(base, self.spec, {name: first})
+        if aspect == "word":
+            yield changed(base, self.spec, {name: [value] if info.type.endswith("[]") else value})
+        place = name if info.tensor else f"{name}[0]"
+        tensors = dict(base.tensors())
+        if place not in tensors:
+            return
+        if aspect == "type":
+            yield from (retyped(base, group, value) for group in alike(base, place, "type"))
+        elif aspect == "rank":
+            steps = value - len(tensors[place].sizes or ())
+            yield from (reranked(base, group, steps) for group in alike(base, place, "rank"))
+            for back in (1, 2, 3) if steps else ():
+                made = base
+                for _ in range(abs(steps)):
+                    made = deepened(made, self.spec, back, drop=steps < 0)
+                yield made
+
+
+def _elements(descriptor: Descriptor) -> int:
+    return sum(prod(s for s in tensor.sizes or () if isinstance(s, int)) for _, tensor in descriptor.tensors())
+
+
+def _types(sides: Sequence[Resolved]) -> dict[str, list[str]]:
+    """Return for each tensor field the types that some row takes."""
+    found: dict[str, dict[str, None]] = {}
+    for side in sides:
+        for row in [case.resolved for case in side.cases] or [side]:
+            for name, cell in row.cells.items():
+                if cell.types is not None:
+                    found.setdefault(name, {}).update(dict.fromkeys(cell.types))
+    return {name: list(types) for name, types in found.items()}
+
+
+_known: WeakKeyDictionary[OperatorSpec, dict[Any, Walk]] = WeakKeyDictionary()
+
+
+def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented", *, proven: bool = True) -> Walk:
+    """Return what draws valid descriptors of `spec` at `level`, made once.
+
+    proven: raise InputError where it finds nothing (see `Walk.require`).
+    """
+    kept = _known.setdefault(spec, {})
+    if (level, basis) not in kept:
+        kept[level, basis] = Walk(spec, level, basis)
+    if proven:
+        kept[level, basis].require()
+    return kept[level, basis]

@@ -1,0 +1,84 @@
+"""What fails is mended, and the change that it is mended for stays."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from specgate.descriptors.core import Descriptor, TensorDesc, tensor
+from specgate.generate.constants import consistent_constants
+from specgate.generate.mend import mended
+from specgate.generate.seeds import concrete, examples_at
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+
+PICK = Random(0).randint
+
+
+def example(name: str, operator: str, level: str) -> Descriptor:
+    return concrete(next(examples_at(dialect(name).operator(operator), level)))
+
+
+def test_a_valid_one_stays_as_it_is() -> None:
+    made = example("directml", "ONE_HOT", "6.4")
+    side = dialect("directml").operator("ONE_HOT").resolve("6.4")
+    assert side is not None
+    assert mended(made, [side], PICK, lambda _: True) == made
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("IndicesTensor", {"type": "FLOAT32"}),
+        ("ValuesTensor", {"type": "INT8"}),
+        ("OutputTensor", {"sizes": (7, 7, 7)}),
+        ("IndicesTensor", {"sizes": (1,) * 9}),
+    ],
+)
+def test_one_hot_is_mended(field: str, change: dict[str, object]) -> None:
+    base = example("directml", "ONE_HOT", "6.4")
+    side = dialect("directml").operator("ONE_HOT").resolve("6.4")
+    assert side is not None
+    broken = Descriptor("directml", "ONE_HOT", {**base.fields, field: base.fields[field]._replace(**change)})
+    assert not accepts(broken, "6.4")
+    made = mended(broken, [side], PICK, lambda _: True)
+    assert made is not None
+    assert accepts(made, "6.4", "documented")
+
+
+def test_what_is_to_stay_stays_or_nothing_is_found() -> None:
+    base = example("directml", "ELEMENT_WISE_ADD1", "6.4")
+    side = dialect("directml").operator("ELEMENT_WISE_ADD1").resolve("6.4")
+    assert side is not None
+    broken = Descriptor(
+        "directml", "ELEMENT_WISE_ADD1", {**base.fields, "ATensor": base.fields["ATensor"]._replace(type="FLOAT16")}
+    )
+    made = mended(broken, [side], PICK, lambda d: d.fields["ATensor"].type == "FLOAT16")
+    assert made is not None
+    assert {t.type for _, t in made.tensors()} == {"FLOAT16"}
+    assert mended(broken, [side], PICK, lambda d: d == broken) is None
+
+
+def test_constants_fit_the_rest_and_the_rest_stays() -> None:
+    reshape = Descriptor(
+        "onnx",
+        "Reshape",
+        {"data": tensor("FLOAT", (2, 6)), "shape": tensor("INT64", (2,)), "reshaped": tensor("FLOAT", (4, 3))},
+    )
+    found = consistent_constants(reshape, "21", Random(3).randint)
+    assert list(found) == ["shape"]
+    given = {**reshape.fields, "shape": reshape.fields["shape"]._replace(value=found["shape"])}
+    assert accepts(Descriptor("onnx", "Reshape", given), "21", "documented")
+
+
+def test_constants_that_are_given_are_kept() -> None:
+    reshape = {
+        "data": tensor("FLOAT", (4,)),
+        "shape": tensor("INT64", (1,), value=(4,)),
+        "reshaped": tensor("FLOAT", (4,)),
+    }
+    assert consistent_constants(Descriptor("onnx", "Reshape", reshape), "21", PICK) == {"shape": (4,)}
+    bare = {name: value for name, value in reshape.items() if name == "data"}
+    assert consistent_constants(Descriptor("onnx", "Relu", {"X": bare["data"]}), "21", PICK) == {}
+    assert isinstance(bare["data"], TensorDesc)

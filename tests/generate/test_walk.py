@@ -1,0 +1,106 @@
+"""What a walk over a table finds, and what it says where it finds nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+from specgate.errors import InputError
+from specgate.generate.features import features, wanted
+from specgate.generate.near import broken_descriptors
+from specgate.generate.walk import MAX_ELEMENTS, Walk, valid_descriptors
+from specgate.spec.tables import dialect
+from specgate.testing import operators
+from specgate.validate.check import accepts, check_at
+
+
+@pytest.mark.parametrize(
+    ("name", "operator", "level"),
+    [("directml", "ONE_HOT", "4.1"), ("directml", "MULTIHEAD_ATTENTION", "6.4"), ("onnx", "Slice", "13"),
+     ("openvino", "OneHot", "opset1")],
+)  # fmt: skip
+@pytest.mark.parametrize("basis", ["documented", "observed", "both"])
+def test_all_that_is_drawn_is_accepted_and_small(name, operator, level, basis) -> None:
+    source = valid_descriptors(dialect(name).operator(operator), level, basis)
+    pick = Random(5).randint
+    for _ in range(100):
+        made = source.draw(pick)
+        assert accepts(made, level, basis) is True
+        assert all(t.concrete for _, t in made.tensors())
+        assert source.small(made)
+
+
+def test_the_simplest_choices_give_the_first_example() -> None:
+    spec = dialect("directml").operator("ONE_HOT")
+    drawn = valid_descriptors(spec, "6.4").draw(lambda low, _: low)
+    assert drawn == valid_descriptors(spec, "6.4").found[0]
+
+
+def test_the_same_choices_give_the_same_descriptors() -> None:
+    spec = dialect("directml").operator("CONVOLUTION")
+    one, other = Walk(spec, "6.4", "documented"), Walk(spec, "6.4", "documented")
+    assert one.found == other.found
+    pick, again = Random(9).randint, Random(9).randint
+    assert [one.draw(pick) for _ in range(30)] == [other.draw(again) for _ in range(30)]
+
+
+def test_draws_differ() -> None:
+    pick = Random(2).randint
+    source = valid_descriptors(dialect("directml").operator("GEMM"), "6.4")
+    assert len({repr(source.draw(pick).fields) for _ in range(200)}) >= 80
+
+
+@pytest.mark.parametrize("operator", ["ONE_HOT", "CONVOLUTION", "GEMM", "SLICE1", "PADDING", "MAX_POOLING2"])
+def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -> None:
+    source = valid_descriptors(dialect("directml").operator(operator), "6.4")
+    shown = set().union(*(features(made, source.spec) for made in source.found))
+    assert wanted(source.sides) - shown == set()
+
+
+def test_a_table_without_examples_is_walked_too() -> None:
+    bare = [(n, o) for n, o in operators(("onnx",)) if not dialect(n).operator(o).raw.get("examples")]
+    assert bare
+    for name, operator in bare:
+        spec = dialect(name).operator(operator)
+        assert valid_descriptors(spec, list(spec.levels)[-1]).found, operator
+
+
+def test_where_nothing_is_found_the_message_names_what_refuses_most(monkeypatch) -> None:
+    monkeypatch.setattr("specgate.generate.walk.accepts", lambda *_: False)
+    walk = Walk(dialect("directml").operator("ONE_HOT"), "2.0", "documented")
+    with pytest.raises(InputError, match=r"no valid descriptor of directml ONE_HOT at 2\.0 .*what refused most"):
+        walk.require()
+
+
+def test_what_is_broken_has_the_finding_that_is_named_and_few_others() -> None:
+    spec = dialect("directml").operator("CONVOLUTION")
+    source = broken_descriptors(spec, "6.4")
+    pick = Random(4).randint
+    for breaks in source.ids:
+        for _ in range(5):
+            made = source.draw(breaks, pick)
+            assert made is not None
+            found = {finding.id for finding in check_at(made.descriptor, "6.4", "documented").findings}
+            assert made.breaks == breaks
+            assert breaks in found
+            assert found == made.findings
+            assert made.how
+
+
+def test_inputs_are_small_by_a_limit_that_the_documentation_names() -> None:
+    assert MAX_ELEMENTS == {"input": 256, "output": 4096}
+
+
+def test_campaigns_need_no_hypothesis() -> None:
+    code = (
+        "import sys; sys.modules['hypothesis'] = None\n"
+        "import specgate.cli.conform, specgate.conform.campaign, specgate.conform.values, specgate.dialects.directml.oracle.record\n"
+        "from specgate.conform.draw import draw_cases\n"
+        "from specgate.spec.tables import dialect\n"
+        "print(len(list(draw_cases(dialect('directml').operator('ONE_HOT'), '6.4', 20, '0'))))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "20", done.stderr
