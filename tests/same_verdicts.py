@@ -1,0 +1,112 @@
+"""Whether a change of tables or engines changed a verdict: `python -m tests.same_verdicts record DIR`, then `compare DIR`.
+
+Record before the change, compare after it. Recorded are descriptors of every operator, its examples and counterexamples
+and random changes of them, with the answer at every level, on every basis and as each implementation has it. What is
+recorded stays valid while tables or engines are rewritten; new examples change only what a new recording holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from specgate.conform.pool import shown_descriptors
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.dialects import dialect_names
+from specgate.errors import Error
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+from specgate.verdict import Basis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from specgate.spec.tables import OperatorSpec
+
+#: Descriptors of an operator, of them those drawn for one level.
+COUNT: Final = 200
+AT_ONE_LEVEL: Final = 80
+_ANSWERS: Final = {True: "y", False: "n", None: "?"}
+
+
+def drawn(spec: OperatorSpec, count: int) -> Iterator[dict[str, Any]]:
+    """Yield up to `count` different descriptors of an operator as dicts, drawn for several of its levels."""
+    rows = [level for level in spec.levels if level in spec.rows]
+    levels = list(dict.fromkeys([list(spec.levels)[-1], rows[0], *rows]))
+    made = chain.from_iterable(shown_descriptors(spec, level, AT_ONE_LEVEL, "same") for level in levels)
+    more = chain.from_iterable(shown_descriptors(spec, levels[0], count, str(seed)) for seed in range(10))
+    seen = set()
+    for descriptor in chain(made, more):
+        text = json.dumps(write_dict(descriptor), default=str)
+        if text not in seen:
+            seen.add(text)
+            yield json.loads(text)
+
+
+def answers(spec: OperatorSpec, data: dict[str, Any]) -> str | None:
+    """Return what is answered at every level, a letter each, for each basis and implementation; None: not readable."""
+    try:
+        descriptor = read_dict(dict(data), spec.dialect.name)
+    except Error:
+        return None
+    sides: list[tuple[Basis, str | None]] = [(basis, None) for basis in get_args(Basis)]
+    sides += [("observed", by) for by in sorted({overlay.by for overlay in spec.overlays if overlay.by})]
+    return " ".join(
+        f"{basis if by is None else by}="
+        + "".join(_ANSWERS[accepts(descriptor, level, basis, by)] for level in spec.dialect.levels)
+        for basis, by in sides
+    )
+
+
+def record(folder: Path, count: int, only: Iterable[str] = ()) -> int:
+    """Write a file for each dialect; return how many descriptors were recorded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    recorded = 0
+    for name in dialect_names():
+        table = dialect(name)
+        with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for operator in table.operators:
+                if only and operator not in only:
+                    continue
+                spec = table.operator(operator)
+                for data in islice(drawn(spec, count), count):
+                    said = answers(spec, data)
+                    if said is not None:
+                        recorded += 1
+                        file.write(json.dumps([operator, data, said]) + "\n")
+    return recorded
+
+
+def compare(folder: Path) -> Iterator[str]:
+    """Yield a line for each recorded descriptor whose answers are others now."""
+    for path in sorted(folder.glob("*.jsonl")):
+        table = dialect(path.stem)
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                operator, data, before = json.loads(line)
+                now = answers(table.operator(operator), data)
+                if now != before:
+                    yield f"{path.stem}/{operator}: {before} was, {now} is: {json.dumps(data)}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.same_verdicts", description="Compare verdicts.")
+    parser.add_argument("what", choices=["record", "compare"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--count", type=int, default=COUNT, help=f"descriptors of each operator (default: {COUNT})")
+    parser.add_argument("--operator", action="append", default=[], help="record one of these only")
+    given = parser.parse_args()
+    if given.what == "record":
+        print(f"{record(given.folder, given.count, given.operator)} descriptors recorded")
+        return 0
+    differences = list(compare(given.folder))
+    print(*differences, f"{len(differences)} differences", sep="\n")
+    return int(bool(differences))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

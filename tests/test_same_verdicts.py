@@ -1,0 +1,50 @@
+"""The tool that compares verdicts before and after a change finds one that changed, and nothing where none did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.spec.tables import Dialect, dialect, in_use
+from tests.same_verdicts import answers, compare, drawn, record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    assert record(folder, 60, ["ONE_HOT", "OneHot"]) == 180
+    return folder
+
+
+def test_nothing_differs_where_nothing_changed(recorded: Path) -> None:
+    assert list(compare(recorded)) == []
+
+
+def test_a_changed_row_is_found(recorded: Path) -> None:
+    whole = dialect("directml")
+    raw = whole.operator("ONE_HOT").raw
+    rows = {level: {**row, "IndicesTensor": {"types": ["UINT8"]}} for level, row in raw["support"].items()}
+    operators = {**whole.raw["operators"], "ONE_HOT": {**raw, "support": rows}}
+    with in_use(Dialect("directml", {**whole.raw, "operators": operators})):
+        lines = list(compare(recorded))
+    assert len(lines) > 5
+    assert all(line.startswith("directml/ONE_HOT: ") for line in lines)
+
+
+def test_descriptors_differ_and_answers_cover_every_basis() -> None:
+    spec = dialect("onnx").operator("OneHot")
+    made = list(drawn(spec, 60))
+    assert len(made) > 60
+    assert len({str(data) for data in made}) == len(made)
+    said = [text for text in (answers(spec, data) for data in made) if text]
+    assert {"both", "documented", "observed", "inference"} <= {part.partition("=")[0] for part in said[0].split()}
+    assert any("y" in text for text in said)
+    assert any("n" in text for text in said)
+
+
+def test_what_cannot_be_read_has_no_answers() -> None:
+    assert answers(dialect("onnx").operator("OneHot"), {"op_type": 3}) is None
