@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.spec.tables import OperatorSpec
@@ -72,11 +72,19 @@ def reranked(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descr
     return put(descriptor, made)
 
 
-def deepened(descriptor: Descriptor, spec: OperatorSpec, back: int, *, drop: bool = False) -> Descriptor:
+def deepened(
+    descriptor: Descriptor,
+    spec: OperatorSpec,
+    back: int,
+    *,
+    drop: bool = False,
+    places: Collection[str] | None = None,
+) -> Descriptor:
     """Return the descriptor with a dimension doubled (or dropped) in all tensors, and its numbers in all arrays.
 
-    back: which one, counted from the last, which is 1. An array of an even length that is longer than any rank has the
-    numbers of each dimension twice: those of all ends behind those of all beginnings.
+    back: which one, counted from the last, which is 1. places: the tensors, where not all are meant. An array of an
+    even length that is longer than any rank has the numbers of each dimension twice: those of all ends behind those of
+    all beginnings.
     """
     ranks = [len(tensor.sizes or ()) for _, tensor in descriptor.tensors()]
     most = max(ranks, default=0)
@@ -93,7 +101,8 @@ def deepened(descriptor: Descriptor, spec: OperatorSpec, back: int, *, drop: boo
             halves = (value[: len(value) // 2], value[len(value) // 2 :]) if len(value) > most else (value,)
             made[name] = type(value)([item for half in halves for item in changed_items(tuple(half))])
     made |= {i.name: len(made[i.counts[0]]) for i in spec.attributes if i.counts and i.counts[0] in made}
-    tensors = {p: t for p, t in descriptor.tensors() if t.sizes is not None and len(t.sizes) >= back}
+    chosen = [(p, t) for p, t in descriptor.tensors() if places is None or p in places]
+    tensors = {p: t for p, t in chosen if t.sizes is not None and len(t.sizes) >= back}
     sized = {p: packed(t._replace(strides=None), changed_items(t.sizes or ())) for p, t in tensors.items()}
     return put(replace(descriptor, fields={**descriptor.fields, **made}, plain=False), sized)
 

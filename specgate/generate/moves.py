@@ -14,12 +14,22 @@ if TYPE_CHECKING:
 
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["MAX_RANK", "Mover"]
+__all__ = ["MAX_RANK", "Mover", "type_names"]
 
 MAX_RANK = 9
 _FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0)
 #: An array of tensors gets at most so many.
 _MAX_ARRAY = 3
+
+
+def type_names(spec: OperatorSpec) -> list[tuple[str, Any, str]]:
+    """Return each attribute that names a type, with each of its values and the type that the value means."""
+    found = []
+    for info in spec.attributes:
+        values = spec.dialect.numbers(info.enum) if info.enum is not None else {word: word for word in info.words or ()}
+        if not info.type.endswith("[]"):
+            found += [(info.name, value, word) for word, value in values.items() if word in spec.dialect.types]
+    return found
 
 
 class Mover:
@@ -43,8 +53,9 @@ class Mover:
         self.numbers = numbers
         self.every_type = list(spec.dialect.types)
         self.types = types or {}
+        self._names = type_names(spec)
         self._moves: list[Callable[[Descriptor], Descriptor]] = [
-            self._resize, self._resize, self._retype, self._retype, self._deepen, self._value, self._leave_out,
+            self._resize, self._resize, self.retyped, self.retyped, self._deepen, self._value, self._leave_out,
             self._graft,
         ]  # fmt: skip
         if any("tensor.strides" in form.require.needs for form in spec.dialect.tensor_rules):
@@ -84,14 +95,18 @@ class Mover:
                 made[place] = resized(tensor, axis, new)
         return put(descriptor, made)
 
-    def _retype(self, descriptor: Descriptor) -> Descriptor:
-        """Another type: in one tensor, or in all that have the same one."""
+    def retyped(self, descriptor: Descriptor) -> Descriptor:
+        """Return the descriptor with another type: in one tensor, in all of the same one, or with its name."""
         tensors = dict(descriptor.tensors())
         if not tensors:
             return descriptor
         place = self._any(list(tensors))
-        new = self._any(self.types.get(place.partition("[")[0], self.every_type))
-        alone = self.pick(0, 2) == 2
+        if self._names and self.pick(0, 1):
+            name, value, new = self._any(self._names)
+            descriptor = changed(descriptor, self.spec, {name: value})
+        else:
+            new = self._any(self.types.get(place.partition("[")[0], self.every_type))
+        alone = self.pick(0, 3) == 3
         own = tensors[place].type
         return retyped(descriptor, [p for p, t in tensors.items() if p == place or (not alone and t.type == own)], new)
 

@@ -7,7 +7,7 @@ rows one descriptor that has it, as far as one is found. Each draw starts from o
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, product
 from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ from specgate.generate.edits import alike, changed, deepened, reranked, retyped
 from specgate.generate.features import features, wanted
 from specgate.generate.invent import values_for
 from specgate.generate.mend import mended, row_of
-from specgate.generate.moves import Mover
+from specgate.generate.moves import Mover, type_names
 from specgate.generate.picks import one_of
 from specgate.generate.seeds import concrete, counterexamples_at, examples_at, rule_numbers
 from specgate.validate.check import accepts
@@ -45,7 +45,7 @@ _EXPLORED: Final = 400
 _MOST: Final = 150
 #: From how many descriptors a missing feature is tried, and by how many ways from each.
 _BASES: Final = 3
-_WAYS: Final = 6
+_WAYS: Final = 8
 #: After so many types (ranks, words) of a field that were not reached its others are given up.
 _GIVEN_UP: Final = 4
 #: Changes that are tried to make a large example small.
@@ -74,6 +74,7 @@ class Walk:
         self._refusals: Counter[str] = Counter()
         self._mends = _MENDS
         self._explore(Random(spec.name).randint)  # noqa: S311  # repeatable on purpose
+        self._starts = [*self.found, *self._one_for_each()]
 
     def takes(self, descriptor: Descriptor) -> bool:
         """Return whether a descriptor is small and accepted, and its constants hold what their types can."""
@@ -93,10 +94,12 @@ class Walk:
 
     def draw(self, pick: Callable[[int, int], int]) -> Descriptor:
         """Return one valid descriptor; the simplest choices give the table's first example."""
-        made = one_of(pick, self.found)
+        made = one_of(pick, self._starts)
         mover = self._mover(pick)
-        for _ in range(pick(0, _STEPS)):
-            moved = mover.moved(made, 1)
+        steps = pick(0, _STEPS)
+        for step in range(steps):
+            # The first step is for types, since they are many.
+            moved = mover.moved(made, 1) if step else mover.retyped(made)
             if moved is not made and self.takes(moved):
                 made = moved
         return made
@@ -131,6 +134,12 @@ class Walk:
             if feature not in self._covered and not failed["given", kind[1]] and failed[kind] < _GIVEN_UP:
                 failed[kind] += not self._reach(feature, pick)
         self._wander(pick, _EXPLORED // 2)
+
+    def _one_for_each(self) -> Iterator[Descriptor]:
+        """Yield for each feature that the rows name a descriptor that has it, so that rare ones are drawn too."""
+        shown = [(made, features(made, self.spec)) for made in self.found]
+        for feature in sorted(wanted(self.sides) & self._covered, key=repr):
+            yield next(made for made, has in shown if feature in has)
 
     def _seeds(self) -> Iterator[Descriptor]:
         yield from map(concrete, examples_at(self.spec, self.level))
@@ -194,12 +203,16 @@ class Walk:
         return False
 
     def _near(self, made: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]) -> bool:
-        """Keep what is accepted and has at most the type of one tensor changed, or else what mending makes of it."""
+        """Keep what is accepted with at most one type, or name of a type, changed; else what mending makes of it."""
         tensors = [place for place, _ in made.tensors()]
         retypes = (retyped(made, [p], kind) for p in tensors for kind in self.types.get(p.partition("[")[0], ()))
-        taken = (o for o in chain([made], retypes) if keep(o) and accepts(o, self.level, self.basis))
-        done = next((small for small in (self._shrunk(o, pick, keep) for o in taken) if self.small(small)), None)
-        if done is None and self._mends:
+        types = {tensor.type for _, tensor in made.tensors()}
+        names = (changed(made, self.spec, {n: value}) for n, value, kind in type_names(self.spec) if kind in types)
+        taken = (o for o in chain([made], retypes, names) if keep(o) and accepts(o, self.level, self.basis))
+        done = next(taken, None)
+        if done is not None:
+            done = self._shrunk(done, pick, keep)
+        elif self._mends:
             self._mends -= 1
             done = mended(made, self.sides, pick, keep)
         if done is None or not self.takes(done):
@@ -232,10 +245,11 @@ class Walk:
         elif aspect == "rank":
             steps = value - len(tensors[place].sizes or ())
             yield from (reranked(base, group, steps) for group in alike(base, place, "rank"))
-            for back in (1, 2, 3) if steps else ():
+            alone = next(alike(base, place, "rank"))
+            for back, places in product((1, 2, 3), (None, alone)) if steps else ():
                 made = base
                 for _ in range(abs(steps)):
-                    made = deepened(made, self.spec, back, drop=steps < 0)
+                    made = deepened(made, self.spec, back, drop=steps < 0, places=places)
                 yield made
 
 
