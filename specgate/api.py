@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.codes import Explanation
+    from specgate.dialects.base import DialectPackage
     from specgate.linting.minimum import ModelMinimum
     from specgate.lowest import Minimum
     from specgate.rulebook import Rule
@@ -30,7 +31,6 @@ __all__ = [
 ]  # fmt: skip
 
 _BASES = ("documented", "observed", "both")
-_MODELS = (".onnx", ".xml")
 
 
 def check(
@@ -75,13 +75,13 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
         from specgate.descriptors.files import read_one
 
         return read_one(os.fspath(data), dialect)
-    if hasattr(data, "op_type") or isinstance(data, tuple):
-        from specgate.dialects.onnx.protos import from_node_proto
+    from specgate.dialects import packages
 
-        return from_node_proto(data)
-    raise InputError(
-        f"expected a descriptor as a dict, Descriptor, path or onnx.NodeProto, found {type(data).__name__}"
-    )
+    for one in packages():
+        if (made := one.descriptor_of(data)) is not None:
+            return made
+    known = " or ".join(["a dict, Descriptor, path", *(one.node_class for one in packages() if one.node_class)])
+    raise InputError(f"expected a descriptor as {known}, found {type(data).__name__}")
 
 
 def execute(
@@ -110,12 +110,12 @@ def execute(
     from specgate.spec.tables import dialect as tables
 
     budget = budget_of(max_bytes, max_seconds)
-    if isinstance(descriptor, str | os.PathLike) and os.fspath(descriptor).lower().endswith(".onnx"):
-        from specgate.dialects.onnx.run.model import run_model
-
-        model_goal = parse_target(target, "onnx") if target is not None and not isinstance(target, Target) else target
+    owner = _model_owner(descriptor)
+    if owner is not None and isinstance(descriptor, str | os.PathLike):
+        if isinstance(target, str):
+            target = parse_target(target, owner.name)
         told = on_fallback or (lambda _: None)
-        return run_model(os.fspath(descriptor), arrays, model_goal, budget=budget, on_fallback=told)
+        return owner.run_model(os.fspath(descriptor), arrays, target, budget=budget, on_fallback=told)
     made = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:
@@ -159,8 +159,7 @@ def minimum(
     ``onnx.ModelProto``. pins, infer: for ONNX models, as `lint` has them. The result is falsy where no level accepts
     it; `.level` is the lowest one or None, and of a descriptor it compares as that: ``minimum(d) == "3.0"``.
     """
-    path = os.fspath(descriptor) if isinstance(descriptor, str | os.PathLike) else ""
-    if path.lower().endswith(_MODELS) or hasattr(descriptor, "graph"):
+    if _model_owner(descriptor) is not None:
         from specgate.linting.model_minimum import model_minimum
         from specgate.linting.settings import LintSettings
 
@@ -168,6 +167,17 @@ def minimum(
     from specgate.lowest import find_minimum
 
     return find_minimum(_descriptor(descriptor, dialect), basis)
+
+
+def _model_owner(what: Any) -> DialectPackage | None:
+    """Return the dialect of a whole model: a path or an object of a vendor's library; None for a descriptor."""
+    if isinstance(what, dict | Descriptor):
+        return None
+    from specgate.dialects import model_package, packages
+
+    if isinstance(what, str | os.PathLike):
+        return model_package(os.fspath(what))
+    return next((one for one in packages() if one.is_model(what)), None)
 
 
 def support(dialect: str, operator: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``specgate run``: execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model."""
+"""``specgate run``: execute a model file, or a descriptor with .npy inputs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 from specgate.descriptors.files import one_of, placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed
-from specgate.dialects.directml.dxdispatch.read import is_dx_model
+from specgate.dialects import document_package, model_package, package
 from specgate.errors import Error, InputError
 from specgate.files import Plain, refuse_shared, writing
-from specgate.linting.given import argument, standard_input
+from specgate.linting.given import TEXT, argument, standard_input
 from specgate.targets import parse_target
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
+    from specgate.dialects.base import DialectPackage
     from specgate.linting.given import Given
     from specgate.targets import Target
 
@@ -39,17 +40,17 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_shared(wanted.values())
     target = parse_target(arguments.target) if arguments.target else None
     given = standard_input() if arguments.file == "-" else argument(arguments.file)
-    if given.kind == "onnx" if given is not None else arguments.file.lower().endswith(".onnx"):
-        with _as_file(arguments.file, given) as file:
+    owner = model_package(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None
+    if owner is not None:
+        with _as_file(arguments.file, given, owner.suffixes[0]) as file:
             _deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
         return 0
     name = arguments.file if given is None else given.name
-    if (given is not None and given.kind == "ir") or name.lower().endswith(".xml"):
-        raise InputError("an OpenVINO IR is linted, not executed", file=name)
     text = read_text_file(name) if given is None else given.text()
     document = load_relaxed(text, name)
-    if is_dx_model(document):
-        return _dispatch(arguments, document, name, target, wanted)
+    owner = document_package(document, target.dialect if target else None)
+    if owner is not None:
+        return _document(owner, arguments, document, name, target, wanted)
     descriptor = one_of(placed(text, name, target.dialect if target else None), name)
     _deliver(_executed(descriptor, inputs, target, arguments), wanted, shown=True)
     return 0
@@ -71,13 +72,13 @@ def _executed(
 
 
 @contextmanager
-def _as_file(path: str, given: Given | None) -> Iterator[str]:
-    """Yield the path of an ONNX model; one from standard input is a file for as long as it is executed."""
+def _as_file(path: str, given: Given | None, suffix: str) -> Iterator[str]:
+    """Yield the path of a model; one from standard input is a file for as long as it is executed."""
     if given is None:
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="specgate-") as folder:
-        file = os.path.join(folder, "model.onnx")  # noqa: PTH118
+        file = os.path.join(folder, f"model{suffix}")  # noqa: PTH118
         with open(file, "xb") as model:  # noqa: PTH123
             model.write(given.data)
         try:
@@ -86,24 +87,25 @@ def _as_file(path: str, given: Given | None) -> Iterator[str]:
             raise type(error)(str(error).replace(file, given.name)) from None
 
 
-def _dispatch(
-    arguments: argparse.Namespace, document: Any, name: str, target: Target | None, wanted: Mapping[str, str]
+def _document(
+    owner: DialectPackage,
+    arguments: argparse.Namespace,
+    document: Any,
+    name: str,
+    target: Target | None,
+    wanted: Mapping[str, str],
 ) -> int:
-    from specgate.dialects.directml.dxdispatch.read import read_dx_model
-    from specgate.dialects.directml.dxdispatch.run import run_dx_model
     from specgate.execution.memory import budget_of
-    from specgate.spec.tables import dialect
 
     if arguments.input:
-        raise InputError("a DxDispatch model brings its own resources; --input does not apply", file=name)
-    if target is not None and target.dialect != "directml":
-        raise InputError(f"a model of directml cannot be executed for {target}", file=name)
-    model = read_dx_model(document, file=name)
-    outputs = run_dx_model(
-        model,
-        target.level if target else dialect("directml").levels[-1],
+        raise InputError(f"{owner.document_name} brings its own resources; --input does not apply", file=name)
+    if target is not None and target.dialect != owner.name:
+        raise InputError(f"a model of {owner.name} cannot be executed for {target}", file=name)
+    outputs = owner.run_document(
+        document,
+        name,
+        target.level if target else None,
         out=print,
-        base_dir=os.path.dirname(name) or ".",  # noqa: PTH120
         write_files=arguments.write_files,
         budget=budget_of(arguments.max_bytes, arguments.max_seconds),
     )

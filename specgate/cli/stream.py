@@ -11,7 +11,7 @@ from specgate.cli.common import emit
 from specgate.descriptors.read import MAX_FILE
 from specgate.descriptors.text import LINED
 from specgate.errors import Error, InputError
-from specgate.linting.given import STDIN, Given, argument, source_bytes, standard_input
+from specgate.linting.given import STDIN, TEXT, Given, argument, source_bytes, standard_input
 from specgate.report.clean import clean, well_formed
 from specgate.report.jsonreport import finding_json, verdict_json
 from specgate.verdict import Report
@@ -127,7 +127,7 @@ def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[Give
             yield InputError(f"expected at most {MAX_FILE} bytes in a line, found more", file=name), number
             return
         if line.strip():
-            yield Given(line, "text", name), number
+            yield Given(line, TEXT, name), number
 
 
 def _judged(

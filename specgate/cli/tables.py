@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from specgate.cli.common import as_json, emit, text_table, width
-from specgate.dialects import SHIPPED, dialect_names, is_dialect
+from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_package
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 from specgate.targets import known_targets, parse_target
@@ -106,12 +106,12 @@ def diff(arguments: argparse.Namespace) -> int:
 
 def minimum(arguments: argparse.Namespace) -> int:
     """Print the lowest level that accepts a descriptor, or the lowest opsets of a model; 1 when no level does."""
-    from specgate.linting.given import argument, standard_input
+    from specgate.linting.given import TEXT, argument, standard_input
     from specgate.lowest import find_minimum
 
     source = arguments.descriptor
     given = standard_input() if source == "-" else argument(source)
-    model = source.lower().endswith((".onnx", ".xml")) if given is None else given.kind != "text"
+    model = model_package(source) is not None if given is None else given.kind != TEXT
     if model:
         return _model_minimum(source if given is None else given, arguments)
     if given is None:
@@ -198,7 +198,10 @@ def targets(arguments: argparse.Namespace) -> int:
         return 0
     for given, target in zip(wanted, resolved, strict=True):
         _out(_resolution(given, target))
-    table = [[row["target"], str(row["kind"]), f"level {row['level']}", _via(row), _where(row)] for row in rows]
+    table = [
+        [row["target"], str(row["kind"]), f"level {row['level']}", _via(row, str(row["target"])), _where(row)]
+        for row in rows
+    ]
     _out(text_table(table))
     for name in names or (dialect_names() if rows else ()):
         _out(f"sources of {name}:")
@@ -217,19 +220,22 @@ def _resolution(given: str, target: Any) -> str:
     entry = next((e for e in dialect(target.dialect).environments if e["title"] == target.environment), None)
     parts = [target.at_level]
     if entry is not None:
-        parts = [str(entry["title"]), *([f"{_via(entry)}"] if _via(entry) else []), target.at_level]
+        via = _via(entry, target.dialect)
+        parts = [str(entry["title"]), *([via] if via else []), target.at_level]
     ir = f" (IR version {target.ir_version})" if target.ir_version else ""
     source = f"; source: {_where(entry)}" if entry else ""
     return f"{given}: {' → '.join(parts)}{ir}{source}"
 
 
-def _via(row: dict[str, Any]) -> str:
+def _via(row: dict[str, Any], target: str) -> str:
+    """The vendor's version that an environment comes with, named where a bare number would not say of what."""
     version = row.get("via") or row.get("version") or row.get("release")
     if not version:
         return ""
     bare = str(version)[:1].isdigit()
-    name = "DirectML " if bare and (row["kind"] in {"windows", "package", "wheel"} or "target_version" in row) else ""
-    return f"{name}{version}"
+    if bare and (row["kind"] in {"windows", "package", "wheel"} or "target_version" in row):
+        return f"{dialect(target.partition(':')[0]).raw['dialect']['title']} {version}"
+    return str(version)
 
 
 def _where(row: dict[str, Any]) -> str:

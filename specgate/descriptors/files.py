@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from specgate.descriptors.read import read_dict, read_text_file
 from specgate.descriptors.text import in_lines, load_relaxed, place_of
-from specgate.dialects import dialect_of
+from specgate.dialects import dialect_of, document_package, package, packages
 from specgate.errors import InputError, NoTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from specgate.descriptors.core import Descriptor
 
@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 MAX_SHOWN: Final = 8
-_UNMISTAKABLE: Final = ("DML_OPERATOR_", '"dispatchables"', '"op_type"')
 
 #: Where a descriptor is in its file, its line if the file has one a line, and what it is.
 Placed: TypeAlias = "tuple[str, int | None, Descriptor | NoTableEntry]"
@@ -105,7 +104,7 @@ def _of_line(line: str, name: str, number: int) -> Any:
 
 
 def holds_descriptors(path: str | os.PathLike[str]) -> bool:
-    """Whether a JSON or YAML file that the user did not name is meant as descriptors or as a DxDispatch model.
+    """Whether a JSON or YAML file that the user did not name is meant as descriptors or as a model.
 
     A JSON Schema, say, is not, although it has a ``type``. A file that cannot be loaded is, where it has words that
     only descriptors have: what is wrong with it is for its reader to say.
@@ -117,8 +116,8 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
         numbered = list(in_lines(text, name) or ())[:1]
         document = _of_line(numbered[0][1], name, numbered[0][0]) if numbered else load_relaxed(text, name)
     except InputError:
-        return any(word in text for word in _UNMISTAKABLE)
-    if isinstance(document, dict) and "dispatchables" in document:
+        return any(word in text for one in packages() for word in one.marks)
+    if isinstance(document, dict) and any(one.document_key in document for one in packages() if one.document_key):
         return True
     if isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
         document = list(document["descriptors"].values())
@@ -127,25 +126,16 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
 
 def _is_meant(item: Any) -> bool:
     """Whether a value has what makes a descriptor of some dialect, beyond the words that other formats have too."""
-    if not isinstance(item, dict):
-        return False
-    if isinstance(item.get("op_type"), str):
-        return True
-    kind, version = item.get("type", item.get("Type")), item.get("version")
-    if not isinstance(kind, str):
-        return False
-    if kind.startswith("DML_OPERATOR_") or isinstance(item.get("desc", item.get("Desc")), dict):
-        return True
-    return "inputs" in item or "outputs" in item or (isinstance(version, str) and version.startswith("opset"))
+    return isinstance(item, dict) and any(one.is_meant(item) for one in packages())
 
 
 def _entries(document: Any, name: str, dialect: str | None) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
-    from specgate.dialects.directml.dxdispatch.read import is_dx_model
-
-    if is_dx_model(document):
-        if dialect not in {None, "directml"}:
-            raise InputError(f"a DxDispatch model holds descriptors of directml, not of {dialect!r:.40}", file=name)
-        yield from _of_dx_model(document, name)
+    owner = document_package(document, dialect)
+    if owner is not None:
+        if dialect not in {None, owner.name}:
+            message = f"{owner.document_name} holds descriptors of {owner.name}, not of {dialect!r:.40}"
+            raise InputError(message, file=name)
+        yield from owner.entries(document, name)
         return
     named: list[tuple[str, Any]]
     if isinstance(document, list):
@@ -165,18 +155,7 @@ def _entry(item: Any, dialect: str | None, name: str, place: str) -> Descriptor 
     try:
         return read_dict(item, dialect, place)
     except NoTable as error:
-        kind = item.get("op_type", item.get("type", item.get("Type")))
-        return NoTableEntry(dialect or dialect_of(item) or "", str(kind).removeprefix("DML_OPERATOR_"), str(error))
+        known = package(dialect or dialect_of(item) or "")
+        return NoTableEntry(known.name, known.operator_of(item), str(error))
     except InputError as error:
         raise InputError(error.message, file=name, place=error.place) from None
-
-
-def _of_dx_model(document: Mapping[str, Any], name: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
-    from specgate.dialects.directml.dxdispatch.read import read_dx_model
-
-    for key, dispatchable in read_dx_model(document, file=name).dispatchables.items():
-        if dispatchable.descriptor is not None:
-            yield place_of("dispatchables", key), dispatchable.descriptor
-        else:
-            entry = NoTableEntry("directml", dispatchable.operator, dispatchable.no_table or "")
-            yield place_of("dispatchables", key), entry

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from specgate.dialects.base import DialectPackage
 
 __all__ = [
+    "DEFAULT",
     "GROUP",
     "SHIPPED",
+    "TEXT_SUFFIXES",
     "dialect_names",
     "dialect_of",
+    "document_package",
     "is_dialect",
+    "model_package",
     "model_suffixes",
     "package",
     "package_of",
@@ -34,6 +38,13 @@ _SHIPPED: Final = {
     "openvino": "specgate.dialects.openvino:OpenVINO",
 }
 SHIPPED: Final = tuple(_SHIPPED)
+#: Whose a file of descriptors is taken to be where none of them has a table.
+DEFAULT: Final = SHIPPED[0]
+
+#: Of files that are read as text, whosever descriptors they hold; those of the last two hold one a line.
+TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml", ".jsonl", ".ndjson")
+#: Those whose descriptors no dict of another dialect is like.
+_UNMISTAKABLE: Final = ("onnx", "directml")
 
 
 @cache
@@ -81,10 +92,30 @@ def packages() -> Iterator[DialectPackage]:
     yield from map(package, sorted(_installed()))
 
 
-def package_of(path: str) -> DialectPackage:
-    """Return the dialect of a model file, by its suffix; any other file is expected to be an ONNX model."""
+def model_package(path: str) -> DialectPackage | None:
+    """Return the dialect of a model file, by its suffix; None for any other file, such as JSON and YAML."""
     lowered = path.lower()
-    return next((one for one in packages() if lowered.endswith(one.suffixes)), package("onnx"))
+    if lowered.endswith(TEXT_SUFFIXES):
+        return None
+    return next((one for one in packages() if lowered.endswith(one.suffixes)), None)
+
+
+def package_of(path: str) -> DialectPackage:
+    """Return the dialect of a model file; any file with another suffix is expected to be an ONNX model."""
+    return model_package(path) or package("onnx")
+
+
+def document_package(document: Any, dialect: str | None = None) -> DialectPackage | None:
+    """Return the dialect that a loaded JSON or YAML document is a model of, None for none: it may be descriptors.
+
+    dialect: whose descriptors are expected, where that is known; other packages are then not looked up in vain.
+    """
+    found = next((one for one in map(package, _SHIPPED) if one.is_document(document)), None)
+    if found is not None or dialect in _SHIPPED or not isinstance(document, dict):
+        return found
+    if any(package(name).recognises(document) for name in _UNMISTAKABLE):
+        return None
+    return next((one for one in map(package, sorted(_installed())) if one.is_document(document)), None)
 
 
 def model_suffixes() -> tuple[str, ...]:
@@ -97,7 +128,7 @@ def dialect_of(data: Mapping[str, Any]) -> str | None:
 
     The shipped ones that cannot be mistaken come first, and other packages before what takes any dict with a type.
     """
-    for name in ("onnx", "directml"):
+    for name in _UNMISTAKABLE:
         if package(name).recognises(data):
             return name
     others = (*sorted(_installed()), "openvino")

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from specgate.descriptors.core import Descriptor
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor, Symbol
+    from specgate.descriptors.files import NoTableEntry
+    from specgate.execution.memory import Budget
+    from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
+    from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle, ValuesSide
     from specgate.spec.forms import FieldInfo
+    from specgate.targets import Target
+    from specgate.verdict import Basis, Finding
 
 __all__ = ["DialectPackage"]
 
@@ -24,15 +32,15 @@ class DialectPackage:
 
     name: as in targets (``onnx:17``). shape: how a reader of a message recognises its descriptors, with its title.
     specs: the folder with its ``levels.yaml`` and ``operators``, None for a dialect whose tables specgate ships.
-    suffixes: of model files that `graph` reads, in lower case, with their dots.
 
-    Everything is imported when it is first needed: a package is found by each command, and used by few.
+    Only these and the methods that raise NotImplementedError are needed: the others have what holds for a dialect
+    without such a thing. Everything is imported when it is first needed: a package is found by each command, and used
+    by few.
     """
 
     name: ClassVar[str]
     shape: ClassVar[str]
     specs: ClassVar[Path | None] = None
-    suffixes: ClassVar[tuple[str, ...]] = ()
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
         """Return whether a dict is a descriptor in the words of this dialect."""
@@ -41,6 +49,10 @@ class DialectPackage:
     def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
         """Return the Descriptor of a dict; raise InputError, naming `place`, or NoTable."""
         raise NotImplementedError
+
+    def operator_of(self, data: Mapping[str, Any]) -> str:
+        """Return the operator's name as a dict that `recognises` takes has it."""
+        return str(data.get("type"))
 
     def write(self, descriptor: Descriptor) -> dict[str, Any]:
         """Return a descriptor as a dict that `read` takes."""
@@ -53,9 +65,128 @@ class DialectPackage:
         """
         raise NotImplementedError
 
+    #: The class of its vendor's library that `descriptor_of` takes, as messages name it.
+    node_class: ClassVar[str] = ""
+    #: Whether attributes of the type float are computed with as 32 bits, whatever number was given.
+    single_floats: ClassVar[bool] = False
+    #: Whether some types need a capability that a device reports.
+    has_devices: ClassVar[bool] = False
+
+    def descriptor_of(self, data: object) -> Descriptor | None:
+        """Return the Descriptor of an object of the vendor's library, None for any other object; raise as `read`."""
+        return None
+
+    def laid_out(self, descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
+        """Return input arrays with elements that share memory made equal, where tensors have a layout in memory."""
+        return arrays
+
+    # Descriptors in JSON and YAML files that were found in a folder, not named.
+
+    #: Each set of keys, when all of them occur in a file, makes it worth loading.
+    keys: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    #: Words that nothing but descriptors has, for a file that cannot be loaded.
+    marks: ClassVar[tuple[str, ...]] = ()
+
+    def is_meant(self, item: Mapping[str, Any]) -> bool:
+        """Return whether a dict of such a file is meant as a descriptor, beyond the words that other formats have."""
+        return self.recognises(item)
+
+    # Models that are JSON or YAML documents.
+
+    #: The key that makes a document such a model, and what one is called ("a DxDispatch model").
+    document_key: ClassVar[str] = ""
+    document_name: ClassVar[str] = ""
+
+    def is_document(self, document: Any) -> bool:
+        """Return whether a loaded JSON or YAML document is a model of this dialect."""
+        key = self.document_key
+        return bool(key) and isinstance(document, dict) and isinstance(document.get(key), dict)
+
+    def entries(self, document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
+        """Yield the descriptors of such a document with their places; raise InputError."""
+        raise NotImplementedError
+
+    def run_document(
+        self,
+        document: Mapping[str, Any],
+        file: str,
+        level: str | None,
+        *,
+        out: Callable[[str], None],
+        write_files: bool,
+        budget: Budget,
+    ) -> dict[str, NDArray[Any]]:
+        """Execute such a document at a level, the newest if None, and return its outputs; raise InputError."""
+        raise InputError(f"a model of {self.name} is judged, not executed", file=file)
+
+    # Model files of another format.
+
+    #: Of the files that `graph` reads, in lower case, with their dots; and what the first KiB of each of them holds.
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    marker: ClassVar[bytes] = b""
+    #: How large such a file may be that comes through standard input.
+    max_bytes: ClassVar[int] = 2**31 - 1
+    #: The class of the vendor's library that `model_bytes` takes, as messages name it.
+    model_class: ClassVar[str] = ""
+    #: Ids of findings that only repeat what an error at the same node says.
+    echoes: ClassVar[tuple[str, ...]] = ()
+
+    def begins_model(self, start: bytes) -> bool:
+        """Return whether bytes without a name begin such a file. start: without white space before it."""
+        return False
+
+    def is_model(self, model: object) -> bool:
+        """Return whether an object is a whole model of the vendor's library."""
+        return False
+
+    def model_bytes(self, model: object) -> bytes | None:
+        """Return an object of the vendor's library as such a file, None for any other object."""
+        return None
+
     def graph(self, path: str, settings: LintSettings) -> Graph:
-        """Return the nodes of a model file that has one of `suffixes`; raise InputError."""
+        """Return the nodes of such a file; raise InputError."""
         raise InputError(f"{self.name} has no model files", file=path)
+
+    def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
+        """Return the nodes of such a file that was read already. name: what it is called in messages."""
+        raise InputError(f"a model of {self.name} is read from a file only", file=name)
+
+    def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
+        """Return the rules of whole files by their names: severity, what is asked for, and where that stands."""
+        return {}
+
+    def file_findings(self, graph: Graph, targets: Sequence[Target], file: str | None) -> Iterable[Finding]:
+        """Return what is to be said of a file and all targets of this dialect together."""
+        return ()
+
+    def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
+        """Return what a file asks of one target. versions: what was seen of the nodes, which are judged already."""
+        return ()
+
+    def pinnable(self, size: Symbol) -> bool:
+        """Return whether `--pin` can give a size to a dimension of this name."""
+        return False
+
+    def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
+        """Return the lowest level of a model: a path, an object, or what was read already (`Given`)."""
+        raise InputError(f"of a whole model of {self.name} the lowest level is not found, only of its descriptors")
+
+    def run_model(
+        self,
+        path: str,
+        arrays: Mapping[str, Any],
+        target: Target | None,
+        *,
+        budget: Budget,
+        on_fallback: Callable[[str], object],
+    ) -> dict[str, NDArray[Any]]:
+        """Execute a model file and return its outputs by name; raise InputError, NoTable, NoKernel.
+
+        on_fallback: is called with a line that says what other software computes.
+        """
+        raise InputError(f"a model of {self.name} is linted, not executed", file=path)
+
+    # Implementations that can be asked.
 
     def oracle(self, level: str) -> Oracle:
         """Return the implementations to ask at a level, to be closed after use; raise InputError without any."""
@@ -68,3 +199,21 @@ class DialectPackage:
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return which of `levels` can be asked here, and for each of the others a line that says why not."""
         return [], [f"{self.name}:{level}: {self.name} has no oracle" for level in levels]
+
+    # Builds of implementations that specgate installs itself (``specgate oracle``).
+
+    def builds(self) -> Iterable[list[str]]:
+        """Return a row for each known build: what it is, and whether it is installed or how to install it."""
+        return ()
+
+    def install(
+        self, levels: str | None, *, system: str | None, values: bool, progress: Callable[[str], object]
+    ) -> None:
+        """Install the builds of levels (``all``, or names with commas); with `values` what executes, too."""
+        raise InputError(f"{self.name} has no builds to install")
+
+    def record(
+        self, level: str, operator: str, to: str, *, cases: int, seed: int, progress: Callable[[str], object]
+    ) -> None:
+        """Write what a build computes for drawn cases into the folder `to`."""
+        raise InputError(f"{self.name} has no builds whose values could be recorded")

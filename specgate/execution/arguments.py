@@ -7,6 +7,7 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, shown
+from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
 from specgate.execution.types import numpy_type
@@ -116,7 +117,7 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
         return [_fused(item, spec.dialect, level, f"{info.name}[{index}]") for index, item in enumerate(items)]
     if not _fits(value, info.type):
         raise InputError(f"expected the type {info.type}, found {shown(value)}", place=info.name)
-    return _float32(value) if info.type == "float" and spec.dialect.name == "onnx" else value
+    return _float32(value) if info.type == "float" and package(spec.dialect.name).single_floats else value
 
 
 def _float32(value: float) -> float:

@@ -6,11 +6,11 @@ import os
 import re
 import stat
 from fnmatch import fnmatch
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.dialects import model_suffixes
+from specgate.dialects import model_package, model_suffixes, packages
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,13 +32,9 @@ __all__ = [
 # Of a pattern with more stars in a segment, or more ** segments, pathspec makes an expression that can take minutes.
 _STARS_LIMIT = 4
 _ANY_DEPTH_LIMIT = 3
+_TEXT = (".json", ".yaml", ".yml")
 _SKIPPED = ("node_modules",)  # besides every hidden directory, .venv and .git among them
 _KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
-# Each set of keys, when all of them occur, marks a DxDispatch model or a descriptor of one dialect.
-_MODEL_KEYS = (("dispatchables",), ("op_type",), ("type", "desc"), ("type", "element_type"))
-_MODEL_KEY_PATTERNS = {
-    key: re.compile(rb"(?<![\w-])[\"']?" + key.encode() + rb"[\"']?\s*:") for keys in _MODEL_KEYS for key in keys
-}
 # Junctions are the directory links of Windows; Python names them from 3.12 on.
 _is_junction: Callable[[str], bool] = getattr(os.path, "isjunction", lambda _path: False)
 
@@ -71,27 +67,31 @@ def discover(
 
 def suffixes_of_models() -> tuple[str, ...]:
     """Return the suffixes of files that are read as models where a directory is given."""
-    return (*model_suffixes(), ".json", ".yaml", ".yml")
+    return (*model_suffixes(), *_TEXT)
 
 
 def looks_like_model(file: str) -> bool:
     """Whether a file found in a directory is worth reading as a model, from its suffix and its beginning.
 
-    ``.xml``: ``<net`` within the first KiB. ``.json``, ``.yaml``, ``.yml``: within the first 64 KiB the key
-    ``dispatchables`` or ``op_type``, or ``type`` together with ``desc`` or ``element_type``, and in all of it what a
-    descriptor has. Others: always.
+    ``.json``, ``.yaml``, ``.yml``: within the first 64 KiB the keys that some dialect's descriptors have
+    (`DialectPackage.keys`), and in all of it what a descriptor has. Others: the dialect's `marker` within the first
+    KiB, if it has one.
     """
-    suffix = Path(file).suffix.lower()
-    if suffix == ".xml":
-        return b"<net" in _read_start(Path(file), 1024)
-    if suffix in {".json", ".yaml", ".yml"}:
+    if Path(file).suffix.lower() in _TEXT:
         start = _read_start(Path(file), 64 * 1024)
-        if not any(all(_MODEL_KEY_PATTERNS[key].search(start) for key in keys) for keys in _MODEL_KEYS):
+        if not any(all(_key(key).search(start) for key in keys) for one in packages() for keys in one.keys):
             return False
         from specgate.descriptors.files import holds_descriptors
 
         return holds_descriptors(file)
-    return True
+    owner = model_package(file)
+    return owner is None or not owner.marker or owner.marker in _read_start(Path(file), 1024)
+
+
+@cache
+def _key(name: str) -> re.Pattern[bytes]:
+    """Return what finds a key of JSON or YAML."""
+    return re.compile(rb"(?<![\w-])[\"']?" + name.encode() + rb"[\"']?\s*:")
 
 
 def relative_name(file: str, root: Path) -> str:

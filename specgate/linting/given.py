@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from specgate.descriptors.read import MAX_FILE
+from specgate.dialects import package, packages
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,25 +17,23 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.verdict import Location
 
-__all__ = ["STDIN", "Given", "argument", "is_text", "kind_of", "named", "source_bytes", "standard_input"]
-
-Kind = Literal["onnx", "ir", "text"]
+__all__ = ["STDIN", "TEXT", "Given", "argument", "is_text", "kind_of", "named", "source_bytes", "standard_input"]
 
 #: What standard input is called in reports and messages.
 STDIN: Final = "<stdin>"
 _ARGUMENT: Final = "<argument>"
-_MAX_BINARY: Final = 2**31 - 1  # bytes: protobuf takes no larger message
-_MAX_IR: Final = 2**30  # bytes; its weights lie elsewhere
+#: The kind of what is no model of some dialect: descriptors as JSON or YAML.
+TEXT: Final = "text"
 _SNIFFED: Final = 4096
 _BLOCK: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Bytes with their kind, recognised by the content. name: what they are called in messages."""
+    """Bytes. kind: the dialect whose model they are by their content, or `TEXT`. name: as messages call them."""
 
     data: bytes
-    kind: Kind
+    kind: str
     name: str = STDIN
 
     @property
@@ -54,7 +53,7 @@ def argument(text: str) -> Given | None:
     """Return a descriptor or model that is given as JSON text in place of a file's name; None for a name."""
     if not is_text(text):
         return None
-    return Given(text.encode("utf-8", "surrogateescape"), "text", _ARGUMENT)
+    return Given(text.encode("utf-8", "surrogateescape"), TEXT, _ARGUMENT)
 
 
 def is_text(text: str) -> bool:
@@ -71,7 +70,8 @@ def standard_input(begun: bytes = b"") -> Given:
         while block := source.read(_BLOCK):
             data += block
             # The kind is asked before all is read: endless text must not take what a large model may.
-            most = {"onnx": _MAX_BINARY, "ir": _MAX_IR, "text": MAX_FILE}[kind_of(data[:_SNIFFED])]
+            kind = kind_of(data[:_SNIFFED])
+            most = MAX_FILE if kind == TEXT else package(kind).max_bytes
             if len(data) > most:
                 raise InputError(f"expected at most {most} bytes, found more", file=STDIN)
     except (OSError, ValueError) as error:
@@ -88,13 +88,12 @@ def source_bytes() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def kind_of(start: bytes | bytearray) -> Kind:
-    """Recognise what begins with `start`: XML is an IR, text a descriptor file (JSON, YAML), all else an ONNX model."""
+def kind_of(start: bytes | bytearray) -> str:
+    """Return the dialect whose models begin like `start`, `TEXT` for a descriptor file (JSON, YAML)."""
     plain = bytes(start).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if plain.startswith(b"<"):
-        return "ir"
-    # A ModelProto has lengths and field numbers below 32 near its beginning, which no text has.
-    return "onnx" if any(code < 32 and code not in b"\t\n\r" for code in plain[:_SNIFFED]) else "text"
+    if plain.startswith(b"{"):  # so that other packages are not looked up for each descriptor
+        return TEXT
+    return next((one.name for one in packages() if one.begins_model(plain[:_SNIFFED])), TEXT)
 
 
 def named(graph: Graph, given: Given) -> Graph:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
+from specgate.dialects import package
 from specgate.linting.versions import Versions
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at, check_for
@@ -108,13 +109,10 @@ class Judging:
 
 
 def _pins(descriptor: Descriptor, verdict: Verdict) -> Iterator[str]:
-    """Say which dimensions of an ONNX model would have to be given a size."""
-    if descriptor.dialect != "onnx":
-        return
-    from specgate.dialects.onnx.lint.types import pinless
-
+    """Say which dimensions would have to be given a size, where the dialect's models have names for them."""
+    pinnable = package(descriptor.dialect).pinnable
     sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
-    named = dict.fromkeys(str(size) for size in sizes if isinstance(size, Symbol) and not pinless(size))
+    named = dict.fromkeys(str(size) for size in sizes if isinstance(size, Symbol) and pinnable(size))
     seen: set[str] = set()
     for found in verdict.undecided:
         for value in found.values.values():

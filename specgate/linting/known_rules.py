@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
 from specgate.spec.check_rules import NODE_RULES, OWN_RULES
-from specgate.spec.model_rules import MODEL_RULES
+from specgate.spec.model_rules import model_rules
 from specgate.spec.rulebook import rule_names
 from specgate.spec.tables import dialect
 
@@ -51,7 +51,7 @@ def _below(group: str, operator: str) -> set[str]:
     if not operator:
         return {*table.operators, _MODEL, "tensor"}
     if operator == _MODEL:
-        return set(MODEL_RULES)
+        return set(model_rules(group))
     return {*rule_names(table, operator), *NODE_RULES}
 
 

@@ -68,11 +68,15 @@ class DomainMinimum:
 
 @dataclass(slots=True)
 class ModelMinimum:
-    """The answer of `model_minimum`. no_table: operators that nothing is known of, with their numbers of nodes."""
+    """The answer of `model_minimum`. no_table: operators that nothing is known of, with their numbers of nodes.
+
+    main: the domain whose version is the level of the model.
+    """
 
     domains: list[DomainMinimum]
     no_table: dict[str, int]
     findings: list[Finding]
+    main: str
 
     def __bool__(self) -> bool:
         return all(found.version is not None for found in self.domains)
@@ -83,7 +87,7 @@ class ModelMinimum:
     @property
     def level(self) -> str | None:
         """The lowest version of the main domain, None where there is none or no node of it was judged."""
-        main = [found.version for found in self.domains if found.domain in {"ai.onnx", "openvino"}]
+        main = [found.version for found in self.domains if found.domain == self.main]
         return main[0] if main else None
 
     def to_dict(self, name: str = "") -> dict[str, Any]:

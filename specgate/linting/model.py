@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.collecting import without_collecting
 from specgate.descriptors.text import LINED
-from specgate.dialects import package_of
+from specgate.dialects import DEFAULT, TEXT_SUFFIXES, package, package_of, packages
 from specgate.errors import InputError
 from specgate.linting.context import context_of
-from specgate.linting.given import Given, named
+from specgate.linting.given import TEXT, Given, named
 from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_lines", "graph_of", "lint_model"]
 
-_STATED: Final = ("onnx/model/stated-type", "onnx/model/stated-shape")
-_TEXT: Final = (".json", ".yaml", ".yml")
+_TEXT: Final = tuple(suffix for suffix in TEXT_SUFFIXES if suffix not in LINED)  # what has a line for each value
 
 
 def lint_model(
@@ -55,19 +54,17 @@ def _report(
     graph = graph_of(model, settings)
     report = Report(files=_files(model))
     report.findings.extend(graph.findings)
-    if graph.custom:
-        from specgate.dialects.onnx.lint.versions import custom_findings
-
-        file = report.files[0] if report.files else None
-        report.findings.extend(custom_findings(graph, [t for t in targets if t.dialect == "onnx"], file))
+    file = report.files[0] if report.files else None
+    own = [target for target in targets if target.dialect == graph.dialect]
+    report.findings.extend(package(graph.dialect).file_findings(graph, own, file))
     for name in graph.dialects():
         for target in (target for target in targets if target.dialect == name):
             report.targets.append(str(target))
             _judge(graph, target, Judging(graph, target, basis, device), report)
     report.findings.extend(unjudged(graph, targets, report))
-    report.findings = list(_without_echoes(report.findings))
+    report.findings = list(_without_echoes(report.findings, package(graph.dialect).echoes))
     if graph.not_inferred and report.undecided:
-        report.findings.append(_not_inferred(graph.not_inferred, len(report.undecided), report.files))
+        report.findings.append(_not_inferred(graph, len(report.undecided), report.files))
     add_lines(report, model if isinstance(model, Given) else None)
     report.judged = dict.fromkeys(report.files, tuple(report.targets))
     report.context = context_of(graph.units, report)
@@ -86,46 +83,43 @@ def _judge(graph: Graph, target: Target, judging: Judging, report: Report) -> No
     for unit in graph.units:
         if unit.descriptor is None or unit.descriptor.dialect == target.dialect:
             judging.unit(unit, report)
-    if graph.dialect == "onnx":
-        from specgate.dialects.onnx.lint.versions import target_findings
-
-        report.findings[start:start] = target_findings(graph, target, report.files, judging.versions)
+    asked = list(package(graph.dialect).target_findings(graph, target, report.files, judging.versions))
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
-    report.findings[start:] = _with_true_levels(report.findings[start:], unclear=unclear)
+    report.findings[start:start] = _with_true_levels(asked, unclear=unclear)
     report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
 
 
 def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
-    """Let findings on the file itself list only the levels that take all of it.
+    """Let the findings on the file itself list only the levels that take all of it.
 
     unclear: whether a node is refused at its own import, or something else keeps the file from being accepted.
     """
-    limiting = [found for found in findings if found.levels and found.id.startswith("onnx/model/")]
+    limiting = [found for found in findings if found.levels]
     common = [at for at in limiting[0].levels if all(at in f.levels for f in limiting)] if limiting else []
     levels = () if unclear else tuple(common)
     for found in findings:
-        if any(found is one for one in limiting):
+        if found.levels:
             yield replace(found, levels=levels, first_level=levels[0] if levels else None)
         else:
             yield found
 
 
-def _without_echoes(findings: list[Finding]) -> Iterator[Finding]:
+def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[Finding]:
     """A type that contradicts its node is reported once: by the rule that it breaks, where the tables have one."""
     wrong = {found.location.node for found in findings if found.severity == "error" and found.location is not None}
     for found in findings:
-        if found.id not in _STATED or found.location is None or found.location.node not in wrong:
+        if found.id not in echoes or found.location is None or found.location.node not in wrong:
             yield found
 
 
-def _not_inferred(package: str, count: int, files: list[str]) -> Finding:
+def _not_inferred(graph: Graph, count: int, files: list[str]) -> Finding:
     verdicts = "1 verdict stays" if count == 1 else f"{count} verdicts stay"
     return Finding(
-        id="onnx/model/not-inferred",
+        id=f"{graph.dialect}/model/not-inferred",
         severity="note",
-        message=f"{verdicts} undecided; types and shapes that the file leaves out are found by the {package} package, "
-        "which is not installed",
-        fix=f"pip install {package}",
+        message=f"{verdicts} undecided; types and shapes that the file leaves out are found by the "
+        f"{graph.not_inferred} package, which is not installed",
+        fix=f"pip install {graph.not_inferred}",
         location=Location(files[0] if files else None, None, "model"),
     )
 
@@ -152,7 +146,7 @@ def _lines_of(file: str, given: Given | None) -> Mapping[tuple[str | int, ...], 
     from specgate.descriptors.text import lines
 
     if given is not None and file == given.file:
-        return (lines(given.text(), file) if given.kind == "text" else None) or {}
+        return (lines(given.text(), file) if given.kind == TEXT else None) or {}
     return (lines(read_text_file(file), file) if file.lower().endswith(_TEXT) else None) or {}
 
 
@@ -169,42 +163,38 @@ def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str) -> 
 
 
 def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
-    """Read a model by its format: ``.onnx``, OpenVINO IR (``.xml``), a JSON or YAML file, or what is no file.
+    """Read a model by its format: a model file of a dialect, a JSON or YAML file, or what is no file.
 
-    That is a ModelProto, or what was given otherwise (see `Given`).
+    That is an object of a vendor's library, or what was given otherwise (see `Given`).
 
-    settings: for ONNX models; without, nothing is inferred.
+    settings: for models whose dialect infers types; without, nothing is inferred.
     """
     settings = settings or LintSettings(infer=False)
-    if hasattr(model, "SerializeToString"):
-        from specgate.dialects.onnx.file.model import read_model_bytes
-        from specgate.dialects.onnx.lint.graph import onnx_units
-
-        return onnx_units(read_model_bytes(model.SerializeToString(), "<ModelProto>"), settings)
     if isinstance(model, Given):
         return named(_given(model, settings), model)
     if not isinstance(model, str | os.PathLike):
-        raise InputError(f"expected a path or an onnx.ModelProto, found {type(model).__name__}")
+        return _of_object(model, settings)
     path = os.fspath(model)
-    if path.lower().endswith((*_TEXT, *LINED)):
+    if path.lower().endswith(TEXT_SUFFIXES):
         from specgate.descriptors.files import read_placed
 
         return _descriptors(read_placed(path), path)
     return package_of(path).graph(path, settings)
 
 
+def _of_object(model: object, settings: LintSettings) -> Graph:
+    for one in packages():
+        data = one.model_bytes(model)
+        if data is not None:
+            return one.graph_of_bytes(data, f"<{one.model_class.rpartition('.')[2]}>", settings)
+    known = " or ".join(one.model_class for one in packages() if one.model_class)
+    raise InputError(f"expected a path or an {known}, found {type(model).__name__}")
+
+
 def _given(model: Given, settings: LintSettings) -> Graph:
     """Read what is in memory; files beside it, such as weights, are not looked for."""
-    if model.kind == "ir":
-        from specgate.dialects.openvino.graph import openvino_units
-        from specgate.dialects.openvino.ir import read_ir_bytes
-
-        return openvino_units(read_ir_bytes(model.data, model.name))
-    if model.kind == "onnx":
-        from specgate.dialects.onnx.file.model import read_model_bytes
-        from specgate.dialects.onnx.lint.graph import onnx_units
-
-        return onnx_units(read_model_bytes(model.data, model.name), settings)
+    if model.kind != TEXT:
+        return package(model.kind).graph_of_bytes(model.data, model.name, settings)
     from specgate.descriptors.files import placed
 
     return _descriptors(placed(model.text(), model.name), model.name)
@@ -220,4 +210,4 @@ def _descriptors(entries: Iterable[Placed], file: str) -> Graph:
             units.append(Unit(place, entry.operator, entry))
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
-    return Graph("directml", units)
+    return Graph(DEFAULT, units)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specgate.spec.model_rules import IR_RULES, MODEL_RULES
+from specgate.spec.model_rules import model_rules
 
 __all__ = ["NODE_RULES", "OWN_RULES", "file_rule"]
 
@@ -29,6 +29,6 @@ def file_rule(rule: str) -> str | None:
     if group == "specgate":
         return OWN_RULES.get(name)
     if group.endswith("/model"):
-        found = (IR_RULES if group == "openvino/model" else MODEL_RULES).get(name)
+        found = model_rules(group.removesuffix("/model")).get(name)
         return None if found is None else found[1]
     return NODE_RULES.get(name) if "/" in group else None

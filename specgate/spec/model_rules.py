@@ -1,91 +1,29 @@
-"""What each rule about a whole model says: the last part of ``onnx/model/…`` or ``openvino/model/…``, its reference."""
+"""What each rule about a whole model says: the last part of an id like ``DIALECT/model/RULE``, with its reference."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["IR_PREFIX", "IR_RULES", "MODEL_RULES", "PREFIX", "model_rule_reference"]
+from specgate.dialects import is_dialect, package
 
-PREFIX: Final = "onnx/model/"
-IR_PREFIX: Final = "openvino/model/"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-_IR: Final = {"repository": "onnx/onnx", "path": "docs/IR.md", "commit": "f75469120"}
-_CHECKER: Final = {"repository": "onnx/onnx", "path": "onnx/checker.cc", "commit": "f75469120"}
-_PROTO: Final = {"repository": "onnx/onnx", "path": "onnx/onnx.proto", "commit": "f75469120"}
-_DATA: Final = {"repository": "onnx/onnx", "path": "docs/ExternalData.md", "commit": "f75469120"}
-_OURS: Final[dict[str, str]] = {}
+__all__ = ["model_rule_reference", "model_rules"]
 
-#: By rule: its severity, what it asks for, and where that stands; without a place it is a courtesy of lint.
-MODEL_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
-    "attribute-duplicate": ("error", "a node gives each of its attributes once", _IR),
-    "attribute-reference": ("warning", "an attribute stands only for one that its function has", _PROTO),
-    "custom-domain": ("warning", "operators of other domains than ONNX's are known to the target", _OURS),
-    "cycle": ("error", "no value is computed from itself", _IR),
-    "external-length": ("error", "external data is as long as its tensor's type and sizes say", _DATA),
-    "external-location": ("error", "external data lies inside the model's folder, by a relative path", _DATA),
-    "external-missing": ("error", "the file with external data is there, and is a regular one", _DATA),
-    "external-range": ("error", "external data lies within its file", _DATA),
-    "function-call": ("error", "a call gives a function no more than it takes (attributes: a warning)", _PROTO),
-    "function-duplicate": ("error", "a function's domain, name and overload are its own", _IR),
-    "function-opset": ("error", "a function's imports mean the same operators as its model's", _PROTO),
-    "function-recursion": ("error", "no function calls itself, directly or through others", _CHECKER),
-    "function-types": ("error", "the types that a call hands over fit the nodes inside of the function", _PROTO),
-    "function-unused": ("note", "every function is called", _OURS),
-    "graph-name": ("note", "a graph has a name", _CHECKER),
-    "initializer-input": ("error", "up to IR version 3 every initializer is an input as well", _CHECKER),
-    "initializer-unused": ("note", "every initializer is read", _OURS),
-    "input-unused": ("note", "every input is read", _OURS),
-    "ir-version": ("error", "a model states its IR version, which ONNX has and the target's release reads", _IR),
-    "name-duplicate": ("error", "a name stands for one value; an initializer may be the default of an input", _IR),
-    "name-empty": ("error", "inputs, initializers and outputs of a graph have names", _CHECKER),
-    "name-shadowed": ("error", "a subgraph gives no name anew (inputs and initializers: a warning)", _IR),
-    "name-undefined": ("error", "what a node reads is an input, an initializer or computed by another node", _IR),
-    "node-empty": ("error", "a node has inputs or outputs", _CHECKER),
-    "node-name-duplicate": ("warning", "a graph's nodes have different names, if any", _IR),
-    "node-order": ("error", "nodes are in topological order", _IR),
-    "node-unused": ("note", "some output of the graph is computed from what a node computes", _OURS),
-    "not-inferred": ("note", "types and shapes that the file leaves out could be found", _OURS),
-    "operator-unknown": ("error", "an operator of ONNX's domains exists in some version of them", _IR),
-    "opset-duplicate": ("error", "each domain is imported once (twice in the same version: a note)", _IR),
-    "opset-import": ("error", "no imported opset is newer than the target's", _IR),
-    "opset-missing": ("error", "every domain that has operators in a graph or function is imported there", _IR),
-    "opset-unused": ("note", "every imported domain has operators in the model", _OURS),
-    "opset-version": ("error", "an opset's version is 1 or more", _IR),
-    "output-missing": ("note", "a graph has outputs", _OURS),
-    "output-required": ("error", "a node names every output that its operator always has", _CHECKER),
-    "output-undefined": ("error", "a graph's output is a value of that very graph", _IR),
-    "pin-unknown": ("note", "a dimension that is given a size has that name in the model", _OURS),
-    "stated-shape": ("warning", "sizes that the file states agree with those that its operators give", _OURS),
-    "stated-type": ("warning", "types that the file states agree with those that its operators give", _OURS),
-    "tensor-data": ("error", "a tensor holds as much data as its type and sizes ask for, in one field", _CHECKER),
-    "tensor-size": ("error", "no size of a tensor is below 0", _CHECKER),
-    "tensor-type": ("error", "a tensor has an element type, one that ONNX has", _CHECKER),
-    "type-element": ("error", "the element types that a model states are ones that ONNX has", _CHECKER),
-    "value-info-unknown": ("note", "value_info describes values that the graph has", _OURS),
-}
+_MODEL = "model"
 
 
-_READ: Final = {"package": "openvino", "version": "2026.4.1"}
-
-#: The same of an OpenVINO IR: what `read_model` refuses.
-IR_RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
-    "constant": ("error", "a Const states a known element type, static sizes, and where its bytes are", _READ),
-    "cycle": ("error", "no layer is computed from itself", _READ),
-    "input-unconnected": ("error", "an edge leads to every input port", _READ),
-    "ir-version": ("error", "an IR states its version, which OpenVINO has and the target's release reads", _READ),
-    "weights-missing": ("error", "the .bin file with the constants is there, and is a regular one", _READ),
-    "weights-range": ("error", "the bytes of a Const lie within the .bin file", _READ),
-    "weights-size": ("error", "a Const has as many bytes as its element type and sizes take", _READ),
-    "weights-unused": ("warning", "a Const has no more bytes than its element type and sizes take", _OURS),
-}
+def model_rules(dialect: str) -> Mapping[str, tuple[str, str, dict[str, str]]]:
+    """Return the rules of whole models of a dialect by name, none for what is no dialect."""
+    return package(dialect).file_rules() if is_dialect(dialect) else {}
 
 
 def model_rule_reference(rule_id: str) -> dict[str, Any] | None:
     """Return what `specgate rule` prints of such an id, None for an id of another kind or no such rule."""
-    prefix = next((prefix for prefix in (PREFIX, IR_PREFIX) if rule_id.startswith(prefix)), None)
-    if prefix is None:
-        return None
-    rule = (MODEL_RULES if prefix == PREFIX else IR_RULES).get(rule_id.removeprefix(prefix))
+    group, _, name = rule_id.rpartition("/")
+    dialect, slash, kind = group.partition("/")
+    rule = model_rules(dialect).get(name) if slash and kind == _MODEL else None
     if rule is None:
         return None
     severity, says, source = rule

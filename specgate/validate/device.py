@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from specgate.dialects import packages
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
 from specgate.spec.tables import on_change
@@ -49,16 +50,17 @@ def capabilities(dialect: str) -> list[str]:
     return sorted({name for info in types for gate in info.get("capability") or () for name in gate["any"]})
 
 
-def device_of(given: str | Iterable[str] | None, dialect: str = "directml") -> frozenset[str] | None:
+def device_of(given: str | Iterable[str] | None, dialect: str | None = None) -> frozenset[str] | None:
     """Return what a device reports: names of capabilities (several in one text with commas), ``all``, ``none``.
 
-    None, a device that is not known, stays None.
+    None, a device that is not known, stays None. dialect: whose types ask for them; None for the one that
+    has such types.
 
     Raises InputError for a name that no type asks for.
     """
     if given is None:
         return None
-    known = capabilities(dialect)
+    known = capabilities(dialect or next(one.name for one in packages() if one.has_devices))
     texts = [given] if isinstance(given, str) else list(given)
     names = {part.strip() for text in texts for part in str(text).split(",")} - {""}
     strange = sorted(names - set(known) - _WORDS)

@@ -43,6 +43,16 @@ def test_check() -> None:
     assert 'OpenVINO ("type", "data") or TinyNet ("call"); found the keys \'unheard\'' in unknown
 
 
+def test_what_its_models_are_not_good_for(tmp_path) -> None:
+    (tmp_path / "model.tiny").write_text(json.dumps([ABS]), encoding="utf-8")
+    told = {
+        ("run", "model.tiny"): "a model of tinynet is linted, not executed",
+        ("minimum", "model.tiny"): "of a whole model of tinynet the lowest level is not found",
+    }
+    for command, expected in told.items():
+        assert expected in specgate(*command, cwd=tmp_path, code=2)
+
+
 def test_run(tmp_path) -> None:
     (tmp_path / "abs.json").write_text(json.dumps(ABS), encoding="utf-8")
     np.save(tmp_path / "x.npy", np.array([-1, 2, -3], np.int32))

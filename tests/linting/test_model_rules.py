@@ -8,12 +8,15 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.spec.model_rules import IR_PREFIX, IR_RULES, MODEL_RULES, PREFIX
+from specgate.dialects.onnx.lint.references import PREFIX
+from specgate.dialects.onnx.lint.references import RULES as MODEL_RULES
+from specgate.dialects.openvino.references import PREFIX as IR_PREFIX
+from specgate.dialects.openvino.references import RULES as IR_RULES
 from tests.dialects.onnx.lint import test_names as test_onnx_names
 from tests.dialects.onnx.lint import test_versions as test_onnx_versions
 from tests.paths import ROOT
 
-CALL = re.compile(r'finding\(\s*"([a-z-]+)"|onnx/model/([a-z-]+)"')
+CALL = re.compile(r'finding\(\s*"([a-z-]+)"|/model/([a-z-]+)"')
 
 
 def test_the_references_are_those_of_the_code():

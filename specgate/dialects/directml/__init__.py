@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.shipped import Shipped
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.descriptors.files import NoTableEntry
+    from specgate.execution.memory import Budget
     from specgate.oracles.protocol import Oracle, ValuesSide
 
 __all__ = ["DirectML"]
@@ -20,6 +25,55 @@ class DirectML(Shipped):
 
     name = "directml"
     shape = 'DirectML ("type", "desc")'
+    has_devices = True
+    keys = (("dispatchables",), ("type", "desc"))
+    marks = ("DML_OPERATOR_", '"dispatchables"')
+    document_key = "dispatchables"
+    document_name = "a DxDispatch model"
+
+    def laid_out(self, descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
+        from specgate.dialects.directml.oracle.cases import laid_out
+
+        return laid_out(descriptor, arrays)
+
+    def operator_of(self, data: Mapping[str, Any]) -> str:
+        return str(data.get("type", data.get("Type"))).removeprefix("DML_OPERATOR_")
+
+    def is_meant(self, item: Mapping[str, Any]) -> bool:
+        kind = item.get("type", item.get("Type"))
+        if not isinstance(kind, str):
+            return False
+        return kind.startswith("DML_OPERATOR_") or isinstance(item.get("desc", item.get("Desc")), dict)
+
+    def entries(self, document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
+        from specgate.dialects.directml.dxdispatch.read import entries
+
+        return entries(document, file)
+
+    def run_document(
+        self,
+        document: Mapping[str, Any],
+        file: str,
+        level: str | None,
+        *,
+        out: Callable[[str], None],
+        write_files: bool,
+        budget: Budget,
+    ) -> dict[str, NDArray[Any]]:
+        import os
+
+        from specgate.dialects.directml.dxdispatch.read import read_dx_model
+        from specgate.dialects.directml.dxdispatch.run import run_dx_model
+        from specgate.spec.tables import dialect
+
+        return run_dx_model(
+            read_dx_model(document, file=file),
+            level or dialect(self.name).levels[-1],
+            out=out,
+            base_dir=os.path.dirname(file) or ".",  # noqa: PTH120
+            write_files=write_files,
+            budget=budget,
+        )
 
     def oracle(self, level: str) -> Oracle:
         from specgate.dialects.directml.oracle.sides import Builds
@@ -33,6 +87,38 @@ class DirectML(Shipped):
             return BuildValues(level)
         except InputError:
             return None
+
+    def builds(self) -> Iterator[list[str]]:
+        from specgate.dialects.directml.oracle.install import status
+        from specgate.dialects.directml.oracle.place import value_status
+
+        for entry in status():
+            row = [f"directml:{entry.build.level}", entry.build.system, entry.build.title]
+            row.append("installed" if entry.installed else f"missing: {entry.command}")
+            yield [*row, value_status(entry.build.level)] if entry.build.system == "windows" else row
+
+    def install(
+        self, levels: str | None, *, system: str | None, values: bool, progress: Callable[[str], object]
+    ) -> None:
+        from specgate.dialects.directml.oracle.install import install_directml
+        from specgate.dialects.directml.oracle.values_install import install_values
+
+        chosen = levels or ("6.4" if values else "6.2")
+        asked: Any = system  # the command takes no other word than the two there are
+        wanted: Any = "all" if chosen == "all" else [level.strip() for level in chosen.split(",")]
+        if not values:
+            install_directml(wanted, system=asked, progress=progress)
+            return
+        if system == "linux":
+            raise InputError("values are computed with Windows builds, so --system linux has none")
+        install_values(wanted, progress=progress)
+
+    def record(
+        self, level: str, operator: str, to: str, *, cases: int, seed: int, progress: Callable[[str], object]
+    ) -> None:
+        from specgate.dialects.directml.oracle.record import record_values
+
+        record_values(level, operator, to, cases=cases, seed=seed, progress=progress)
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         from specgate.dialects.directml.oracle.builds import levels as built

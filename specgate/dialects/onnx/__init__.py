@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.shipped import Packaged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor, Symbol
+    from specgate.execution.memory import Budget
+    from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
+    from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle
+    from specgate.targets import Target
+    from specgate.verdict import Basis, Finding
 
 __all__ = ["ONNX"]
 
@@ -19,14 +29,90 @@ class ONNX(Packaged):
 
     name = "onnx"
     shape = 'ONNX ("op_type")'
+    node_class = "onnx.NodeProto"
+    single_floats = True  # a FLOAT holds no others
+    keys = (("op_type",),)
+    marks = ('"op_type"',)
     suffixes = (".onnx",)
+    max_bytes = 2**31 - 1  # protobuf takes no larger message
+    model_class = "onnx.ModelProto"
+    echoes = ("onnx/model/stated-type", "onnx/model/stated-shape")
     implementations = ("onnx", "onnxruntime")
+
+    def descriptor_of(self, data: object) -> Descriptor | None:
+        if not hasattr(data, "op_type") and not isinstance(data, tuple):
+            return None
+        from specgate.dialects.onnx.protos import from_node_proto
+
+        return from_node_proto(data)
+
+    def operator_of(self, data: Mapping[str, Any]) -> str:
+        return str(data.get("op_type"))
+
+    def is_meant(self, item: Mapping[str, Any]) -> bool:
+        return isinstance(item.get("op_type"), str)
+
+    def begins_model(self, start: bytes) -> bool:
+        # A ModelProto has lengths and field numbers below 32 near its beginning, which no text has.
+        return not start.startswith(b"<") and any(code < 32 and code not in b"\t\n\r" for code in start)
+
+    def is_model(self, model: object) -> bool:
+        return hasattr(model, "graph")
+
+    def model_bytes(self, model: object) -> bytes | None:
+        return model.SerializeToString() if hasattr(model, "SerializeToString") else None
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
         from specgate.dialects.onnx.file.model import read_model
         from specgate.dialects.onnx.lint.graph import onnx_units
 
         return onnx_units(read_model(path), settings)
+
+    def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
+        from specgate.dialects.onnx.file.model import read_model_bytes
+        from specgate.dialects.onnx.lint.graph import onnx_units
+
+        return onnx_units(read_model_bytes(data, name), settings)
+
+    def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
+        from specgate.dialects.onnx.lint.references import RULES
+
+        return RULES
+
+    def file_findings(self, graph: Graph, targets: Sequence[Target], file: str | None) -> Iterable[Finding]:
+        if not graph.custom:
+            return ()
+        from specgate.dialects.onnx.lint.versions import custom_findings
+
+        return custom_findings(graph, targets, file)
+
+    def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
+        from specgate.dialects.onnx.lint.versions import target_findings
+
+        return target_findings(graph, target, files, versions)
+
+    def pinnable(self, size: Symbol) -> bool:
+        from specgate.dialects.onnx.lint.types import pinless
+
+        return not pinless(size)
+
+    def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
+        from specgate.dialects.onnx.minimum import opset_minimum
+
+        return opset_minimum(model, settings, basis)
+
+    def run_model(
+        self,
+        path: str,
+        arrays: Mapping[str, Any],
+        target: Target | None,
+        *,
+        budget: Budget,
+        on_fallback: Callable[[str], object],
+    ) -> dict[str, NDArray[Any]]:
+        from specgate.dialects.onnx.run.model import run_model
+
+        return run_model(path, arrays, target, budget=budget, on_fallback=on_fallback)
 
     def opened(self, level: str) -> Oracle:
         from specgate.dialects.onnx.oracle.oracle import ONNXOracle

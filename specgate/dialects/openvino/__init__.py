@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.shipped import Packaged
+from specgate.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from specgate.execution.memory import Budget
+    from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.oracles.protocol import Oracle
+    from specgate.targets import Target
+    from specgate.verdict import Basis
 
 __all__ = ["OpenVINO"]
 
@@ -19,14 +28,53 @@ class OpenVINO(Packaged):
 
     name = "openvino"
     shape = 'OpenVINO ("type", "data")'
+    keys = (("type", "element_type"),)
     suffixes = (".xml",)
+    marker = b"<net"
+    max_bytes = 2**30  # its weights lie elsewhere
     implementations = ("openvino",)
+
+    def is_meant(self, item: Mapping[str, Any]) -> bool:
+        kind, version = item.get("type", item.get("Type")), item.get("version")
+        if not isinstance(kind, str):
+            return False
+        return "inputs" in item or "outputs" in item or (isinstance(version, str) and version.startswith("opset"))
+
+    def begins_model(self, start: bytes) -> bool:
+        return start.startswith(b"<")
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
         from specgate.dialects.openvino.graph import openvino_units
         from specgate.dialects.openvino.ir import read_ir
 
         return openvino_units(read_ir(path))
+
+    def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
+        from specgate.dialects.openvino.graph import openvino_units
+        from specgate.dialects.openvino.ir import read_ir_bytes
+
+        return openvino_units(read_ir_bytes(data, name))
+
+    def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
+        from specgate.dialects.openvino.references import RULES
+
+        return RULES
+
+    def minimum(self, model: Any, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
+        from specgate.dialects.openvino.minimum import ir_minimum
+
+        return ir_minimum(model, basis)
+
+    def run_model(
+        self,
+        path: str,
+        arrays: Mapping[str, Any],
+        target: Target | None,
+        *,
+        budget: Budget,
+        on_fallback: Callable[[str], object],
+    ) -> dict[str, NDArray[Any]]:
+        raise InputError("an OpenVINO IR is linted, not executed", file=path)
 
     def opened(self, level: str) -> Oracle:
         from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle

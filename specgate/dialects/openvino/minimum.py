@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from specgate.dialects.openvino.graph import openvino_units
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["ir_minimum"]
 
 
-def ir_minimum(source: str | Given, basis: Basis = "both") -> ModelMinimum:
+def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") -> ModelMinimum:
     """Judge every layer of an IR at every opset; a layer without a table counts by the opset that it names.
 
     source: the IR's path, or what was read from memory.
     Versions are opsets by their numbers (``13``). Raises InputError for an unusable file.
     """
-    model = read_ir(source) if isinstance(source, str) else read_ir_bytes(source.data, source.name)
+    if isinstance(source, str | os.PathLike):
+        model = read_ir(os.fspath(source))
+    else:
+        model = read_ir_bytes(source.data, source.name)
     graph = openvino_units(model)
     table = dialect(graph.dialect)
     numbers = {level: level.removeprefix(table.level_word) for level in table.levels}
@@ -54,7 +58,7 @@ def ir_minimum(source: str | Given, basis: Basis = "both") -> ModelMinimum:
     found.taken = [number for number, nodes in blocked.items() if not nodes]
     found.blocked = {number: nodes for number, nodes in blocked.items() if nodes}
     found.version = found.taken[0] if found.taken else None
-    return ModelMinimum([found] if found.nodes else [], no_table, graph.findings)
+    return ModelMinimum([found] if found.nodes else [], no_table, graph.findings, graph.dialect)
 
 
 def _versions(net: IrNet) -> Iterator[str]:

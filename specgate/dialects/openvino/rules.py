@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.ir import whole_number
-from specgate.spec.model_rules import IR_PREFIX
+from specgate.dialects.openvino.references import PREFIX
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
 
@@ -68,7 +68,7 @@ def _wrong(
     rule: str, message: str, place: Location, *, where: str = "", values: dict[str, int | None] | None = None
 ) -> Finding:
     severity: Severity = "warning" if rule == "weights-unused" else "error"
-    return Finding(IR_PREFIX + rule, severity, message, where=where, values=values or {}, location=place)
+    return Finding(PREFIX + rule, severity, message, where=where, values=values or {}, location=place)
 
 
 def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import specgate
+from specgate.dialects.openvino.references import PREFIX as IR_PREFIX
 from specgate.errors import InputError
-from specgate.spec.model_rules import IR_PREFIX
 
 PORT = '<port id="{}" precision="FP32"><dim>2</dim></port>'
 NET = f"""<net name="m" version="11"><layers>

@@ -24,11 +24,15 @@ from specgate.dialects.directml.dxdispatch.model import (
     DxResource,
     write_dx_model,
 )
+from specgate.dialects.directml.tensor import NAME
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.descriptors.files import NoTableEntry
 
 __all__ = [
     "DxBinding",
@@ -36,6 +40,7 @@ __all__ = [
     "DxDispatchable",
     "DxModel",
     "DxResource",
+    "entries",
     "is_dx_model",
     "read_dx_model",
     "write_dx_model",
@@ -51,6 +56,18 @@ _WORDS: Final = frozenset({"nan", "inf", "-inf"})
 def is_dx_model(document: Any) -> bool:
     """Return whether a loaded JSON or YAML document looks like a DxDispatch model."""
     return isinstance(document, dict) and isinstance(document.get("dispatchables"), dict)
+
+
+def entries(document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
+    """Yield the dispatchables of a model with their places; of kinds that no table covers as such."""
+    from specgate.descriptors.files import NoTableEntry
+
+    for key, dispatchable in read_dx_model(document, file=file).dispatchables.items():
+        if dispatchable.descriptor is not None:
+            yield place_of("dispatchables", key), dispatchable.descriptor
+        else:
+            entry = NoTableEntry(NAME, dispatchable.operator, dispatchable.no_table or "")
+            yield place_of("dispatchables", key), entry
 
 
 def read_dx_model(source: str | os.PathLike[str] | Mapping[str, Any], *, file: str | None = None) -> DxModel:

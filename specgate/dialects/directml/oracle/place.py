@@ -179,6 +179,13 @@ def ready_place(level: str) -> Place:
     return place
 
 
+def value_status(level: str) -> str:
+    """Return whether the build of a level computes values here, or how to install what does."""
+    if level not in VALUE_LEVELS:
+        return "no values"
+    return f"values missing: {values_command([level])}" if missing_values(level) else "values installed"
+
+
 def values_command(wanted: list[str]) -> str:
     """Return the command that installs what computes values at these levels."""
     return f"specgate oracle install directml --values --levels {','.join(wanted)}"

@@ -16,11 +16,11 @@ import numpy as np
 
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
+from specgate.dialects.directml.oracle.cases import draw_cases
 from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.errors import InputError
 from specgate.execution.types import numpy_type
 from specgate.files import write_text
-from specgate.oracles.cases import draw_cases
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.oracle import record
+from specgate.dialects.directml.oracle.cases import draw_cases, features
 from specgate.dialects.directml.oracle.record import decode, encode, read_recording, record_values
 from specgate.errors import InputError
-from specgate.oracles.cases import boundary_arrays, draw_cases, features
+from specgate.oracles.cases import boundary_arrays
 from specgate.oracles.protocol import Reply, Values
 
 TYPES = {

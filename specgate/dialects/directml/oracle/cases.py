@@ -1,0 +1,121 @@
+"""What a build is asked to compute: descriptors that cover much, with arrays for them."""
+
+from __future__ import annotations
+
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import TensorDesc
+from specgate.dialects.directml.oracle.layout import read_out
+from specgate.generate.seeds import find_operator
+from specgate.generate.walk import valid_descriptors
+from specgate.oracles.cases import boundary_arrays, inputs_of, tame_arrays
+from specgate.rules.primitives import extent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["Drawn", "draw_cases", "features", "laid_out"]
+
+#: For each case that is wanted, so many descriptors are drawn to choose from.
+_POOL: Final = 10
+
+
+class Drawn(NamedTuple):
+    """A valid descriptor and inputs for it, each laid out so that elements which share memory are equal."""
+
+    descriptor: Descriptor
+    runs: list[dict[str, Any]]
+
+
+def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, max_elements: int) -> Iterator[Drawn]:
+    """Yield `count` descriptors of a DirectML operator that build and page take, the same ones for the same seed.
+
+    They are chosen from more so that types, ranks, layouts and attributes all come. runs: inputs for each, one of small
+    values, the others at boundaries. max_elements: of all tensors of a descriptor together; fewer descriptors come
+    where too many are larger. Raises InputError where nothing valid is found.
+    """
+    random = Random(f"{operator} {level} {seed}")  # noqa: S311  # repeatable on purpose
+    source = valid_descriptors(find_operator("directml", operator, level), level, "both")
+    drawn = [*source.found, *(source.draw(random.randint) for _ in range(_POOL * count))]
+    pool = [made for made in drawn if _elements(made) <= max_elements]
+    for descriptor in _covering(pool, count):
+        arrays = [tame_arrays(descriptor, random)]
+        arrays += [boundary_arrays(descriptor, random) for _ in range(runs - 1)]
+        yield Drawn(descriptor, [laid_out(descriptor, each) for each in arrays])
+
+
+def features(descriptor: Descriptor) -> set[tuple[Any, ...]]:
+    """Return what a descriptor covers, as words to compare.
+
+    They are types, ranks, layouts and the last larger dimension of each tensor, the types together, and attributes with
+    the rank of the first tensor.
+    """
+    found: set[tuple[Any, ...]] = set()
+    tensors = {name: value for name, value in descriptor.fields.items() if isinstance(value, TensorDesc)}
+    first = next((len(tensor.sizes or ()) for tensor in tensors.values()), 0)
+    for name, tensor in tensors.items():
+        sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
+        larger = [len(sizes) - d for d, size in enumerate(sizes) if size > 1]
+        found |= {
+            (name, "type", tensor.type),
+            (name, "rank", len(sizes)),
+            (name, "last", larger[-1:] == [1], len(larger)),
+        }
+        found |= {(name, "layout", tensor.type, word) for word in _layout(sizes, tensor)}
+    found.add(("types", *(tensor.type for tensor in tensors.values())))
+    found |= {(n, repr(v), first) for n, v in descriptor.fields.items() if n not in tensors}
+    return found
+
+
+def _layout(sizes: list[int], tensor: TensorDesc) -> set[str]:
+    strides = tensor.strides
+    if strides is None:
+        return {"packed"}
+    known = [(stride, size) for stride, size in zip(strides, sizes, strict=True) if size > 1]
+    words = {"broadcast"} if any(stride == 0 for stride, _ in known) else set()
+    if known != sorted(known, key=lambda pair: -pair[0]):
+        words.add("permuted")
+    if extent(sizes, strides) > prod(size for stride, size in known if stride):
+        words.add("gaps")
+    return words or {"strided"}
+
+
+def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
+    """Choose those first that add most to what is covered already, the small ones among equals; then the rest.
+
+    A type counts twice: each type has shaders of its own.
+    """
+
+    def added(i: int) -> int:
+        new = left[i] - covered
+        return len(new) + len([feature for feature in new if feature[1] == "type"])
+
+    left = {i: features(descriptor) for i, descriptor in enumerate(pool)}
+    sizes = [_elements(descriptor) for descriptor in pool]
+    chosen: list[int] = []
+    covered: set[tuple[Any, ...]] = set()
+    while left and len(chosen) < count:
+        best = max(left, key=lambda i: (added(i), -sizes[i] if added(i) else 0, -i))
+        covered |= left.pop(best)
+        chosen.append(best)
+    return [pool[i] for i in chosen]
+
+
+def _elements(descriptor: Descriptor) -> int:
+    return sum(prod(s for s in tensor.sizes or () if isinstance(s, int)) for _, tensor in descriptor.tensors())
+
+
+def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays as a build reads them: elements that share memory are equal."""
+    made = dict(arrays)
+    for name, value in inputs_of(descriptor):
+        if name in made:
+            many = isinstance(value, TensorDesc)
+            pairs = [(made[name], value)] if many else list(zip(made[name], value, strict=True))
+            read = [read_out(array, tensor, name) for array, tensor in pairs]
+            made[name] = read[0] if many else read
+    return made

@@ -1,0 +1,141 @@
+"""The lowest opset of each domain that an ONNX model could be written for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from specgate.descriptors.positional import relaid
+from specgate.dialects.onnx.lint.walk import domain_name
+from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Moved
+from specgate.linting.minimum_text import at_level
+from specgate.linting.model import graph_of
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts, check_at
+from specgate.validate.explain import explain_at
+from specgate.validate.message import rule_id
+from specgate.verdict import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.linting.nodes import Unit
+    from specgate.linting.settings import LintSettings
+    from specgate.spec.forms import Side
+    from specgate.spec.tables import OperatorSpec
+    from specgate.verdict import Basis
+
+__all__ = ["opset_minimum"]
+
+
+def opset_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
+    """Judge every node of an ONNX model at every opset, as if written for it.
+
+    model: as `model_minimum` has it. An operator that changed in between is judged by the row that holds there: that
+    its descriptor is taken does not say that it computes the same. Raises InputError for an unusable file.
+    """
+    graph = graph_of(model, settings)
+    no_table: dict[str, int] = {}
+    domains: dict[str, list[Unit]] = {}
+    for unit in graph.units:
+        if unit.descriptor is None:
+            no_table[unit.operator] = no_table.get(unit.operator, 0) + 1
+        else:
+            domains.setdefault(unit.operator.rpartition(".")[0], []).append(unit)
+    found = [_domain(domain, graph.imports.get(domain), domains[domain], basis) for domain in sorted(domains)]
+    return ModelMinimum(found, no_table, graph.findings, domain_name(""))
+
+
+def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Basis) -> DomainMinimum:
+    found = DomainMinimum(domain_name(domain), imported)
+    blocked: dict[str, list[Blocked]] = {}
+    judged: list[tuple[Unit, Descriptor]] = []
+    alike: dict[str, dict[str, str]] = {}
+    known: dict[int, dict[str, tuple[bool | None, tuple[Finding, ...]]]] = {}  # equal nodes have one descriptor
+    for unit in units:
+        if unit.descriptor is None:
+            continue
+        found.nodes += 1
+        judged.append((unit, unit.descriptor))
+        if unit.operator not in alike:
+            alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
+            for version in reversed(alike[unit.operator]):
+                blocked.setdefault(version, [])
+                found.spoken[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.spoken(version)
+                found.undecided.setdefault(version, 0)
+        answers = known.get(id(unit.descriptor))
+        if answers is None:
+            free = replace(unit.descriptor, version=None)
+            answers = {level: _judged(free, level, basis) for level in dict.fromkeys(alike[unit.operator].values())}
+            known[id(unit.descriptor)] = answers
+        for version, level in alike[unit.operator].items():
+            accepted, findings = answers[level]
+            if accepted is False:
+                if level != version:  # one verdict serves several versions, each in its own words
+                    findings = _told_at(findings, found.spoken[level], found.spoken[version])
+                blocked[version].append(Blocked(unit.location, findings))
+            elif accepted is None:
+                found.undecided[version] += 1
+    found.taken = [version for version in blocked if not blocked[version]]
+    found.blocked = {version: nodes for version, nodes in blocked.items() if nodes}
+    if found.taken:
+        found.version = found.taken[0]
+        lowest = found.version
+        found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, lowest)) is not None]
+    return found
+
+
+def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[Finding, ...]:
+    return tuple(replace(found, message=at_level(found.message, judged, version)) for found in findings)
+
+
+def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
+    """Judge a descriptor at one level; other than `check_at`, which says of every finding where it would be none."""
+    spec = dialect("onnx").operator(descriptor.operator)
+    if level not in spec.levels:
+        return False, check_at(descriptor, level, basis).findings
+    if descriptor.plain and accepts(descriptor, level, basis):
+        return True, ()
+    descriptor = relaid(descriptor, spec, level)  # what stands first may be another input there
+    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+    findings: dict[str, Finding] = {}
+    unknown = False
+    for side in sides:
+        resolved = spec.resolve(level, side)
+        for failure in explain_at(descriptor, resolved) if resolved is not None else ():
+            unknown |= failure.unknown
+            if not failure.unknown:
+                name = rule_id("onnx", spec.name, failure.rule, failure.scope)
+                message = failure.message + (f"; taken are {', '.join(failure.allowed)}" if failure.allowed else "")
+                findings.setdefault(f"{name} {failure.where}", Finding(name, "error", message, where=failure.where))
+    return (False if findings else None if unknown else True), tuple(findings.values())
+
+
+def _alike(spec: OperatorSpec) -> dict[str, str]:
+    """Return for every level the last one at which the tables say the same of an operator: one verdict serves all."""
+    last: dict[object, str] = {}
+    return {level: last.setdefault(_key(spec, level), level) for level in reversed(spec.dialect.levels)}
+
+
+def _key(spec: OperatorSpec, level: str) -> object:
+    sides = (spec.resolve(level, "documented"), spec.resolve(level, "observed"))
+    keys = tuple(None if resolved is None else resolved.key for resolved in sides)
+    return keys if any(key is not None for key in keys) else (level in spec.levels, _before(spec, level))
+
+
+def _before(spec: OperatorSpec, level: str) -> bool:
+    """Whether an operator that a level does not have is yet to come there."""
+    position = spec.dialect.position
+    return position[level] < position[spec.rows[0]]
+
+
+def _moved(unit: Unit, descriptor: Descriptor, level: str) -> Moved | None:
+    spec = dialect("onnx").operator(descriptor.operator)
+    written = None if descriptor.version is None else spec.row_at(descriptor.version)
+    there = spec.row_at(level)
+    if written is None or there is None or written == there:
+        return None
+    ours, theirs = spec.behaviour(written), spec.behaviour(there)
+    changed = tuple(sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)))
+    return Moved(unit.location, written, there, changed)

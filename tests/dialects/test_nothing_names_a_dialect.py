@@ -1,0 +1,119 @@
+"""Outside of the packages of the dialects no code names one: what is left is listed, and the list only gets shorter."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMES: Final = re.compile(r"directml|onnx|openvino|dxdispatch|DML_", re.IGNORECASE)
+#: A message may give one as an example.
+EXAMPLE: Final = re.compile(r"\b(such as|for instance|e\.g\.) ")
+COMMANDS: Final = "texts of help, and the names that two commands take"
+BENCHMARKS: Final = "benchmarks of named operators beside named packages"
+IMPORTER: Final = "the importer of ONNX's operators, which is not part of its package yet"
+INFERENCE: Final = "inference of types for ONNX models, which is not part of its package yet"
+MAKE: Final = "the modules of constructors are public names"
+TEXTS: Final = "descriptions of fields in the tables' schema"
+#: The files that still name a dialect, and why each may.
+ALLOWED: Final = {
+    "bench/directml_groups.py": BENCHMARKS,
+    "bench/groups.py": BENCHMARKS,
+    "bench/lint_groups.py": BENCHMARKS,
+    "bench/peers.py": BENCHMARKS,
+    "cli/importing.py": IMPORTER,
+    "cli/parser.py": COMMANDS,
+    "importing/compare.py": IMPORTER,
+    "importing/content.py": IMPORTER,
+    "importing/onnx_schemas.py": IMPORTER,
+    "importing/onnx_tables.py": IMPORTER,
+    "linting/infer_child.py": INFERENCE,
+    "linting/infer_process.py": INFERENCE,
+    "linting/inference.py": INFERENCE,
+    "make/__init__.py": MAKE,
+    "make/directml.py": MAKE,
+    "make/onnx.py": MAKE,
+    "make/openvino.py": MAKE,
+    "spec/dialect_model.py": TEXTS,
+    "spec/model.py": TEXTS,
+    "spec/view.py": "the prefix of DirectML's operators, which may be given with it",
+}
+PACKAGE: Final = ROOT / "specgate"
+
+
+def docstrings(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                yield first.value
+
+
+def words(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield all names and texts of the code with their lines; neither comments nor docstrings."""
+    skipped = set(docstrings(tree))
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        if isinstance(node, ast.Constant) and node not in skipped:
+            text = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
+            if isinstance(text, str):
+                yield line, text
+        elif isinstance(node, ast.ImportFrom):
+            yield line, str(node.module)
+        for field in ("id", "attr", "name", "asname", "arg"):
+            text = getattr(node, field, None)
+            if isinstance(text, str):
+                yield line, text
+
+
+def named(code: str) -> list[str]:
+    found = [(line, text) for line, text in words(ast.parse(code)) if NAMES.search(text)]
+    return [f"{line}: {text[:80]}" for line, text in found if not EXAMPLE.search(text)]
+
+
+def files() -> dict[str, list[str]]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith("dialects/"):
+            found[name] = named(path.read_text(encoding="utf-8"))
+    return found
+
+
+FOUND: Final = files()
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ('"""On onnx."""\n# openvino\n', 0),
+        ('def f():\n    "directml"\n    return "directml"\n', 1),
+        ("from a.onnx import b as c\nimport d as openvino\n", 2),
+        ("x.onnx_model\nf(onnx=1)\ndef DirectML(onnx): ...\n", 4),
+        ('f"{a}onnx:{b}"\nb"ONNX"\n', 2),
+        ('f"expected a target such as onnx:17, found {a}"\n', 0),
+    ],
+)
+def test_what_names_one_is_found(code: str, count: int) -> None:
+    assert len(named(code)) == count
+
+
+def test_many_files_are_read() -> None:
+    assert len(FOUND) > 150
+
+
+@pytest.mark.parametrize("file", [name for name in FOUND if FOUND[name] or name in ALLOWED])
+def test_no_other_file_names_a_dialect(file: str) -> None:
+    if file not in ALLOWED:
+        assert FOUND[file] == []
+
+
+def test_an_allowance_that_is_not_needed_is_taken_away() -> None:
+    assert [name for name in ALLOWED if not FOUND.get(name)] == []
