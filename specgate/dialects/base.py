@@ -65,6 +65,8 @@ class DialectPackage:
         """
         raise NotImplementedError
 
+    #: The keys of a dict under which it has fields; it may have them itself as well.
+    containers: ClassVar[tuple[str, ...]] = ()
     #: The class of its vendor's library that `descriptor_of` takes, as messages name it.
     node_class: ClassVar[str] = ""
     #: Whether attributes of the type float are computed with as 32 bits, whatever number was given.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.collecting import without_collecting
 from specgate.descriptors.text import LINED
-from specgate.dialects import DEFAULT, TEXT_SUFFIXES, package, package_of, packages
+from specgate.dialects import DEFAULT, TEXT_SUFFIXES, is_dialect, package, package_of, packages
 from specgate.errors import InputError
 from specgate.linting.context import context_of
 from specgate.linting.given import TEXT, Given, named
@@ -137,7 +137,9 @@ def add_lines(report: Report, given: Given | None = None) -> None:
         if place.file not in known:
             known[place.file] = _lines_of(place.file, given)
         if known[place.file]:
-            line = _line(known[place.file], place.node or "", found.where)
+            dialect = found.id.partition("/")[0]
+            held = package(dialect).containers if is_dialect(dialect) else ()
+            line = _line(known[place.file], place.node or "", found.where, held)
             report.findings[index] = replace(found, location=replace(place, line=line))
 
 
@@ -150,13 +152,13 @@ def _lines_of(file: str, given: Given | None) -> Mapping[tuple[str | int, ...], 
     return (lines(read_text_file(file), file) if file.lower().endswith(_TEXT) else None) or {}
 
 
-def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str) -> int | None:
+def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str, containers: Sequence[str]) -> int | None:
     """The line of a field, else of its descriptor, by the place that `read_descriptors` gave it."""
     group, slash, name = node.partition("/")
     numbered = node.startswith("[") and node.endswith("]") and node[1:-1].isdecimal()
     base: tuple[str | int, ...] = (int(node[1:-1]),) if numbered else (group, name) if slash else ()
     name = field.partition(".")[0].partition("[")[0]
-    for path in ((*base, "desc", name), (*base, "Desc", name), (*base, "attributes", name), (*base, name), base):
+    for path in (*((*base, key, name) for key in containers), (*base, name), base):
         if path in lines:
             return lines[path]
     return None

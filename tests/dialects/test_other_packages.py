@@ -43,6 +43,14 @@ def test_check() -> None:
     assert 'OpenVINO ("type", "data") or TinyNet ("call"); found the keys \'unheard\'' in unknown
 
 
+def test_a_finding_has_the_line_of_its_field(tmp_path) -> None:
+    text = json.dumps(BROKEN, indent=1)
+    (tmp_path / "flip.json").write_text(text, encoding="utf-8")
+    told = specgate("lint", "flip.json", "-t", "tinynet:v2", "--format", "sarif", cwd=tmp_path, code=1)
+    place = json.loads(told)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert '"axis"' in text.splitlines()[place["region"]["startLine"] - 1]
+
+
 def test_what_its_models_are_not_good_for(tmp_path) -> None:
     (tmp_path / "model.tiny").write_text(json.dumps([ABS]), encoding="utf-8")
     told = {

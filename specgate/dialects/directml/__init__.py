@@ -25,6 +25,7 @@ class DirectML(Shipped):
 
     name = "directml"
     shape = 'DirectML ("type", "desc")'
+    containers = ("desc", "Desc")
     has_devices = True
     keys = (("dispatchables",), ("type", "desc"))
     marks = ("DML_OPERATOR_", '"dispatchables"')

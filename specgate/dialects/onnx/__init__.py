@@ -29,6 +29,7 @@ class ONNX(Packaged):
 
     name = "onnx"
     shape = 'ONNX ("op_type")'
+    containers = ("attributes",)
     node_class = "onnx.NodeProto"
     single_floats = True  # a FLOAT holds no others
     keys = (("op_type",),)

@@ -33,6 +33,7 @@ class TinyNet(DialectPackage):
     name = "tinynet"
     shape = 'TinyNet ("call")'
     specs = Path(__file__).parent / "specs" / "tinynet"
+    containers = ("with",)
     suffixes = (".tiny",)
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
