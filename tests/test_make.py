@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
+from importlib.util import find_spec
 
 import pytest
 
 from specgate import make
+from specgate.dialects import SHIPPED
 from specgate.make.factory import annotation
 from specgate.make.stubs import stub_text
 from specgate.spec.tables import dialect
@@ -48,6 +51,20 @@ def test_words_are_types(name: str) -> None:
         words = aliases[kind.removesuffix(" | None").removeprefix("list[").removesuffix("]")]
         assert ((words,) if isinstance(words, str) else words) == info.words
     assert fields > 20
+
+
+def test_the_modules_can_be_imported() -> None:
+    for name in SHIPPED:
+        module = importlib.import_module(f"specgate.make.{name}")
+        assert getattr(make, name) is module
+        assert find_spec(f"specgate.make.{name}") is module.__spec__
+        assert module.__name__ == f"specgate.make.{name}"
+        with pytest.raises(AttributeError):
+            module.__path__  # noqa: B018
+    with pytest.raises(ImportError):
+        importlib.import_module("specgate.make.nothing")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        make.nothing  # noqa: B018
 
 
 def test_completion_sees_the_words_too() -> None:

@@ -20,7 +20,6 @@ COMMANDS: Final = "texts of help, and the names that two commands take"
 BENCHMARKS: Final = "benchmarks of named operators beside named packages"
 IMPORTER: Final = "the importer of ONNX's operators, which is not part of its package yet"
 INFERENCE: Final = "inference of types for ONNX models, which is not part of its package yet"
-MAKE: Final = "the modules of constructors are public names"
 TEXTS: Final = "descriptions of fields in the tables' schema"
 #: The files that still name a dialect, and why each may.
 ALLOWED: Final = {
@@ -37,10 +36,6 @@ ALLOWED: Final = {
     "linting/infer_child.py": INFERENCE,
     "linting/infer_process.py": INFERENCE,
     "linting/inference.py": INFERENCE,
-    "make/__init__.py": MAKE,
-    "make/directml.py": MAKE,
-    "make/onnx.py": MAKE,
-    "make/openvino.py": MAKE,
     "spec/dialect_model.py": TEXTS,
     "spec/model.py": TEXTS,
     "spec/view.py": "the prefix of DirectML's operators, which may be given with it",

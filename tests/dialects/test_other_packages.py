@@ -43,6 +43,19 @@ def test_check() -> None:
     assert 'OpenVINO ("type", "data") or TinyNet ("call"); found the keys \'unheard\'' in unknown
 
 
+def test_its_constructors() -> None:
+    code = """
+from specgate import make
+from specgate.make import tinynet
+x = make.tensor("f32", [2, 3])
+made = tinynet.Flip(x=x, y=x, axis=1)
+assert make.tinynet is tinynet and "Flip" in dir(tinynet)
+print(made.dialect, made.operator, made.fields["axis"])
+"""
+    done = ran("-c", code)
+    assert (done.stdout, done.stderr) == ("tinynet Flip 1\n", "")
+
+
 def test_a_finding_has_the_line_of_its_field(tmp_path) -> None:
     text = json.dumps(BROKEN, indent=1)
     (tmp_path / "flip.json").write_text(text, encoding="utf-8")
