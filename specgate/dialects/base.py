@@ -219,3 +219,13 @@ class DialectPackage:
     ) -> None:
         """Write what a build computes for drawn cases into the folder `to`."""
         raise InputError(f"{self.name} has no builds whose values could be recorded")
+
+    # Tables written from what the vendor's package states of its operators (``specgate spec import``).
+
+    def import_tables(self, to: str | None, say: Callable[[str], object]) -> None:
+        """Write the tables of a folder, those that specgate uses if None; raise InputError where nothing can."""
+        raise InputError(f"the tables of {self.name} are not imported from a package")
+
+    def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:
+        """Say where such tables differ from the package, and return whether they do."""
+        raise InputError(f"the tables of {self.name} are not imported from a package")

@@ -27,7 +27,6 @@ ALLOWED: Final = {
     "bench/groups.py": BENCHMARKS,
     "bench/lint_groups.py": BENCHMARKS,
     "bench/peers.py": BENCHMARKS,
-    "cli/importing.py": IMPORTER,
     "cli/parser.py": COMMANDS,
     "importing/compare.py": IMPORTER,
     "importing/content.py": IMPORTER,

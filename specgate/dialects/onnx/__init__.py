@@ -119,3 +119,13 @@ class ONNX(Packaged):
         from specgate.dialects.onnx.oracle.oracle import ONNXOracle
 
         return ONNXOracle(level)
+
+    def import_tables(self, to: str | None, say: Callable[[str], object]) -> None:
+        from specgate.dialects.onnx.tables import import_tables
+
+        import_tables(to, say)
+
+    def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:
+        from specgate.dialects.onnx.tables import compare_tables
+
+        return compare_tables(to, say)

@@ -1,0 +1,61 @@
+"""The tables of ONNX beside what the installed onnx package states of its operators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["compare_tables", "import_tables"]
+
+
+def import_tables(to: str | None, say: Callable[[str], object]) -> None:
+    """Write what the package states into the tables of a folder, those that specgate uses if None."""
+    _expect_package()
+    from specgate.importing.onnx_schemas import package_version, schema_facts
+    from specgate.importing.onnx_tables import import_operators
+
+    facts = schema_facts()
+    changed = import_operators(_folder(to), facts, package_version())
+    for path in changed:
+        say(str(path))
+    say(f"onnx {package_version()}: {len(facts)} operators, {len(changed)} files written")
+
+
+def compare_tables(to: str | None, say: Callable[[str], object]) -> bool:
+    """Say where the tables differ from the package; return whether they do."""
+    _expect_package()
+    from specgate.importing.compare import differences, facts_of_tables, level_differences
+    from specgate.importing.onnx_schemas import domain_versions, package_version, schema_facts, version_table
+    from specgate.spec.build import build_dialect
+    from specgate.spec.tables import Dialect, dialect
+
+    table = dialect("onnx") if to is None else Dialect("onnx", build_dialect(_folder(to)))
+    words = {info["tensor"]: word for word, info in table.types.items()}
+    found = list(differences(facts_of_tables(table), schema_facts(), words, domain_versions()))
+    found += level_differences(table, version_table(), domain_versions())
+    for line in found:
+        say(line)
+    say(f"onnx {package_version()}: {len(found)} differences")
+    return bool(found)
+
+
+def _expect_package() -> None:
+    try:
+        import onnx.defs  # noqa: F401
+    except ImportError:
+        raise InputError("the onnx package is needed to import its operators; install specgate-ml[onnx]") from None
+
+
+def _folder(to: str | None) -> Path:
+    from specgate.spec.store import source_folders
+
+    if to is not None:
+        return Path(to)
+    if not source_folders():
+        raise InputError("expected --to and the folder of the dialect's tables; this installation has none to write")
+    return source_folders()[0] / "onnx"
