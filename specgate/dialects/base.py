@@ -105,7 +105,10 @@ class DialectPackage:
         return bool(key) and isinstance(document, dict) and isinstance(document.get(key), dict)
 
     def entries(self, document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
-        """Yield the descriptors of such a document with their places; raise InputError."""
+        """Yield the descriptors of such a document with their places; raise InputError.
+
+        Of a dialect that has a `document_key`.
+        """
         raise NotImplementedError
 
     def run_document(
