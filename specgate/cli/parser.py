@@ -13,7 +13,7 @@ __all__ = ["make_parser"]
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "html")
 SEVERITIES = ("error", "warning", "note")
-SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes")
+SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint")
 OUTPUT_KINDS = ("report", "baseline")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."

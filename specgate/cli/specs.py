@@ -36,7 +36,7 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.folder:
         root = Path(arguments.folder)
         whole = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
-        tables = [(Dialect(folder.name, build_dialect(folder)), None) for folder in whole]
+        tables = [(Dialect(folder.name, {**build_dialect(folder), "folder": str(folder)}), None) for folder in whole]
         tables += [_with_own(name, root) for name in dialect_names() if _adds(root / name)]
         if not tables:
             raise InputError(
@@ -79,6 +79,7 @@ def schema(arguments: argparse.Namespace) -> int:
         "dialect": dialect_model.DialectFile,
         "levels": dialect_model.LevelsFile,
         "types": dialect_model.TypesFile,
+        "sets": dialect_model.SetsFile,
         "environments": dialect_model.EnvironmentsFile,
         "tensor": dialect_model.TensorFile,
         "codes": dialect_model.CodesFile,

@@ -9,6 +9,7 @@ from specgate.errors import InputError
 from specgate.files import write_text
 from specgate.importing.content import table_content
 from specgate.importing.update import updated
+from specgate.spec.sets import named_sets, written_out
 from specgate.spec.yamlio import load_yaml
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> li
     Raises InputError for a file that is no table.
     """
     words = _words(folder)
-    present = dict(_present(folder))
+    sets = _sets(folder)
+    present = dict(_present(folder, sets))
     changed = []
     for name, versions in facts.items():
         path, text, old = present.get(name, (folder / file_name(name), "", {}))
-        made = updated(name, table_content(versions, words), source_of(name, versions, package), text, old)
+        content, source = table_content(versions, words), source_of(name, versions, package)
+        made = updated(name, content, source, text, old, sets["types"])
         if made != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, made)
@@ -66,10 +69,16 @@ def _words(folder: Path) -> dict[str, str]:
     return {info["tensor"]: word for word, info in types.items()}
 
 
-def _present(folder: Path) -> Any:
+def _sets(folder: Path) -> dict[str, dict[str, list[str]]]:
+    path = folder / "sets.yaml"
+    content = load_yaml(path.read_text(encoding="utf-8"), str(path))[0] if path.is_file() else {}
+    return named_sets(content)[0]
+
+
+def _present(folder: Path, sets: Mapping[str, Mapping[str, list[str]]]) -> Any:
     for path in sorted((folder / "operators").rglob("*.yaml")):
         text = path.read_text(encoding="utf-8")
         content = load_yaml(text, str(path))[0]
         if not isinstance(content, dict) or not isinstance(content.get("operator"), str):
             raise InputError("expected the table of an operator", file=str(path))
-        yield content["operator"], (path, text, content)
+        yield content["operator"], (path, text, written_out(content, sets)[0])

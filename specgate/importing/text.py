@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 __all__ = ["blocks", "field_text", "line", "row_text", "scalar"]
 
 WIDTH: Final = 120
-_PLAIN: Final = re.compile(r"[A-Za-z_][\w.()-]*|-?\d+\.\.(-?\d+)?")
+#: The most entries of a row on one line.
+SHORT_ROW: Final = 3
+_PLAIN: Final = re.compile(r"\$?[A-Za-z_][\w.()-]*|-?\d+\.\.(-?\d+)?")
 _WORDS: Final = {"null", "true", "false"}
 
 
@@ -88,17 +90,16 @@ def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def row_text(level: str, row: Mapping[str, Any]) -> str:
-    """Return the lines of one support row."""
-    lines = [f'  "{level}":']
-    for key, value in row.items():
-        if key == "type_sets":
-            lines.append("    type_sets:")
-            for variable, types in value.items():
-                lines += line(f"      {variable}: ", types)
-        else:
-            lines += line(f"    {key}: ", value)
-    if len(lines) == 1:
-        lines[0] += " {}"
+    """Return the lines of one support row: one line for a short row."""
+    lines = line(f'  "{level}": ', row)
+    if len(row) > SHORT_ROW or len(lines) > 1:
+        lines = [f'  "{level}":']
+        for key, value in row.items():
+            parts = line(f"    {key}: ", value)
+            if key == "type_sets" and len(parts) > 1:
+                parts = ["    type_sets:"]
+                parts += [one for variable, types in value.items() for one in line(f"      {variable}: ", types)]
+            lines += parts
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.importing.text import blocks, field_text, line, row_text, scalar
+from specgate.spec.rows import changes_of, whole_rows
+from specgate.spec.sets import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,15 +25,20 @@ def updated(
     source: Mapping[str, str],
     text: str = "",
     old: Mapping[str, Any] | None = None,
+    sets: Mapping[str, list[str]] | None = None,
 ) -> str:
-    """Return the file of operator `name` with `content`; `text` and `old` are the file as it is, and what it says."""
+    """Return the file of operator `name` with `content`; `text` and `old` are the file as it is, and what it says.
+
+    sets: the dialect's named lists of types.
+    """
     old = old or {}
     sections = {key: part for key, part in blocks(text, 0) if key is not None}
     trailer = "".join(part for key, part in blocks(text, 0) if key is None) if sections else ""
     sections.setdefault("operator", f"operator: {scalar(name)}\n")
     sections["source"] = _source(source, old.get("source", []), sections.get("source"))
     sections["fields"] = _fields(content["fields"], old.get("fields") or {}, sections.get("fields", ""))
-    sections["support"] = _support(content["support"], old.get("support") or {}, sections.get("support", ""))
+    whole = whole_rows(old.get("support") or {})[0]
+    sections["support"] = _support(content["support"], whole, sections.get("support", ""), sets or {})
     if content.get("removed") is None:
         sections.pop("removed", None)
     elif content["removed"] != old.get("removed"):
@@ -75,28 +82,47 @@ def _hand_of(form: Mapping[str, Any], existing: list[dict[str, Any]]) -> dict[st
     return {key: same[key] for key in _BY_HAND if key in same}
 
 
-def _support(wanted: Mapping[str, Any], old: Mapping[str, Any], text: str) -> str:
+def _support(wanted: Mapping[str, Any], old: Mapping[str, Any], text: str, sets: Mapping[str, list[str]]) -> str:
+    """The rows: those that say what is wanted as they are, up to the first that does not, and what changes from it."""
     chunks = dict(blocks(_inside(text), 2))
-    parts = [_head(text, "support")]
+    made: dict[str, Any] = {}
+    kept = 0
     for level, row in wanted.items():
         before = old.get(level, {})
-        if level in chunks and _stated(before) == _stated(row):
-            parts.append(chunks[level])
+        if kept == len(made) and level in chunks and list(chunks)[kept] == level and _stated(before) == _stated(row):
+            made[level] = before
+            kept += 1
             continue
-        extra = {key: _extra(cell) for key, cell in before.items() if key not in _ROW}
-        kept = {key: {**cell, **extra[key]} if key in extra else cell for key, cell in row.items()}
-        kept |= {key: cell for key, cell in extra.items() if key not in kept and cell}
-        parts.append("".join(f"{c}\n" for c in _comments(chunks.get(level))) + row_text(level, kept))
+        extra = {key: _extra(cell) for key, cell in (before or _last(made)).items() if key not in _ROW}
+        made[level] = {key: {**cell, **extra[key]} if key in extra else cell for key, cell in row.items()}
+        made[level] |= {key: cell for key, cell in extra.items() if key not in row and cell}
+    parts = [_head(text, "support"), *(chunks[level] for level in list(made)[:kept])]
+    named = {level: {key: _named(key, cell, sets) for key, cell in row.items()} for level, row in made.items()}
+    for level, row in list(changes_of(named).items())[kept:]:
+        parts.append("".join(f"{c}\n" for c in _comments(chunks.get(level))) + row_text(level, row))
     return "".join(parts)
 
 
 _ROW: Final = ("deprecated", "type_sets")
 
 
+def _last(rows: Mapping[str, Any]) -> Mapping[str, Any]:
+    return list(rows.values())[-1] if rows else {}
+
+
+def _named(key: str, cell: Any, sets: Mapping[str, list[str]]) -> Any:
+    """A cell or a row's type sets with their lists by name."""
+    if not isinstance(cell, dict):
+        return cell
+    named = cell if key == "type_sets" else {part: cell[part] for part in cell if part == _TYPES}
+    return {**cell, **{part: by_name(types, sets) for part, types in named.items() if isinstance(types, list)}}
+
+
 def _stated(row: Mapping[str, Any]) -> dict[str, Any]:
     """What the package states of a row, so that it can be compared: the order of types does not count."""
     cells = {key: _types(cell[_TYPES]) for key, cell in row.items() if key not in _ROW and _TYPES in cell}
-    sets = {variable: frozenset(types) for variable, types in row.get("type_sets", {}).items()}
+    used = [taken for taken in cells.values() if isinstance(taken, str)]
+    sets = {variable: frozenset(types) for variable, types in row.get("type_sets", {}).items() if variable in used}
     return {"deprecated": row.get("deprecated", False), "type_sets": sets, **cells}
 
 

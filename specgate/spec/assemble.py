@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from specgate.spec.desugar import plain_content, plain_operator
 from specgate.spec.families import home, laid_over
 from specgate.spec.forms import SHORT_NAMES, rule_forms
+from specgate.spec.sets import named_sets
 from specgate.spec.yamlio import placed
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ def assemble(
     broken: whether files could not be read, so that a family that is missing may be in one of them.
     """
     families = {name: Part(_nowhere(name), "", content, {}) for name, content in tables["families"].items()}
-    problems = []
+    parts, problems = _plain(parts, tables, broken=broken)
+    broken = broken or bool(problems)
     for part in (p for p in parts if "family" in p.content and "operator" not in p.content):
         name = part.content["family"]
         if part.path.stem != name:
@@ -83,9 +86,43 @@ def assemble(
             sources[name] = Sources(part, families.get(wanted))
             tables["operators"][name] = laid_over(families[wanted].content if wanted else {}, part.content)
             tables["files"][name] = part.relative
-    for name in sources:
+    names = frozenset({*tables.get("types", {}).get("types", {}), *_limits(tables)})
+    told: set[tuple[str, Keys]] = set()
+    for name, source in list(sources.items()):
         _write_names_out(tables["operators"][name], tables)
+        _order_cells(tables["operators"][name])
+        found = plain_operator(tables["operators"][name], names)
+        problems += [source.placed(path, text) for path, text in found if source.stands(path) not in told]
+        told |= {source.stands(path) for path, _ in found}
+        if found:  # what refers to nothing in it would be said of short forms again
+            del sources[name]
     return sources, problems
+
+
+def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) -> tuple[list[Part], list[str]]:
+    """Return the files' content with sets and rows written out, those that can be used, and the problems."""
+    sets = None if broken and "sets" not in tables else named_sets(tables.get("sets", {}))[0]
+    plain, problems = [], []
+    for part in parts:
+        content, found = plain_content(part.content, sets)
+        problems += [placed(str(part.path), part.lines, path, text) for path, text in found]
+        if not found:
+            plain.append(part._replace(content=normalise(content)))
+    return plain, problems
+
+
+def _order_cells(operator: Mapping[str, Any]) -> None:
+    """Put the cells of every row in the order of the fields: a row may name a field that the rows before do not."""
+    place = {name: index for index, name in enumerate(operator.get("fields", ()))}
+    for _, row in support_rows(operator["support"]):
+        ordered = sorted(row.items(), key=lambda item: place.get(item[0], len(place)))
+        row.clear()
+        row.update(ordered)
+
+
+def _limits(tables: Mapping[str, Any]) -> set[str]:
+    levels = tables.get("levels", {}).get("levels", {})
+    return {name for info in levels.values() for name in info.get("limits", {})}
 
 
 def _nowhere(name: str) -> Path:
@@ -139,7 +176,8 @@ def normalise(content: dict[str, Any]) -> dict[str, Any]:
     if "rules" in content:
         content["rules"] = {rule: rule_forms(entry) for rule, entry in content["rules"].items()}
     for overlay in content.get("observed", []):
-        overlay["support"] = {field: _cell(cell, {}) for field, cell in overlay.get("support", {}).items()}
+        cells = overlay.get("support", {}).items()
+        overlay["support"] = {f: _cell({k: v for k, v in cell.items() if v is not None}, {}) for f, cell in cells}
         overlay["rules"] = {rule: rule_forms(entry) for rule, entry in overlay.get("rules", {}).items()}
     return content
 

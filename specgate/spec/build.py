@@ -12,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
 from specgate.spec import dialect_model, model
-from specgate.spec.assemble import PART_FOLDERS, Part, assemble, normalise
+from specgate.spec.assemble import PART_FOLDERS, Part, assemble
+from specgate.spec.desugar import plain_tensor_rules
 from specgate.spec.references import check_references
 from specgate.spec.store import layout_file
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
@@ -33,6 +34,7 @@ _FILES: Final[Mapping[str, type[BaseModel]]] = {
     "levels.yaml": dialect_model.LevelsFile,
     "types.yaml": dialect_model.TypesFile,
     "environments.yaml": dialect_model.EnvironmentsFile,
+    "sets.yaml": dialect_model.SetsFile,
     "tensor.yaml": dialect_model.TensorFile,
 }
 _SPELLINGS: Final = {
@@ -126,7 +128,7 @@ def load_part(path: Path, relative: str) -> tuple[list[Part], list[str]]:
     """Return the operator or the family in `path`, if it can be used, and its problems."""
     kind = model.FamilyFile if relative.startswith("families/") else model.OperatorFile
     content, lines, problems = load_file(path, kind)
-    return ([] if problems else [Part(path, relative, normalise(content), lines)]), problems
+    return ([] if problems else [Part(path, relative, content, lines)]), problems
 
 
 def _numbers(path: Path) -> dict[str, Any]:
@@ -158,6 +160,8 @@ def build_dialect(folder: Path) -> dict[str, Any]:
     problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found
+    for text, place in ((text, place) for place, text in plain_tensor_rules(tables.get("tensor", {}))):
+        problems.append(placed(str(folder / "tensor.yaml"), lines.get("tensor.yaml", {}), place, text))
     numbers = layout_file(folder)
     if numbers.is_file():
         tables["numbers"] = _numbers(numbers)

@@ -15,10 +15,11 @@ from specgate.spec.model import (  # noqa: TC001 (pydantic reads them when the c
     OtherValues,
     RuleEntry,
     RuleName,
+    SetName,
     Source,
 )
 
-__all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "TensorFile", "TypesFile"]
+__all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "SetsFile", "TensorFile", "TypesFile"]
 
 
 class _File(BaseModel):
@@ -124,6 +125,14 @@ class TypesFile(_File):
         default={}, description="what makes types of types, as seq in seq(tensor(float)), and of how many"
     )
     flags: dict[str, int] = {}
+
+
+class SetsFile(_File):
+    """A dialect's named lists; an entry ``$NAME`` means those of a set before it."""
+
+    dialect: Name
+    types: dict[SetName, list[str]] = Field(default={}, description="what cells write as `types: $NAME`")
+    operators: dict[SetName, list[str]] = Field(default={}, description="what cells write as `operators: $NAME`")
 
 
 class Environment(_File):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise, product
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.evaluate import Context, evaluate
+from specgate.spec.lint_written import WRITTEN_LINTERS, Written, written_file
+from specgate.spec.store import written_tables
 from specgate.spec.tables import in_use
 
 if TYPE_CHECKING:
@@ -17,11 +21,6 @@ if TYPE_CHECKING:
     from specgate.spec.tables import Dialect, OperatorSpec
 
 __all__ = ["LINTERS", "lint_tables"]
-
-_ORDER: Final = (
-    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed", "unchecked_attributes",
-    "define", "rules", "execute", "tolerance", "examples", "counterexamples", "observed",
-)  # fmt: skip
 
 #: What no package states.
 _BY_HAND: Final = frozenset({"define", "rules", "execute", "counterexamples", "observed"})
@@ -46,38 +45,38 @@ def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[s
     return problems
 
 
+def _folder(dialect: Dialect) -> Path:
+    """Where the files of a dialect are: what `spec check` was given, else those of the tables in use."""
+    given = dialect.raw.get("folder")
+    return Path(given) if given else written_tables(dialect.name) or Path()
+
+
+def _of_file(looks: Callable[[Written], Iterator[str]], spec: OperatorSpec) -> Iterator[str]:
+    """What a linter of files says of an operator's, nothing where only the compiled table is there."""
+    raw = spec.dialect.raw
+    path = _folder(spec.dialect) / raw["files"].get(spec.name, "")
+    if path.is_file():
+        yield from looks(written_file(path, spec.raw["fields"], raw.get("sets", {})))
+
+
 def _family_problems(dialect: Dialect) -> Iterator[str]:
     """What is wrong with a family apart from the operators that use it: they are judged with all that it gives them."""
     used = {raw.get("family") for raw in dialect.raw["operators"].values()}
     for name, family in dialect.raw.get("families", {}).items():
         file = f"{dialect.name}/families/{name}.yaml"
-        yield from (f"{file}: canonical-order: {text}" for text in _misordered(list(family)))
+        path = _folder(dialect) / f"families/{name}.yaml"
+        if path.is_file():
+            written = written_file(path, family.get("fields", {}), dialect.raw.get("sets", {}))
+            for linter, looks in WRITTEN_LINTERS.items():
+                yield from (f"{file}: {linter}: {text}" for text in looks(written))
         if name not in used:
             yield f"{file}: unused-family: no operator uses it"
-
-
-def _misordered(keys: list[str]) -> Iterator[str]:
-    wanted = [key for key in _ORDER if key in keys]
-    if [key for key in keys if key in _ORDER] != wanted:
-        yield f"expected the keys in the order {', '.join(wanted)}"
 
 
 def _cases(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of every case, with the words that a line about one begins with."""
     for index, (when, rows) in enumerate(spec.support):
         yield "support." if when is None else f"support.{index}.", rows
-
-
-def _canonical_order(spec: OperatorSpec) -> Iterator[str]:
-    """Keys have one order in every file, so that files read and compare alike."""
-    family = spec.dialect.raw.get("families", {}).get(spec.raw.get("family"), {})
-    yield from _misordered([key for key, value in spec.raw.items() if key == "family" or family.get(key) != value])
-    fields = list(spec.fields)
-    for place, rows in _cases(spec):
-        for level, row in rows.items():
-            named = [name for name in row if name in fields]
-            if named != [name for name in fields if name in row]:
-                yield f"{place}{level}: expected the fields in the order of `fields`"
 
 
 def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
@@ -182,7 +181,7 @@ def _overlapping_cases(spec: OperatorSpec) -> Iterator[str]:
 
 #: Linter name -> function over one operator. Add one here, and a failing file to its test.
 LINTERS: Final[Mapping[str, Callable[[OperatorSpec], Iterator[str]]]] = {
-    "canonical-order": _canonical_order,
+    **{name: partial(_of_file, looks) for name, looks in WRITTEN_LINTERS.items()},
     "repeated-row": _repeated_row,
     "unbroken-rule": _unbroken_rule,
     "no-example": _no_example,

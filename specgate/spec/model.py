@@ -11,14 +11,19 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     Tag,
+    WithJsonSchema,
+    model_serializer,
     model_validator,
 )
 
+from specgate.rules.shorthand import FORMULA
+
 __all__ = [
     "Counterexample", "FamilyFile", "Implementation", "Level", "Name", "OperatorFile", "RuleEntry",
-    "RuleName", "Source",
+    "RuleName", "SetName", "Source",
 ]  # fmt: skip
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
@@ -27,6 +32,23 @@ CellRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.(
 VariableRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.same-type$", max_length=130)]
 Implementation = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$", max_length=60)]
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]
+SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$", max_length=60)]
+_WORD = r"[A-Za-z_][A-Za-z0-9_]*"
+
+
+def _define_key(value: str) -> str:
+    if not re.fullmatch(_WORD, value) and not FORMULA.fullmatch(value):
+        raise ValueError("expected a name (window), or one with parameters (window(i, n))")
+    return value
+
+
+#: ``window``, or ``window(i)`` for a define with parameters.
+DefineKey = Annotated[
+    str,
+    StringConstraints(max_length=120),
+    AfterValidator(_define_key),
+    WithJsonSchema({"type": "string", "pattern": rf"^({_WORD}|{FORMULA.pattern})$"}),
+]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
 _RANGE = re.compile(r"-?[0-9]{1,19}\.\.(-?[0-9]{1,19})?")
@@ -103,24 +125,38 @@ class Cell(_File):
     """What a support row allows for one field."""
 
     types: Annotated[list[str], Field(min_length=1)] | str | None = Field(
-        default=None, description="type names, a name from type_sets, or any"
+        default=None, description="type names and sets ($NAME of sets.yaml), one of them, a name of type_sets, or any"
     )
     ranks: Annotated[int | str | list[int], AfterValidator(_ranks)] | None = None
     values: Annotated[list[str | int], Field(min_length=1)] | None = None
     range: Annotated[str, AfterValidator(_range)] | None = None
-    operators: list[Name] | None = Field(
-        default=None, description="what a field may hold that fuses operators; RELU may stand for ACTIVATION_RELU"
+    operators: list[str] | str | None = Field(
+        default=None,
+        description="what a field may hold that fuses operators, sets of them ($NAME of sets.yaml) among them; RELU is "
+        "short for ACTIVATION_RELU",
     )
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Keep null, which takes away what the row before says."""
+        taken = {name: None for name in type(self).model_fields if name in self.model_fields_set}
+        return {**taken, **handler(self)}
 
 
 class SupportRow(BaseModel):
-    """What one level allows from there on: a cell per field, and the type sets that cells may name."""
+    """What one level allows from there on: a cell per field, and the type sets that cells may name.
+
+    A row says only what changes from the row before: it keeps all cells that it leaves out, and of a cell the parts
+    that it leaves out. null takes away a cell, a part of one or a type set.
+    """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
-    __pydantic_extra__: dict[str, Cell] = Field(init=False)
+    __pydantic_extra__: dict[str, Cell | None] = Field(init=False)
 
     deprecated: bool = Field(default=False, description="the vendor withdrew this version: no level of the row has it")
-    type_sets: dict[Name, list[str]] = Field(default={}, description="type variable -> types, as in ONNX's schemas")
+    type_sets: dict[Name, list[str] | str | None] = Field(
+        default={}, description="type variable -> types or a set ($NAME of sets.yaml), as in ONNX's schemas"
+    )
 
 
 class SupportCase(BaseModel):
@@ -301,7 +337,10 @@ class OperatorFile(_File):
     support: Support
     removed: Level | None = None
     unchecked_attributes: bool = Field(default=False, description="attributes that are not listed are taken too")
-    define: dict[Name, Expression] = {}
+    define: dict[DefineKey, Expression] = Field(
+        default={},
+        description="expressions by their names: window; or window(i), which rules use with any argument, as window(0)",
+    )
     rules: dict[RuleName, RuleEntry] = {}
     execute: Execute | None = None
     tolerance: Expression | None = None
@@ -315,7 +354,10 @@ class FamilyFile(_File):
 
     family: RuleName
     fields: dict[Name, FieldEntry] = {}
-    define: dict[Name, Expression] = {}
+    define: dict[DefineKey, Expression] = Field(
+        default={},
+        description="expressions by their names: window; or window(i), which rules use with any argument, as window(0)",
+    )
     rules: dict[RuleName, RuleEntry] = {}
     execute: Execute | None = None
     tolerance: Expression | None = None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.errors import InputError
 from specgate.rules.parse import TRUTH, RuleError, parse
 from specgate.spec.assemble import support_rows
-from specgate.spec.forms import rule_forms
+from specgate.spec.forms import SHORT_NAMES, rule_forms
+from specgate.spec.sets import named_sets
 from specgate.spec.tables import Dialect, OperatorSpec
 from specgate.spec.variables import SAME_TYPE
 from specgate.spec.yamlio import placed
@@ -91,10 +92,23 @@ def _tensor_problems(dialect: Dialect) -> Iterator[Problem]:
             yield (*place, "of"), f"unknown example {entry['of']!r:.80}"
 
 
+def _sets_problems(dialect: Dialect) -> Iterator[Problem]:
+    raw = dialect.raw.get("sets", {})
+    made, problems = named_sets(raw)
+    yield from problems
+    for kind, sets in made.items():
+        known = dialect.knows_type if kind == "types" else dialect.raw["operators"].__contains__
+        prefixes = ("",) if kind == "types" else ("", *dialect.raw["dialect"].get("short_names", SHORT_NAMES))
+        for name, listed in sets.items():
+            unknown = [item for item in listed if not any(known(prefix + item) for prefix in prefixes)]
+            yield from (((kind, name), f"unknown {kind.removesuffix('s')} {item!r:.80}") for item in unknown)
+
+
 _PARTS: Final[Mapping[str, Callable[[Dialect], Iterator[Problem]]]] = {
     "levels": _levels_problems,
     "types": _types_problems,
     "environments": _environments_problems,
+    "sets": _sets_problems,
     "tensor": _tensor_problems,
 }
 
@@ -219,9 +233,13 @@ def _support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem
             yield (*path, "when"), f"support.{seen[case['when']]} says the same"
     if not cases:
         yield ("support",), "expected at least one case"
+    before: dict[Keys, dict[str, Any]] = {}
     for path, row in support_rows(support):
+        kept = before.get(path[:-1], {})
         for name, cell in row.items():
-            yield from _cell_problems((*path, name), name, cell, raw, dialect)
+            if kept.get(name) != cell:  # else the row before has said it
+                yield from _cell_problems((*path, name), name, cell, raw, dialect)
+        before[path[:-1]] = row
 
 
 def _cell_problems(

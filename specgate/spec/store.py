@@ -8,16 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from specgate.dialects import package
+from specgate.dialects import dialect_names, package
 from specgate.errors import InputError
 from specgate.files import write_text
 
-__all__ = ["compiled_tables", "layout_file", "source_folders", "spec_folders"]
+__all__ = ["compiled_tables", "layout_file", "source_folders", "spec_folders", "written_tables"]
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _SHIPPED: Final = _PACKAGE / "_specs"
 _CHECKOUT: Final = _PACKAGE.parent / "specs"
-_TOOL_VERSION: Final = 5  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 6  # raise it whenever build.py's output changes shape
 
 
 def spec_folders() -> list[Path]:
@@ -29,6 +29,14 @@ def source_folders() -> list[Path]:
     """Return the folders whose YAML files can be edited here: the checkout's, then the extra ones."""
     own = [_CHECKOUT] if (_CHECKOUT.parent / "pyproject.toml").is_file() and _CHECKOUT.is_dir() else []
     return own + spec_folders()
+
+
+def written_tables(dialect: str) -> Path | None:
+    """Return the folder with the YAML files of a dialect that is in use, None where only compiled tables are."""
+    roots = source_folders()
+    own = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
+    specs = package(dialect).specs if own is None and dialect in dialect_names() else None
+    return own if specs is None else Path(specs)
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:

@@ -193,17 +193,8 @@ fields:
     - {kind: attribute, type: string, optional: true, default: "a b", until: "13"}
     - {kind: attribute, type: int, optional: true, default: -1, since: "13"}
 support:
-  "1":
-    type_sets:
-      T: [FLOAT, DOUBLE, seq(tensor(float))]
-    X: {types: T}
-    X_output: {types: T}
-  "13":
-    type_sets:
-      T: [FLOAT, DOUBLE, seq(tensor(float)), INT32]
-    X: {types: T}
-    axes: {types: [INT64]}
-    X_output: {types: T}
+  "1": {type_sets: {T: [FLOAT, DOUBLE, seq(tensor(float))]}, X: {types: T}, X_output: {types: T}}
+  "13": {type_sets: {T: [FLOAT, DOUBLE, seq(tensor(float)), INT32]}, axes: {types: [INT64]}}
 """
 
 
@@ -270,11 +261,30 @@ def test_what_people_wrote_stays(folder):
     assert text.count('doc: "where to"') == 2
     assert text.count("enum: element-type") == 2
     assert "    type_sets: {T: [DOUBLE, FLOAT, seq(tensor(float))]}   # on one line\n" in text
-    assert '  # behind the row\n  "13":\n    type_sets:\n      T: [FLOAT, DOUBLE, seq(tensor(float)), INT32]\n' in text
-    assert "    X: {types: T, ranks: 1..8}\n    axes: {types: [INT64], ranks: 1}\n" in text
-    assert "    to: {range: 0..3}\n" in text
+    assert '  # behind the row\n  "13":\n    type_sets: {T: [FLOAT, DOUBLE, seq(tensor(float)), INT32]}\n' in text
+    assert "    X: {ranks: 1..8}\n    axes: {types: [INT64], ranks: 1}\n    to: {range: 0..3}\n" in text
     assert text.endswith("# Above the rules.\nrules:\n  one-rank: rank(X) == 1   # a rule\n\n# The end.\n")
     assert import_operators(folder, {"Twice": twice()}, "9.9") == []
+
+
+def test_rows_say_what_changes_and_lists_go_by_their_names(folder):
+    (folder / "sets.yaml").write_text("dialect: onnx\ntypes:\n  real: [FLOAT, DOUBLE]\n  more: [$real, BOOL]\n")
+    assert import_operators(folder, {"Twice": twice()}, "9.9") == ["operators/twice.yaml"]
+    path = folder / "operators" / "twice.yaml"
+    first = '  "1": {type_sets: {T: [$real, seq(tensor(float))]}, X: {types: T}, X_output: {types: T}}\n'
+    assert path.read_text().endswith(
+        first + '  "13": {type_sets: {T: [$real, seq(tensor(float)), INT32]}, axes: {types: [INT64]}}\n'
+    )
+    path.write_text(path.read_text().replace("X: {types: T},", "X: {types: T, ranks: 2},"))
+    later = {**twice(), "14": version(**{**twice()["13"], "type_sets": {"T": ["tensor(float)", "tensor(double)"]}})}
+    later["13"] = {**later["13"], "type_sets": {"T": ["tensor(float)", "tensor(double)", "tensor(bool)"]}}
+    assert import_operators(folder, {"Twice": later}, "9.9") == ["operators/twice.yaml"]
+    assert path.read_text().endswith(
+        first.replace("X: {types: T},", "X: {types: T, ranks: 2},")
+        + '  "13": {type_sets: {T: $more}, axes: {types: [INT64]}}\n  "14": {type_sets: {T: $real}}\n'
+    )
+    assert import_operators(folder, {"Twice": later}, "9.9") == []
+    assert build_dialect(folder)["operators"]["Twice"]["support"]["14"]["X"]["ranks"] == [2, 2]
 
 
 def test_a_withdrawn_version_at_the_end_and_in_the_middle(folder):

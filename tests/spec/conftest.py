@@ -113,8 +113,8 @@ support:
       InputTensor: {ranks: 4, types: [FLOAT32]}
       OutputTensor: {ranks: 4, types: [UINT32]}
     "3.0":
-      InputTensor: {ranks: 1..8, types: [FLOAT32]}
-      OutputTensor: {ranks: 1..8, types: [UINT32]}
+      InputTensor: {ranks: 1..8}
+      OutputTensor: {ranks: 1..8}
   - when: Function == SUM
     "2.0":
       InputTensor: {ranks: 4, types: [FLOAT32]}

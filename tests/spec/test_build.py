@@ -52,7 +52,7 @@ def test_type_sets_are_per_row(folder) -> None:
         '  "2.0":\n    type_sets: {T: [INT16]}\n    Input: {types: T}',
     )
     row = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["support"]["2.0"]
-    assert row["Input"] == {"types": ["INT16"], "variable": "T"}
+    assert row["Input"] == {"ranks": [4, 4], "types": ["INT16"], "variable": "T"}
     assert "type_sets" not in row
 
 
@@ -113,7 +113,7 @@ MISTAKES = {
     "type set": (
         '  "1.0":\n',
         '  "1.0":\n    type_sets: {T: INT8}\n',
-        ["11: support.1.0.type_sets.T: expected a list, found 'INT8'"],
+        ["11: support.1.0.type_sets.T: expected a list or a set such as $NAME, found 'INT8'"],
     ),
     "key of a rule": (
         "because: both",
@@ -206,7 +206,7 @@ def test_broken_base_files(problems, name: str) -> None:
 
 
 def test_strange_files(problems) -> None:
-    files = "codes.yaml, dialect.yaml, levels.yaml, types.yaml, environments.yaml, tensor.yaml"
+    files = "codes.yaml, dialect.yaml, levels.yaml, types.yaml, environments.yaml, sets.yaml, tensor.yaml"
     known = f"expected {files}, operators/NAME.yaml or families/NAME.yaml"
     assert problems(operator__x_yaml=OPERATOR) == [f"operator/x.yaml: not a spec file; {known}"]
 

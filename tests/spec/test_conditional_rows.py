@@ -86,8 +86,8 @@ MISTAKES = {
     "level": ('"3.0":', '"9.0":', "support.0.9.0: unknown level '9.0'"),
     "order": ('"3.0":', '"0":', "support.0.0: unknown level '0'"),
     "field": ("InputTensor: {ranks: 1..5", "Inputs: {ranks: 1..5", "support.0.3.0.Inputs: unknown field 'Inputs'"),
-    "key of a cell": ("ranks: 1..5, types: [INT8]", "rank: 1..5", "support.0.3.0.InputTensor.rank: unknown key"),
-    "condition in a cell": ("{ranks: 1..5, types: [INT8]}", "{when: Function == SUM}", "support.0.3.0.InputTensor.when: unknown key"),
+    "key of a cell": ("ranks: 1..5", "rank: 1..5", "support.0.3.0.InputTensor.rank: unknown key"),
+    "condition in a cell": ("{ranks: 1..5}", "{when: Function == SUM}", "support.0.3.0.InputTensor.when: unknown key"),
     "row that is none": ('"2.0":', '"2.0": 3\n    "3.0":', "support.1.2.0: expected a mapping, found 3"),
 }  # fmt: skip
 

@@ -141,7 +141,7 @@ def test_the_linters_judge_the_whole_operator(folder) -> None:
         families__copying_yaml=FAMILY,
         families__idle_yaml="rules: {one: 'true'}\nfamily: idle\n",
     )
-    table = Dialect("scratch", build_dialect(root))
+    table = Dialect("scratch", {**build_dialect(root), "folder": str(root)})
     assert list(LINTERS["canonical-order"](table.operator("MOVE"))) == [
         "expected the keys in the order operator, family, summary, source, fields, support, rules, examples"
     ]

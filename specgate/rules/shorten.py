@@ -1,0 +1,73 @@
+"""Find what an expression spells out although the rule language has a short form of it: the way back of `shorthand`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from specgate.rules.shorthand import DEFAULT
+from specgate.rules.show import shown_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["Shortener"]
+
+
+class Shortener(ast.NodeTransformer):
+    """Puts short forms in the places of what they mean; `found` holds each, spelt out and short.
+
+    optional: the fields that a descriptor may leave out and that have no default.
+    """
+
+    def __init__(self, optional: Collection[str]) -> None:
+        self.optional = optional
+        self.found: list[tuple[str, str]] = []
+
+    def shortened(self, text: str) -> str:
+        """Return the expression with short forms, as it is where it has none to use or is no expression."""
+        before = len(self.found)
+        try:
+            tree = self.visit(ast.parse(" ".join(text.split()), mode="eval").body)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return text
+        return text if len(self.found) == before else shown_tree(tree)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        long = shown_tree(node)
+        length = _length(node.value)
+        index = _from_the_end(node.slice, length)
+        if index is None:
+            return node
+        made = ast.Subscript(node.value, index, ast.Load())
+        self.found.append((long, shown_tree(made)))
+        return made
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        long = shown_tree(node)
+        self.generic_visit(node)
+        match node.test:
+            case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=field)]):
+                names = {part.id for part in ast.walk(node.body) if isinstance(part, ast.Name)}
+                if names & set(self.optional) == {field}:
+                    made = ast.Call(ast.Name(DEFAULT, ast.Load()), [node.body, node.orelse], [])
+                    self.found.append((long, shown_tree(made)))
+                    return made
+        return node
+
+
+def _length(sequence: ast.expr) -> str:
+    sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
+    whole = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
+    return f"{'rank' if sizes else 'len'}({shown_tree(whole)})"
+
+
+def _from_the_end(index: ast.expr, length: str) -> ast.expr | None:
+    """Return ``-1 - d`` for ``rank(X) - 1 - d``, None for an index that does not count from the end."""
+    if not isinstance(index, ast.BinOp):
+        return None
+    if isinstance(index.op, ast.Sub) and shown_tree(index.left) == length and isinstance(index.right, ast.Constant):
+        return ast.UnaryOp(ast.USub(), index.right) if index.right.value else None
+    left = _from_the_end(index.left, length) if isinstance(index.op, ast.Add | ast.Sub) else None
+    return None if left is None else ast.BinOp(left, index.op, index.right)

@@ -1,0 +1,276 @@
+"""Short forms of the rule language, written out while tables are built: the engines never see them.
+
+``window(i)`` for a define with parameters, ``X.sizes[-1]`` for an index from the end, ``default(strides[i], 1)`` for
+what an optional field has, or else the second.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from specgate.rules.language import FUNCTIONS
+from specgate.rules.parse import MAX_NODES
+from specgate.rules.show import shown_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+__all__ = ["FORMULA", "RESERVED", "Formula", "Shorthand", "ShorthandError", "formula_of"]
+
+DEFAULT: Final = "default"
+#: Names that no define may have.
+RESERVED: Final = frozenset({*FUNCTIONS, "all", "any", DEFAULT})
+#: The key of a define with parameters.
+_WORD: Final = "[A-Za-z_][A-Za-z0-9_]*"
+FORMULA: Final = re.compile(rf"({_WORD})\(({_WORD}(?:, *{_WORD})*)\)")
+_HINTS: Final = re.compile(r"\[\s*-|\bdefault\s*\(")
+
+
+class ShorthandError(ValueError):
+    """A short form that cannot be written out."""
+
+
+class Formula(NamedTuple):
+    """A define with parameters."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: str
+
+
+def formula_of(key: str, body: str) -> Formula | None:
+    """Return the define of a key such as ``window(i)``, None for one without parameters."""
+    found = FORMULA.fullmatch(key)
+    return Formula(found[1], tuple(re.split(r", *", found[2])), body) if found else None
+
+
+class Shorthand:
+    """Writes out the short forms in an operator's expressions.
+
+    formulas: its defines with parameters. optional: the fields that a descriptor may leave out. taken: names that
+    parameters and renamed loop variables must not have.
+    """
+
+    def __init__(
+        self, formulas: Mapping[str, Formula], optional: Collection[str] = (), taken: Collection[str] = ()
+    ) -> None:
+        self.formulas = formulas
+        self.optional = optional
+        self.taken = taken
+        self._bodies: dict[str, ast.expr] = {}
+        self._open: list[str] = []
+        names = "|".join(map(re.escape, formulas))
+        self._calls = re.compile(rf"\b(?:{names})\b") if names else None
+
+    def written_out(self, text: str) -> str:
+        """Return the expression without short forms, as it is where it has none; raise ShorthandError."""
+        if not _HINTS.search(text) and not (self._calls and self._calls.search(text)):
+            return text
+        tree = _tree(text)
+        if tree is None:
+            return text
+        try:
+            plain = _Plain(self.optional).visit(_Calls(self, frozenset()).visit(tree))
+            return shown_tree(plain)
+        except RecursionError:
+            raise ShorthandError("the expression is nested too deeply") from None
+
+    def check(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of each define with parameters that cannot be used, and why."""
+        for name, formula in self.formulas.items():
+            try:
+                self._check(formula)
+                self.body(name)
+            except ShorthandError as error:
+                yield name, str(error)
+
+    def _check(self, formula: Formula) -> None:
+        if formula.name in RESERVED:
+            raise ShorthandError(f"the name {formula.name!r:.80} is taken by a function")
+        for name in (formula.name, *formula.parameters):
+            if name in self.taken:
+                raise ShorthandError(f"the name {name!r:.80} is taken by a field, a limit, a type or another define")
+        if len(set(formula.parameters)) < len(formula.parameters):
+            raise ShorthandError("expected parameters of different names")
+        tree = _tree(formula.body)
+        if tree is None:
+            raise ShorthandError(f"expected one expression, found {formula.body!r:.80}")
+        named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        unused = [name for name in formula.parameters if name not in named]
+        if unused:
+            raise ShorthandError(f"the parameter {unused[0]!r:.80} is not used")
+        if any(isinstance(n, ast.GeneratorExp) and _targets(n) & set(formula.parameters) for n in ast.walk(tree)):
+            raise ShorthandError("expected a loop variable that is no parameter")
+
+    def body(self, name: str) -> ast.expr:
+        """Return what a define with parameters computes, with those that it uses written out."""
+        if name not in self._bodies:
+            if name in self._open:
+                way = " uses ".join([*self._open[self._open.index(name) :], name])
+                raise ShorthandError(f"a define must not use itself: {way}")
+            tree = _tree(self.formulas[name].body)
+            if tree is None:
+                raise ShorthandError(f"the define {name} is no expression")
+            self._open.append(name)
+            try:
+                self._bodies[name] = _Calls(self, frozenset()).visit(tree)
+            finally:
+                self._open.pop()
+        return self._bodies[name]
+
+
+def _tree(text: str) -> ast.expr | None:
+    """Return the parsed text, None where it is no expression, which the parser of rules complains about."""
+    try:
+        return ast.parse(" ".join(text.split()), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def _copy(tree: ast.expr) -> ast.expr:
+    """Return a copy that may be changed: an argument has several places."""
+    return _Copy().visit(tree)  # type: ignore[no-any-return]
+
+
+class _Copy(ast.NodeTransformer):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        made = type(node)(**dict(ast.iter_fields(node)))
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                setattr(made, name, [self.visit(item) if isinstance(item, ast.AST) else item for item in value])
+            elif isinstance(value, ast.AST):
+                setattr(made, name, self.visit(value))
+        return made
+
+
+def _free(tree: ast.AST) -> set[str]:
+    """Return the names that an expression reads and does not bind itself."""
+    if isinstance(tree, ast.Name):
+        return {tree.id}
+    names = set().union(*map(_free, ast.iter_child_nodes(tree)), set())
+    return names - _targets(tree) if isinstance(tree, ast.GeneratorExp) else names
+
+
+def _targets(node: ast.AST) -> set[str]:
+    loops = node.generators if isinstance(node, ast.GeneratorExp) else []
+    return {loop.target.id for loop in loops if isinstance(loop.target, ast.Name)}
+
+
+class _Calls(ast.NodeTransformer):
+    """Puts the bodies of defines in the places of their calls."""
+
+    def __init__(self, shorthand: Shorthand, bound: frozenset[str]) -> None:
+        self.shorthand = shorthand
+        self.bound = bound
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        inner = _Calls(self.shorthand, self.bound | _targets(node))
+        for index, loop in enumerate(node.generators):
+            loop.iter = (inner if index else self).visit(loop.iter)
+            loop.ifs = [inner.visit(test) for test in loop.ifs]
+        node.elt = inner.visit(node.elt)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.shorthand.formulas and node.id not in self.bound:
+            formula = self.shorthand.formulas[node.id]
+            raise ShorthandError(f"{node.id} needs its arguments: {node.id}({', '.join(formula.parameters)})")
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        node.args = [self.visit(argument) for argument in node.args]
+        if name not in self.shorthand.formulas:
+            return node
+        formula = self.shorthand.formulas[name]
+        if len(node.args) != len(formula.parameters) or node.keywords:
+            found = len(node.args) + len(node.keywords)
+            raise ShorthandError(f"{name} takes {len(formula.parameters)} argument(s), found {found}")
+        body = self.shorthand.body(name)
+        hidden = (_free(body) - set(formula.parameters)) & self.bound
+        if hidden:
+            raise ShorthandError(f"the loop variable {min(hidden)!r:.80} hides what {name} reads; give it another name")
+        made = _Arguments(dict(zip(formula.parameters, node.args, strict=True)), self.shorthand.taken).visit(
+            _copy(body)
+        )
+        if sum(1 for _ in ast.walk(made)) > MAX_NODES:
+            raise ShorthandError(f"expected at most {MAX_NODES} parts, with every define written out")
+        return made  # type: ignore[no-any-return]
+
+
+class _Arguments(ast.NodeTransformer):
+    """Puts arguments in the places of parameters; loop variables that would hide a name of theirs get another one."""
+
+    def __init__(self, arguments: Mapping[str, ast.expr], taken: Collection[str]) -> None:
+        self.arguments = dict(arguments)
+        self.taken = taken
+        self.read = set().union(*map(_free, arguments.values()), set())
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return _copy(self.arguments[node.id]) if node.id in self.arguments else node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        for old in _targets(node) & self.read:
+            new = old
+            while new in self.read or new in self.taken or new in _free(node):
+                new += "_"
+            renamed, loop = _Arguments({old: ast.Name(new, ast.Load())}, ()), node.generators[0]
+            loop.target, loop.ifs = renamed.visit(loop.target), [renamed.visit(test) for test in loop.ifs]
+            node.elt = renamed.visit(node.elt)
+        return self.generic_visit(node)
+
+
+class _Plain(ast.NodeTransformer):
+    """Writes out indices from the end and ``default``."""
+
+    def __init__(self, optional: Collection[str]) -> None:
+        self.optional = optional
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        end = _first_term(node.slice)
+        if end is not None:
+            node.slice = _counted_back(node.slice, end, _length(node.value))
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name) or node.func.id != DEFAULT:
+            return node
+        if len(node.args) != 2 or node.keywords:
+            raise ShorthandError("default takes 2 argument(s): what an optional field has, and what holds without it")
+        fields = sorted(_free(node.args[0]) & set(self.optional))
+        if len(fields) != 1:
+            found = ", ".join(fields) or "none"
+            raise ShorthandError(
+                f"expected default({shown_tree(node.args[0])}, …) to read one optional field, found {found}"
+            )
+        asked = ast.Call(ast.Name("present", ast.Load()), [ast.Name(fields[0], ast.Load())], [])
+        return ast.IfExp(asked, node.args[0], node.args[1])
+
+
+def _first_term(index: ast.expr) -> ast.UnaryOp | None:
+    """Return the term that a sum begins with, where it is a negative number: such an index counts from the end."""
+    while isinstance(index, ast.BinOp) and isinstance(index.op, ast.Add | ast.Sub):
+        index = index.left
+    match index:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))) if number:
+            return index
+    return None
+
+
+def _counted_back(index: ast.expr, end: ast.UnaryOp, length: ast.expr) -> ast.expr:
+    if index is end:
+        return ast.BinOp(length, ast.Sub(), end.operand)
+    if isinstance(index, ast.BinOp):
+        return ast.BinOp(_counted_back(index.left, end, length), index.op, index.right)
+    return index
+
+
+def _length(sequence: ast.expr) -> ast.expr:
+    """How many elements there are: of sizes the tensor's rank."""
+    sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
+    whole = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
+    return ast.Call(ast.Name("rank" if sizes else "len", ast.Load()), [_copy(whole)], [])

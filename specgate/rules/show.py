@@ -1,0 +1,85 @@
+"""Write an expression's tree as text, with the parentheses that it needs; `and` within `or` has them too."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+__all__ = ["shown_tree"]
+
+_CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _ATOM = range(9)
+_BINARY: Final[dict[type[ast.operator], tuple[str, int]]] = {
+    ast.Add: ("+", _SUM),
+    ast.Sub: ("-", _SUM),
+    ast.Mult: ("*", _PRODUCT),
+    ast.FloorDiv: ("//", _PRODUCT),
+    ast.Mod: ("%", _PRODUCT),
+}
+_COMPARED: Final[dict[type[ast.cmpop], str]] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "in",
+    ast.NotIn: "not in",
+}  # fmt: skip
+
+
+def shown_tree(node: ast.expr) -> str:
+    """Return the text of an expression of the rule language; of another one as Python writes it."""
+    return _shown(node, _CHOICE)
+
+
+def _shown(node: ast.AST, least: int) -> str:
+    """Return the text of a part, in parentheses where it binds less than `least`."""
+    text, binds = _part(node)
+    return f"({text})" if binds < least else text
+
+
+def _part(node: ast.AST) -> tuple[str, int]:
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return f"{_shown(body, _OR)} if {_shown(test, _OR)} else {_shown(orelse, _CHOICE)}", _CHOICE
+        case ast.BoolOp(op=op, values=values):
+            word, binds = ("or", _OR) if isinstance(op, ast.Or) else ("and", _AND)
+            return f" {word} ".join(_shown(value, _NOT) for value in values), binds
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return f"not {_shown(operand, _NOT)}", _NOT
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return f"-{_shown(operand, _SIGN)}", _SIGN
+        case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARED for op in ops):
+            more = (f" {_COMPARED[type(op)]} {_shown(x, _SUM)}" for op, x in zip(ops, others, strict=True))
+            return _shown(left, _SUM) + "".join(more), _COMPARE
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            sign, binds = _BINARY[type(op)]
+            return f"{_shown(left, binds)} {sign} {_shown(right, binds + 1)}", binds
+        case ast.GeneratorExp():
+            return f"({_loop(node)})", _ATOM
+        case _:
+            return _atom(node), _ATOM
+
+
+def _atom(node: ast.AST) -> str:
+    match node:
+        case ast.Call(func=function, args=[ast.GeneratorExp() as loop], keywords=[]):
+            return f"{_shown(function, _ATOM)}({_loop(loop)})"
+        case ast.Call(func=function, args=arguments, keywords=[]):
+            return f"{_shown(function, _ATOM)}({_listed(arguments)})"
+        case ast.Attribute(value=value, attr=name) if not isinstance(value, ast.Constant):
+            return f"{_shown(value, _ATOM)}.{name}"
+        case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice | ast.Tuple):
+            return f"{_shown(value, _ATOM)}[{_shown(index, _CHOICE)}]"
+        case ast.Tuple(elts=elements):
+            return f"({_listed(elements)}{',' if len(elements) == 1 else ''})"
+        case ast.List(elts=elements):
+            return f"[{_listed(elements)}]"
+        case _:
+            return ast.unparse(node)
+
+
+def _listed(elements: list[ast.expr]) -> str:
+    return ", ".join(_shown(element, _CHOICE) for element in elements)
+
+
+def _loop(node: ast.GeneratorExp) -> str:
+    text = _shown(node.elt, _CHOICE)
+    for loop in node.generators:
+        text += f" for {_shown(loop.target, _ATOM)} in {_shown(loop.iter, _OR)}"
+        text += "".join(f" if {_shown(test, _OR)}" for test in loop.ifs)
+    return text

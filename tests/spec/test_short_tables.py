@@ -1,0 +1,168 @@
+"""What tables say in short, as it is compiled: rows that say what changes, named sets, short forms in expressions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.spec.build import build_dialect
+from specgate.spec.rows import changes_of, whole_rows
+from specgate.spec.tables import Dialect
+from tests.spec.conftest import FAMILY, MEMBER, OPERATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SETS = "dialect: scratch\ntypes:\n  small: [INT8]\n  all: [$small, INT16]\noperators:\n  copies: [COPY]\n"
+OLD_ROW = '  "2.0":\n    Input: {ranks: 1..8, types: [INT8, INT16]}\n    Output: {ranks: 1..8, types: [INT8, INT16]}\n'
+
+
+def rows(folder: Callable[..., Path], new: str, **files: str) -> Any:
+    assert OLD_ROW in OPERATOR
+    made = build_dialect(folder(operators__copy_yaml=OPERATOR.replace(OLD_ROW, new), **files))
+    return made["operators"]["COPY"]["support"]
+
+
+def test_a_row_keeps_what_it_does_not_name(folder) -> None:
+    made = rows(folder, '  "2.0": {Output: {ranks: 1..8}}\n  "3.0": {}\n')
+    assert made["2.0"] == {
+        "Input": {"ranks": [4, 4], "types": ["INT8"]},
+        "Output": {"ranks": [1, 8], "types": ["INT8"]},
+    }
+    assert made["3.0"] == made["2.0"]
+
+
+def test_null_takes_away_a_cell_or_a_part(folder) -> None:
+    made = rows(folder, '  "2.0": {Input: {types: null}, Output: null}\n  "3.0": {Output: {ranks: 2}}\n')
+    assert made["2.0"] == {"Input": {"ranks": [4, 4]}}
+    assert made["3.0"] == {"Input": {"ranks": [4, 4]}, "Output": {"ranks": [2, 2]}}
+
+
+def test_cells_are_in_the_order_of_the_fields(folder) -> None:
+    made = rows(folder, '  "2.0": {Input: null}\n  "3.0": {Input: {ranks: 2}}\n')
+    assert list(made["3.0"]) == ["Input", "Output"]
+
+
+def test_type_sets_are_kept_by_variable(folder) -> None:
+    text = OPERATOR.replace(OLD_ROW, '  "2.0": {type_sets: {T: [INT16]}}\n')
+    text = text.replace('"1.0":\n', '"1.0":\n    type_sets: {T: [INT8], U: [INT8]}\n').replace(
+        "Input: {ranks: 4, types: [INT8]}", "Input: {ranks: 4, types: T}"
+    )
+    made = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["support"]
+    assert made["2.0"]["Input"] == {"ranks": [4, 4], "types": ["INT16"], "variable": "T"}
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (
+            '"2.0": {Axis: null}',
+            "13: support.2.0.Axis: null takes away what the row before says, and it says nothing of it",
+        ),
+        (
+            '"2.0": {Input: {range: null}}',
+            "13: support.2.0.Input.range: null takes away what the row before says, and it says nothing of it",
+        ),
+        ('"2.0": {Input: {types: $all}}', "13: support.2.0.Input.types: unknown set '$all' of types; known here: none"),
+        ('"2.0": {Input: {types: [INT8], rank: 4}}', "13: support.2.0.Input.rank: unknown key"),
+    ],
+)
+def test_mistakes_in_rows(operator_problems, row: str, problem: str) -> None:
+    assert operator_problems(OLD_ROW, f"  {row}\n") == [f"operators/copy.yaml:{problem}"]
+
+
+def test_sets_have_the_order_in_which_they_are_written(folder) -> None:
+    made = rows(folder, '  "2.0": {Input: {types: $all}, Output: {types: [INT16, $small]}}\n', sets_yaml=SETS)
+    assert made["2.0"]["Input"]["types"] == ["INT8", "INT16"]
+    assert made["2.0"]["Output"]["types"] == ["INT16", "INT8"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("$small, INT16", "$tiny, INT16", "sets.yaml:4: types.all: unknown set '$tiny' of types; known here: $small"),
+        ("$small, INT16", "$small, INT8", "sets.yaml:4: types.all: INT8 is there twice: $small and INT8"),
+        ("$small, INT16", "$small, INT3", "sets.yaml:4: types.all: unknown type 'INT3'"),
+        ("COPY", "MOVE", "sets.yaml:6: operators.copies: unknown operator 'MOVE'"),
+        ("small: [INT8]", "small: INT8", "sets.yaml:3: types.small: expected a list, found 'INT8'"),
+    ],
+)
+def test_mistakes_in_sets(problems, old: str, new: str, problem: str) -> None:
+    assert problem in problems(sets_yaml=SETS.replace(old, new))
+
+
+DEFINED = OPERATOR.replace(
+    "  dimensions: rank(Input)\n",
+    "  dimensions: last(Input) - size(0)\n  last(t): t.sizes[-1]\n  size(i): default(Axis, 2) * i\n",
+)
+
+
+def test_short_forms_are_written_out_everywhere(folder) -> None:
+    text = DEFINED.replace("axis-range: Axis < dimensions", "axis-range: {require: last(Input) > 1, when: size(1) > 0}")
+    text = text.replace("arguments: {axis: Axis}", "arguments: {axis: size(3)}")
+    text += 'tolerance: size(2) + 1\nobserved:\n  - {builds: "2.0", evidence: measured, rules: {last: "last(Output) > 1"}}\n'
+    made = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]
+    size = "(Axis if present(Axis) else 2)"
+    assert made["define"] == {"dimensions": f"Input.sizes[rank(Input) - 1] - {size} * 0"}
+    assert made["rules"]["axis-range"] == [{"require": "Input.sizes[rank(Input) - 1] > 1", "when": f"{size} * 1 > 0"}]
+    assert made["execute"]["arguments"] == {"axis": f"{size} * 3"}
+    assert made["tolerance"] == f"{size} * 2 + 1"
+    assert made["observed"][0]["rules"] == {"last": [{"require": "Output.sizes[rank(Output) - 1] > 1"}]}
+
+
+def test_a_family_and_its_operators_share_defines(folder) -> None:
+    family = FAMILY.replace("  dimensions: rank(Input)\n", "  dimensions: twice(rank(Input))\n  twice(n): n * 2\n")
+    family = family.replace("same-rank: dimensions", "same-rank: once(dimensions)")
+    member = MEMBER.replace("rules:\n", "define:\n  once(n): n + 0\nrules:\n").replace("dimensions", "twice(3)")
+    made = build_dialect(folder(families__copying_yaml=family, operators__move_yaml=member))
+    assert made["operators"]["MOVE"]["define"] == {"dimensions": "rank(Input) * 2"}
+    assert made["operators"]["MOVE"]["rules"]["same-rank"] == [{"require": "dimensions + 0 == rank(Output)"}]
+    assert made["operators"]["MOVE"]["rules"]["axis-range"] == [{"require": "Axis < 3 * 2"}]
+    assert "once" in made["families"]["copying"]["rules"]["same-rank"][0]["require"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("t.sizes[-1]", "last(t)", "18: define.last(t): a define must not use itself: last uses last"),
+        ("last(t):", "rank(t):", "18: define.rank(t): the name 'rank' is taken by a function"),
+        ("size(i):", "last(i):", "19: define.last(i): last(t) has this name too"),
+        ("size(i):", "max_dimensions(i):", "19: define.max_dimensions(i): the name 'max_dimensions' is taken by "),
+        ("size(i):", "size(i:", "19: define.size(i: expected a name (window), or one with parameters (window(i, n))"),
+        ("Axis < dimensions", "Axis < size(1, 2)", "24: rules.axis-range.require: size takes 1 argument(s), found 2"),
+        ("Axis < dimensions", "last(Axis) > 1", "24: rules.axis-range.require: expected a tensor, found a number"),
+    ],
+)
+def test_mistakes_in_defines(problems, old: str, new: str, problem: str) -> None:
+    assert old in DEFINED
+    found = problems(operators__copy_yaml=DEFINED.replace(old, new))
+    assert any(line.startswith(f"operators/copy.yaml:{problem}") for line in found), found
+
+
+def test_tensor_rules_have_short_forms_too(folder) -> None:
+    text = 'dialect: scratch\nsources: [{name: own}]\nrules:\n  last: {require: "tensor.sizes[-1] > 0", because: it must}\n'
+    made = build_dialect(folder(tensor_yaml=text))
+    assert Dialect("scratch", made).tensor_rules[0].require.text == "tensor.sizes[rank(tensor) - 1] > 0"
+
+
+def test_changes_are_the_way_back() -> None:
+    whole: dict[str, Any] = {
+        "1": {"type_sets": {"T": ["A"], "U": ["B"]}, "X": {"types": "T"}, "Y": {"types": "U", "ranks": 3}},
+        "2": {"deprecated": True, "type_sets": {"T": ["A"]}, "X": {"types": "T"}},
+        "3": {"type_sets": {"T": ["A", "C"]}, "X": {"types": "T"}, "Z": {}},
+        "4": {"X": {}},
+    }
+    changes = changes_of(whole)
+    assert changes == {
+        "1": whole["1"],
+        "2": {"deprecated": True, "Y": None},
+        "3": {"type_sets": {"T": ["A", "C"]}, "Z": {}},
+        "4": {"X": {"types": None}, "Z": None},
+    }
+    made, problems = whole_rows(changes)
+    assert problems == []
+    assert [{k: v for k, v in row.items() if k != "type_sets"} for row in made.values()] == [
+        {k: v for k, v in row.items() if k != "type_sets"} for row in whole.values()
+    ]
