@@ -90,7 +90,7 @@ class Shorthand:
         if formula.name in RESERVED:
             raise ShorthandError(f"the name {formula.name!r:.80} is taken by a function")
         for name in (formula.name, *formula.parameters):
-            if name in self.taken:
+            if name in self.taken or (name in self.formulas and name != formula.name):
                 raise ShorthandError(f"the name {name!r:.80} is taken by a field, a limit, a type or another define")
         if len(set(formula.parameters)) < len(formula.parameters):
             raise ShorthandError("expected parameters of different names")

@@ -81,6 +81,7 @@ BAD_DEFINES = {
     "rank(i)": ("i + 1", "the name 'rank' is taken by a function"),
     "X(i)": ("i + 1", "the name 'X' is taken by a field, a limit, a type or another define"),
     "f(kernel)": ("kernel[0]", "the name 'kernel' is taken by a field, a limit, a type or another define"),
+    "f(window)": ("window + 1", "the name 'window' is taken by a field, a limit, a type or another define"),
     "f(i, i)": ("i", "expected parameters of different names"),
     "f(i, n)": ("i", "the parameter 'n' is not used"),
     "f(i)": ("i +", "expected one expression, found 'i +'"),
