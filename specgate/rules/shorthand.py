@@ -223,10 +223,17 @@ class _Arguments(ast.NodeTransformer):
 
 
 class _Plain(ast.NodeTransformer):
-    """Writes out indices from the end and ``default``."""
+    """Writes out indices from the end and ``default``, and takes parentheses within a chain of one word away."""
 
     def __init__(self, optional: Collection[str]) -> None:
         self.optional = optional
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        same = [isinstance(v, ast.BoolOp) and type(v.op) is type(node.op) for v in node.values]
+        chains = zip(node.values, same, strict=True)
+        node.values = [part for v, is_chain in chains for part in (v.values if is_chain else [v])]  # type: ignore[attr-defined]
+        return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)

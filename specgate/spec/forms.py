@@ -347,6 +347,8 @@ def make_forms(
 
 
 def rule_forms(entry: Any) -> list[dict[str, Any]]:
-    """Return a rule's forms (one per stretch of levels) from any of its spellings."""
+    """Return a rule's forms (one per stretch of levels, and per expression) from any of its spellings."""
     entries = entry if isinstance(entry, list) else [entry]
-    return [{"require": e} if isinstance(e, str) else e for e in entries]
+    forms = [{"require": e} if isinstance(e, str) else e for e in entries]
+    several = [form["require"] if isinstance(form["require"], list) else [form["require"]] for form in forms]
+    return [{**form, "require": text} for form, texts in zip(forms, several, strict=True) for text in texts]

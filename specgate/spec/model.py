@@ -191,7 +191,9 @@ Support = Annotated[
 class LongRule(_File):
     """A rule with more to say than its expression."""
 
-    require: Expression
+    require: Expression | Annotated[list[Expression], Field(min_length=2)] = Field(
+        description="what must hold; of a list each applies for itself"
+    )
     when: Expression | None = Field(default=None, description="the rule applies only where this holds")
     since: Level | None = None
     until: Level | None = Field(default=None, description="the first level where it no longer holds")

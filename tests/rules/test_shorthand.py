@@ -14,6 +14,7 @@ DEFINES = {
     "last(t)": "t.sizes[-1]",
     "fits(t, n)": "all(t.sizes[d] <= n for d in dims(t))",
     "scaled(n)": "n * factor",
+    "both(n)": "kernel[0] > n and kernel[1] > n",
 }
 
 
@@ -36,6 +37,9 @@ WRITTEN_OUT = {
         "Z.sizes[0] + X.sizes[rank(X) - 1] if present(Z) else X.sizes[0]"
     ),
     "default(pads[default(strides[0], 0)], 1) if False else 2": None,
+    "last(X) > 1 and both(2) and (i > 1 or (i > 2 or both(3)))": (
+        "X.sizes[rank(X) - 1] > 1 and kernel[0] > 2 and kernel[1] > 2 and (i > 1 or i > 2 or (kernel[0] > 3 and kernel[1] > 3))"
+    ),
     "scaled(1 + 2)": "(1 + 2) * factor",
     "X.sizes[0 - 1]": "X.sizes[0 - 1]",
     "X . sizes[i]": "X . sizes[i]",

@@ -141,6 +141,16 @@ def test_mistakes_in_defines(problems, old: str, new: str, problem: str) -> None
     assert any(line.startswith(f"operators/copy.yaml:{problem}") for line in found), found
 
 
+def test_a_list_of_expressions_is_a_form_each(folder, problems) -> None:
+    rule = "axis-range: {require: [Axis < 4, last(Input) > 1], because: it must, since: '2.0'}"
+    text = DEFINED.replace("axis-range: Axis < dimensions", rule)
+    made = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["rules"]["axis-range"]
+    more = {"because": "it must", "since": "2.0"}
+    assert made == [{"require": "Axis < 4", **more}, {"require": "Input.sizes[rank(Input) - 1] > 1", **more}]
+    (line,) = problems(operators__copy_yaml=text.replace("Axis < 4", "Axs < 4"))
+    assert line.startswith("operators/copy.yaml:24: rules.axis-range.0.require: unknown name 'Axs'")
+
+
 def test_tensor_rules_have_short_forms_too(folder) -> None:
     text = 'dialect: scratch\nsources: [{name: own}]\nrules:\n  last: {require: "tensor.sizes[-1] > 0", because: it must}\n'
     made = build_dialect(folder(tensor_yaml=text))
