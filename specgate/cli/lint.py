@@ -14,7 +14,7 @@ from specgate.cli.common import emit, expect_once, options, selection, width
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
-from specgate.linting.files import discover, looks_like_model, shown, suffixes_of_models
+from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
 from specgate.linting.given import STDIN, standard_input
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
@@ -61,7 +61,7 @@ def lint(arguments: argparse.Namespace) -> int:
 
 def _mention(skipped: Sequence[str]) -> None:
     """Say once how many files of the folders are no models."""
-    names = ", ".join(shown(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
+    names = ", ".join(quoted(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
     what = "1 file is no model and is" if len(skipped) == 1 else f"{len(skipped)} files are no models and are"
     sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")
 

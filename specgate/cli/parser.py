@@ -6,13 +6,14 @@ import argparse
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from specgate.report import FORMATS
+from specgate.report.selection import FAIL_ON, SEVERITIES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["make_parser"]
 
-FORMATS = ("text", "json", "sarif", "junit", "github", "html")
-SEVERITIES = ("error", "warning", "note")
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint")
 OUTPUT_KINDS = ("report", "baseline")
@@ -88,7 +89,7 @@ def _selecting(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fail-on",
-        choices=(*SEVERITIES, "never"),
+        choices=FAIL_ON,
         metavar="LEVEL",
         help="exit with 1 from this severity on, shown or not: error, warning (default), note or never",
     )
@@ -150,7 +151,7 @@ def _judging(commands: Any) -> None:
         epilog=EPILOG,
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern, or - for standard input")
-    _judged(lint, FORMATS)
+    _judged(lint, tuple(FORMATS))
     where = lint.add_mutually_exclusive_group()
     where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"

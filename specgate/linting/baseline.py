@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from specgate.errors import InputError
 from specgate.files import write_bytes
 from specgate.linting.config import described
-from specgate.linting.files import read_whole, relative_name, shown
+from specgate.linting.files import quoted, read_whole, relative_name
 from specgate.targets import at_level
 from specgate.verdict import Finding, Location
 
@@ -60,7 +60,7 @@ def load_baseline(path: Path) -> Baseline:
     except RecursionError as error:
         raise InputError("expected a baseline, found values nested too deeply", file=source) from error
     except ValueError as error:
-        raise InputError(f"expected JSON, found an error: {shown(str(error))}", file=source) from error
+        raise InputError(f"expected JSON, found an error: {quoted(str(error))}", file=source) from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         schema = document.get("schema") if isinstance(document, dict) else document
         raise InputError(f"expected {SCHEMA}, found {described(schema)}", file=source, place="schema")
@@ -70,7 +70,7 @@ def load_baseline(path: Path) -> Baseline:
     counts: dict[Entry, int] = {}
     given: set[Entry] = set()
     for file, entries in files.items():
-        place = f"findings[{shown(file)}]"
+        place = f"findings[{quoted(file)}]"
         if not isinstance(entries, list):
             raise InputError(f"expected an array, found {described(entries)}", file=source, place=place)
         for index, item in enumerate(entries):
@@ -151,7 +151,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _entry(file: str, item: object, source: str, place: str) -> tuple[Entry, int]:
     if not isinstance(item, dict) or item.keys() != set(_KEYS):
-        what = f"the keys {shown(', '.join(item))}" if isinstance(item, dict) else described(item)
+        what = f"the keys {quoted(', '.join(item))}" if isinstance(item, dict) else described(item)
         raise InputError(f"expected an object of {', '.join(_KEYS)}, found {what}", file=source, place=place)
     for key in _TEXTS:
         if not isinstance(item[key], str):
@@ -170,11 +170,11 @@ def _key(finding: Finding, root: Path) -> Entry:
 
 
 def _stale(entry: Entry, count: int, occurring: int, source: str | None) -> Finding:
-    where = " of ".join(shown(part) for part in (entry.field, entry.node, entry.file) if part)
+    where = " of ".join(quoted(part) for part in (entry.field, entry.node, entry.file) if part)
     return Finding(
         id="specgate/baseline-stale",
         severity="note",
-        message=f"the baseline expects {shown(entry.rule)} at {where}: count {count}, found {occurring}",
+        message=f"the baseline expects {quoted(entry.rule)} at {where}: count {count}, found {occurring}",
         values={"rule": entry.rule, "count": count, "occurring": occurring},
         fix="write the baseline again",
         location=Location(file=source),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
-from specgate.linting.files import compile_pattern, path_matches, read_whole, relative_name, shown
+from specgate.linting.files import compile_pattern, path_matches, quoted, read_whole, relative_name
 from specgate.report.selection import FAIL_ON, SEVERITIES
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def load_config(start: Path, explicit: Path | None = None) -> Config:
 def described(value: object) -> str:
     """Describe a value of a TOML or JSON file for a message: short strings in full, others by their kind."""
     if isinstance(value, str):
-        return shown(value)
+        return quoted(value)
     kinds: tuple[tuple[type, str], ...] = (
         (bool, "a boolean"),
         (int, "an integer"),
@@ -179,7 +179,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     except RecursionError as error:
         raise InputError("expected TOML, found values nested too deeply", file=_name(path)) from error
     except ValueError as error:
-        raise InputError(f"expected TOML, found an error: {shown(str(error))}", file=_name(path)) from error
+        raise InputError(f"expected TOML, found an error: {quoted(str(error))}", file=_name(path)) from error
 
 
 def _name(path: Path) -> str:
@@ -202,7 +202,7 @@ class _Table:
     def expect_only(self, *known: str) -> None:
         for key in self.values:
             if key not in known:
-                self.note(shown(key) if len(key) > 80 or not key.isidentifier() else key, self._hint(key, known))
+                self.note(quoted(key) if len(key) > 80 or not key.isidentifier() else key, self._hint(key, known))
 
     def _hint(self, key: str, known: tuple[str, ...]) -> str:
         from difflib import get_close_matches
@@ -262,7 +262,7 @@ class _Table:
     def word(self, key: str, known: tuple[str, ...]) -> str | None:
         value = self.text(key)
         if value is not None and value not in known:
-            self.note(key, f"expected one of {', '.join(known)}, found {shown(value)}")
+            self.note(key, f"expected one of {', '.join(known)}, found {quoted(value)}")
         return value
 
     def tables(self, key: str, *, strings: bool = False) -> Iterator[_Table]:
@@ -321,7 +321,7 @@ def _ignore(table: _Table, source: str) -> Ignore:
     table.expect_only("rule", "path", "node", "target", "reason", "until")
     rule = table.text("rule", required=True) or ""
     if "**" in rule:
-        table.note("rule", f"expected a * for each segment of the id, found {shown(rule)}")
+        table.note("rule", f"expected a * for each segment of the id, found {quoted(rule)}")
     return Ignore(
         rule=rule,
         reason=table.text("reason", required=True) or "",

@@ -23,9 +23,9 @@ __all__ = [
     "discover",
     "looks_like_model",
     "path_matches",
+    "quoted",
     "read_whole",
     "relative_name",
-    "shown",
     "suffixes_of_models",
 ]
 
@@ -123,17 +123,17 @@ def compile_pattern(pattern: str) -> GitIgnoreSpec:
 
     segments = pattern.split("/")
     if any(segment != "**" and segment.count("*") > _STARS_LIMIT for segment in segments):
-        raise InputError(f"expected at most {_STARS_LIMIT} * between two slashes, found {shown(pattern)}")
+        raise InputError(f"expected at most {_STARS_LIMIT} * between two slashes, found {quoted(pattern)}")
     if segments.count("**") > _ANY_DEPTH_LIMIT:
-        raise InputError(f"expected at most {_ANY_DEPTH_LIMIT} ** segments, found {shown(pattern)}")
+        raise InputError(f"expected at most {_ANY_DEPTH_LIMIT} ** segments, found {quoted(pattern)}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # re warns of brackets in brackets
             spec = GitIgnoreSpec.from_lines([pattern.removeprefix("./")])
     except (ValueError, OverflowError, RecursionError, re.error) as error:
-        raise InputError(f"expected a gitignore-style pattern, found {shown(pattern)}") from error
+        raise InputError(f"expected a gitignore-style pattern, found {quoted(pattern)}") from error
     if not all(part.include for part in spec.patterns):
-        raise InputError(f"expected a pattern that can match a file, found {shown(pattern)}")
+        raise InputError(f"expected a pattern that can match a file, found {quoted(pattern)}")
     return spec
 
 
@@ -151,7 +151,7 @@ def read_whole(path: Path, limit: int, *, name: str) -> bytes:
     return data
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     """Return foreign text as a message may have it: on one line, quoted and shortened."""
     return repr(text) if len(text) <= 80 else repr(text[:60] + "…" + text[-19:])
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from specgate.errors import InputError, NoTable
-from specgate.linting.files import path_matches, relative_name, shown
+from specgate.linting.files import path_matches, quoted, relative_name
 from specgate.targets import at_level
 from specgate.verdict import Finding, Location
 
@@ -97,7 +97,7 @@ def _expired(ignore: Ignore) -> Finding:
     return Finding(
         id="specgate/ignore-expired",
         severity="warning",
-        message=f"the ignore of {shown(ignore.rule)} held until {until} (reason: {shown(ignore.reason)})",
+        message=f"the ignore of {quoted(ignore.rule)} held until {until} (reason: {quoted(ignore.reason)})",
         values={"rule": ignore.rule, "until": until, "reason": ignore.reason},
         fix="remove the ignore, or give it a later date",
         location=Location(file=ignore.source, node=ignore.place),
@@ -122,8 +122,8 @@ def _stale(ignore: Ignore, unknown: str | None) -> Finding:
         return Finding(
             id="specgate/ignore-stale",
             severity="warning",
-            message=f"the ignore of {shown(ignore.rule)} names no rule that exists (reason: "
-            f"{shown(ignore.reason)}): {unknown}",
+            message=f"the ignore of {quoted(ignore.rule)} names no rule that exists (reason: "
+            f"{quoted(ignore.reason)}): {unknown}",
             values={"rule": ignore.rule, "reason": ignore.reason},
             fix="correct the rule's id or remove the ignore",
             location=Location(file=ignore.source, node=ignore.place),
@@ -132,7 +132,7 @@ def _stale(ignore: Ignore, unknown: str | None) -> Finding:
         id="specgate/ignore-stale",
         # Without a path it may be meant for a file that this run was not given, as pre-commit gives only changed ones.
         severity="note" if ignore.path is None else "warning",
-        message=f"the ignore of {shown(ignore.rule)} matched no finding (reason: {shown(ignore.reason)})",
+        message=f"the ignore of {quoted(ignore.rule)} matched no finding (reason: {quoted(ignore.reason)})",
         values={"rule": ignore.rule, "reason": ignore.reason},
         fix="remove the ignore",
         location=Location(file=ignore.source, node=ignore.place),

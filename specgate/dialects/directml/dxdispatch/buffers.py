@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.directml.dxdispatch.model import DxResource
 
-__all__ = ["Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "scatter_tensor", "shown"]
+__all__ = ["Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "printed", "scatter_tensor"]
 
 #: More elements than this are not printed, whatever the buffer holds.
 MAX_PRINTED: Final = 1_000_000
@@ -280,7 +280,7 @@ def _pack(elements: NDArray[Any], data: NDArray[np.uint8]) -> None:
     data[: high.size] = (data[: high.size] & 0x0F) | (high << 4)
 
 
-def shown(buffer: Buffer, verbose: bool) -> str:
+def printed(buffer: Buffer, verbose: bool) -> str:
     """Return the initialised elements as DxDispatch prints them: C++'s default format, 6 significant digits.
 
     verbose: a line each, with its index and its bits. 8-bit integers are printed as numbers, not as characters.

@@ -18,8 +18,8 @@ from specgate.dialects.directml.dxdispatch.buffers import (
     gather_tensor,
     needed_bytes,
     plan_buffer,
+    printed,
     scatter_tensor,
-    shown,
 )
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
@@ -171,7 +171,7 @@ class _Run:
         if command.kind == "dispatch":
             self._dispatch(command)
         elif command.kind == "print":
-            text = shown(self.buffers[command.resource], command.verbose)
+            text = printed(self.buffers[command.resource], command.verbose)
             self.out(f"Resource '{plain_name(command.resource)}':{chr(10) if command.verbose else ' '}{text}")
         else:
             self._write_file(command)
