@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 #: The modules of each circle that only imports inside functions close. None may be added.
 KNOWN: Final = {
     frozenset({"spec.build", "spec.references", "spec.store", "spec.tables"}),
-    frozenset({"dialects.onnx.run.apart", "dialects.onnx.run.model", "dialects.onnx.run.reference"}),
 }  # fmt: skip
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from specgate.cli.options import inferring, judged
 from specgate.report import FORMATS
-from specgate.report.selection import FAIL_ON, SEVERITIES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["make_parser"]
 
@@ -54,76 +51,6 @@ def _command(commands: Any, name: str, module: str, help_text: str, **more: Any)
     return parser
 
 
-def _judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
-    parser.add_argument(
-        "-t",
-        "--target",
-        action="append",
-        metavar="TARGET",
-        help="directml:4.1, onnx:17, openvino:2024.0; repeat for several",
-    )
-    parser.add_argument(
-        "--basis",
-        choices=("documented", "observed", "both"),
-        help="what the pages say, what builds do, or what both take (default)",
-    )
-    parser.add_argument(
-        "--device",
-        metavar="NAMES",
-        help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
-    )
-    parser.add_argument(
-        "--format", choices=formats, help=f"text (default), {', '.join(formats[1:-1])} or {formats[-1]}"
-    )
-    parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
-    _selecting(parser)
-    parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
-
-
-def _selecting(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--severity", choices=SEVERITIES, metavar="LEVEL", help="the least severity to show: error, warning or note"
-    )
-    parser.add_argument(
-        "--fail-on",
-        choices=FAIL_ON,
-        metavar="LEVEL",
-        help="exit with 1 from this severity on, shown or not: error, warning (default), note or never",
-    )
-    parser.add_argument(
-        "--select",
-        action="append",
-        metavar="IDS",
-        help="only findings of these rules: ids or what they begin with, with * and ?, such as directml/GEMM or "
-        "onnx/*/changed; with commas, or repeated",
-    )
-    parser.add_argument("--ignore", action="append", metavar="IDS", help="no findings of these rules, named likewise")
-    parser.add_argument(
-        "--statistics",
-        action="store_true",
-        help="text: how many findings and files each rule has, instead of the findings; json: beside them",
-    )
-
-
-def _inferring(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--pin",
-        action="append",
-        default=[],
-        metavar="NAME=SIZE",
-        help="give a symbolic dimension of ONNX models a size: batch=1, or x[0]=1 for a nameless one of the input x; "
-        "repeat for several",
-    )
-    parser.add_argument(
-        "--no-infer",
-        action="store_true",
-        help="do not ask the onnx package for types and shapes that ONNX models leave out",
-    )
-
-
 def _judging(commands: Any) -> None:
     check = _command(
         commands,
@@ -139,7 +66,7 @@ def _judging(commands: Any) -> None:
         nargs="+",
         help="descriptor or DxDispatch model file (JSON, JSON lines, YAML), a JSON text, or - for standard input",
     )
-    _judged(check, (*FORMATS, "jsonl"))
+    judged(check, (*FORMATS, "jsonl"))
     check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
 
     lint = _command(
@@ -151,7 +78,7 @@ def _judging(commands: Any) -> None:
         epilog=EPILOG,
     )
     lint.add_argument("path", nargs="+", help="model file, directory or glob pattern, or - for standard input")
-    _judged(lint, tuple(FORMATS))
+    judged(lint, tuple(FORMATS))
     where = lint.add_mutually_exclusive_group()
     where.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
@@ -175,7 +102,7 @@ def _judging(commands: Any) -> None:
         metavar="N",
         help="collapse a file's equal findings above N (default 20)",
     )
-    _inferring(lint)
+    inferring(lint)
     lint.add_argument(
         "--report",
         action="append",
@@ -234,7 +161,7 @@ def _judging(commands: Any) -> None:
         "descriptor", help="descriptor file, .onnx model or OpenVINO IR (.xml), a JSON text, or - for standard input"
     )
     minimum.add_argument("-v", "--verbose", action="store_true", help="of models: also what blocks each opset below")
-    _inferring(minimum)
+    inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")
 

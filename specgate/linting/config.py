@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
-from specgate.linting.files import compile_pattern, path_matches, quoted, read_whole, relative_name
+from specgate.linting.config_table import PROBLEMS_LIMIT, Table, described
+from specgate.linting.files import path_matches, quoted, read_whole, relative_name
 from specgate.report.selection import FAIL_ON, SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from datetime import date
 
-__all__ = ["Config", "Ignore", "PathRule", "described", "load_config"]
+__all__ = ["Config", "Ignore", "PathRule", "load_config"]
 
 _OWN = "specgate.toml"
 _SHARED = "pyproject.toml"
 _BASES = ("documented", "observed", "both")
 _SIZE_LIMIT = 1 << 20  # bytes
 _DOTS_LIMIT = 1000  # per line: the time and memory that tomllib takes grow with the square of a dotted key's parts
-_PROBLEMS_LIMIT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +110,12 @@ def load_config(start: Path, explicit: Path | None = None) -> Config:
         return Config(root=root)
     name = _name(source)
     problems: list[str] = []
-    config = _config(_Table(table, "", problems), name, root)
+    config = _config(Table(table, "", problems), name, root)
     if problems:
-        more = len(problems) - _PROBLEMS_LIMIT
-        listed = problems[:_PROBLEMS_LIMIT] + ([f"and {more} more"] if more > 0 else [])
+        more = len(problems) - PROBLEMS_LIMIT
+        listed = problems[:PROBLEMS_LIMIT] + ([f"and {more} more"] if more > 0 else [])
         raise InputError(f"\n{name}: ".join(listed), file=name)
     return config
-
-
-def described(value: object) -> str:
-    """Describe a value of a TOML or JSON file for a message: short strings in full, others by their kind."""
-    if isinstance(value, str):
-        return quoted(value)
-    kinds: tuple[tuple[type, str], ...] = (
-        (bool, "a boolean"),
-        (int, "an integer"),
-        (float, "a float"),
-        (dict, "a table"),
-        (list, "an array"),
-        (datetime, "a date with a time"),
-        (date, "a date"),
-    )
-    return next((word for kind, word in kinds if isinstance(value, kind)), "nothing" if value is None else "a time")
 
 
 def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
@@ -188,104 +171,13 @@ def _name(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-@dataclass(slots=True)
-class _Table:
-    """A TOML table under reading: hands out its values by type and notes what is wrong with them."""
-
-    values: dict[str, Any]
-    place: str
-    problems: list[str]
-
-    def note(self, key: str, message: str) -> None:
-        self.problems.append(f"{self.place}.{key}: {message}" if self.place else f"{key}: {message}")
-
-    def expect_only(self, *known: str) -> None:
-        for key in self.values:
-            if key not in known:
-                self.note(quoted(key) if len(key) > 80 or not key.isidentifier() else key, self._hint(key, known))
-
-    def _hint(self, key: str, known: tuple[str, ...]) -> str:
-        from difflib import get_close_matches
-
-        # Comparing is slow, and beyond the limit the answer is not shown.
-        near = get_close_matches(key[:80], known, 1) if len(self.problems) < _PROBLEMS_LIMIT else []
-        return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {', '.join(known)}"
-
-    def text(self, key: str, *, required: bool = False) -> str | None:
-        value = self.values.get(key)
-        if (value is None and not required) or (isinstance(value, str) and value.strip()):
-            return value
-        self.note(key, f"expected a non-blank string, found {described(value)}")
-        return None
-
-    def texts(self, key: str) -> list[str] | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or not value:
-            kind = "an empty array" if value == [] else described(value)
-            self.note(key, f"expected an array of non-blank strings, found {kind}")
-            return None
-        for index, item in enumerate(value):
-            if not isinstance(item, str) or not item.strip():
-                self.note(f"{key}[{index}]", f"expected a non-blank string, found {described(item)}")
-        return [item for item in value if isinstance(item, str)]
-
-    def pattern(self, key: str, *, required: bool = False) -> str | None:
-        value = self.text(key, required=required)
-        if value is not None:
-            try:
-                compile_pattern(value)
-            except InputError as error:
-                self.note(key, error.message)
-        return value
-
-    def flag(self, key: str) -> bool | None:
-        value = self.values.get(key)
-        if value is None or isinstance(value, bool):
-            return value
-        self.note(key, f"expected true or false, found {described(value)}")
-        return None
-
-    def day(self, key: str) -> date | None:
-        value = self.values.get(key)
-        if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
-            return value
-        try:
-            day = date.fromisoformat(value) if isinstance(value, str) else None
-        except ValueError:
-            day = None
-        if day is None or day.isoformat() != value:  # fromisoformat takes week dates, too
-            self.note(key, f"expected a date such as 2027-01-31, found {described(value)}")
-        return day
-
-    def word(self, key: str, known: tuple[str, ...]) -> str | None:
-        value = self.text(key)
-        if value is not None and value not in known:
-            self.note(key, f"expected one of {', '.join(known)}, found {quoted(value)}")
-        return value
-
-    def tables(self, key: str, *, strings: bool = False) -> Iterator[_Table]:
-        """Yield the tables of an array; strings may stand beside them where they are read elsewhere."""
-        value = self.values.get(key, [])
-        if not isinstance(value, list):
-            self.note(key, f"expected an array of tables, [[{key}]], found {described(value)}")
-            return
-        for index, item in enumerate(value):
-            if isinstance(item, dict):
-                yield _Table(item, f"{key}[{index}]", self.problems)
-            elif not (strings and isinstance(item, str) and item.strip()):
-                wanted = "a table or a non-blank string" if strings else "a table"
-                self.note(f"{key}[{index}]", f"expected {wanted}, found {described(item)}")
-
-
 _KEYS = (
     "targets", "basis", "baseline", "format", "severity", "fail_on", "select", "statistics", "custom_domains", "paths",
     "ignore",
 )  # fmt: skip
 
 
-def _config(table: _Table, source: str, root: Path) -> Config:
+def _config(table: Table, source: str, root: Path) -> Config:
     table.expect_only(*_KEYS)
     return Config(
         targets=table.texts("targets") or [],
@@ -309,7 +201,7 @@ def _strings(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _path_rule(table: _Table) -> PathRule:
+def _path_rule(table: Table) -> PathRule:
     table.expect_only("match", "targets", "exclude")
     if not {"targets", "exclude"} & table.values.keys():
         table.note("targets", "expected targets or exclude, found neither")
@@ -317,7 +209,7 @@ def _path_rule(table: _Table) -> PathRule:
     return PathRule(match=match, targets=table.texts("targets"), exclude=table.flag("exclude"))
 
 
-def _ignore(table: _Table, source: str) -> Ignore:
+def _ignore(table: Table, source: str) -> Ignore:
     table.expect_only("rule", "path", "node", "target", "reason", "until")
     rule = table.text("rule", required=True) or ""
     if "**" in rule:

@@ -15,7 +15,8 @@ from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.model import read_model
 from specgate.dialects.onnx.file.structure import OnnxGraph
 from specgate.dialects.onnx.reader import operator_name
-from specgate.errors import InputError, NoKernel
+from specgate.dialects.onnx.run.nodes import Run, label_of
+from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution.memory import limit
 from specgate.rules.evaluate import Broken, Context, evaluate
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
-    from specgate.dialects.onnx.run.model import Run
     from specgate.execution.memory import Budget
     from specgate.rules.language import Rule
     from specgate.spec.forms import Overlay
@@ -67,8 +67,6 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget, lac
     computes it, unless it is known to compute something else. Raises NoKernel where onnx cannot be imported, has no
     such operator or is known to be wrong there; InputError for what cannot be computed; MemoryError.
     """
-    from specgate.dialects.onnx.run.model import Run
-
     try:
         import onnx
         from onnx.reference import ReferenceEvaluator
@@ -109,8 +107,6 @@ def run_with_reference(path: str, values: Mapping[str, Any], budget: Budget, lac
 
 def _refuse_unknown(run: Run, lack: str) -> None:
     """Name the first node that neither we nor the package compute, unless that is the one of `lack`."""
-    from specgate.dialects.onnx.run.model import label_of
-
     for index, node in enumerate(run.graph.nodes):
         key = (node.domain, node.op_type)
         known = key in run.functions or run.has_kernel(*key) or _implemented(*key, run.imports.get(node.domain, 1))
@@ -153,7 +149,7 @@ def _operator(
     from specgate.dialects.onnx.protos import node_attributes
 
     ours = run.has_kernel(domain, name)
-    doubted = run.doubted(domain, name)
+    doubted = _doubted(run, domain, name)
     if not ours:
         handed[domain, name] += 1
     if not ours and not doubted:
@@ -180,6 +176,14 @@ def _operator(
         return found
 
     return type(name, (OpRun,), {"op_domain": domain, "_run": compute})
+
+
+def _doubted(run: Run, domain: str, name: str) -> bool:
+    """Return whether onnx.reference is known to compute other values of an operator in some case."""
+    try:
+        return bool(known_to_differ(run.tables.operator(operator_name(name, domain))))
+    except NoTable:
+        return False
 
 
 def known_to_differ(spec: OperatorSpec) -> list[Overlay]:

@@ -1,0 +1,85 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.report.selection import FAIL_ON, SEVERITIES
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+__all__ = ["inferring", "judged"]
+
+
+def judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """Add what the commands take that judge: targets, how to report, which findings count."""
+    parser.add_argument(
+        "-t",
+        "--target",
+        action="append",
+        metavar="TARGET",
+        help="directml:4.1, onnx:17, openvino:2024.0; repeat for several",
+    )
+    parser.add_argument(
+        "--basis",
+        choices=("documented", "observed", "both"),
+        help="what the pages say, what builds do, or what both take (default)",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="NAMES",
+        help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
+    )
+    parser.add_argument(
+        "--format", choices=formats, help=f"text (default), {', '.join(formats[1:-1])} or {formats[-1]}"
+    )
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
+    _selecting(parser)
+    parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
+
+
+def _selecting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--severity", choices=SEVERITIES, metavar="LEVEL", help="the least severity to show: error, warning or note"
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=FAIL_ON,
+        metavar="LEVEL",
+        help="exit with 1 from this severity on, shown or not: error, warning (default), note or never",
+    )
+    parser.add_argument(
+        "--select",
+        action="append",
+        metavar="IDS",
+        help="only findings of these rules: ids or what they begin with, with * and ?, such as directml/GEMM or "
+        "onnx/*/changed; with commas, or repeated",
+    )
+    parser.add_argument("--ignore", action="append", metavar="IDS", help="no findings of these rules, named likewise")
+    parser.add_argument(
+        "--statistics",
+        action="store_true",
+        help="text: how many findings and files each rule has, instead of the findings; json: beside them",
+    )
+
+
+def inferring(parser: argparse.ArgumentParser) -> None:
+    """Add what the commands take that read models: sizes of symbols, and whether types are inferred."""
+    parser.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="give a symbolic dimension of ONNX models a size: batch=1, or x[0]=1 for a nameless one of the input x; "
+        "repeat for several",
+    )
+    parser.add_argument(
+        "--no-infer",
+        action="store_true",
+        help="do not ask the onnx package for types and shapes that ONNX models leave out",
+    )
