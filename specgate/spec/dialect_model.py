@@ -7,17 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from specgate.spec.forms import SHORT_NAMES
-from specgate.spec.model import (  # noqa: TC001 (pydantic reads them when the classes are made)
-    Counterexample,
-    Implementation,
-    Level,
-    Name,
-    OtherValues,
-    RuleEntry,
-    RuleName,
-    SetName,
-    Source,
-)
+from specgate.spec.model import Counterexample, OtherValues, RuleEntry, Source  # noqa: TC001 (pydantic reads them)
+from specgate.spec.model_rows import Implementation, Level, Name, RuleName, SetName  # noqa: TC001 (the same)
 
 __all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "SetsFile", "TensorFile", "TypesFile"]
 
