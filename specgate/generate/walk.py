@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
-from specgate.generate.edits import alike, changed, deepened, reranked, retyped
+from specgate.generate.edits import alike, changed, deepened, put, reranked, resized, retyped
 from specgate.generate.features import features, wanted
 from specgate.generate.invent import values_for
 from specgate.generate.mend import mended, row_of
@@ -49,7 +49,9 @@ _WAYS: Final = 8
 #: After so many types (ranks, words) of a field that were not reached its others are given up.
 _GIVEN_UP: Final = 4
 #: Changes that are tried to make a large example small.
-_SHRUNK: Final = 600
+_SHRUNK: Final = 200
+#: Smaller sizes than this are small enough.
+_HALVED: Final = 3
 #: How often something is mended at most: that takes long.
 _MENDS: Final = 60
 
@@ -171,7 +173,27 @@ class Walk:
             made = mover.moved(seed, 1 + pick(0, 1))
             if _elements(made) < _elements(seed) and keep(made) and accepts(made, self.level, self.basis):
                 seed = made
-        return seed
+        halved: Descriptor | None = seed
+        while halved is not None and not self.small(halved):
+            seed, halved = halved, self._halved(halved, pick, keep)
+        return halved or seed
+
+    def _halved(
+        self, descriptor: Descriptor, pick: Callable[[int, int], int], keep: Callable[[Descriptor], bool]
+    ) -> Descriptor | None:
+        """Return an accepted descriptor with fewer elements: a large size is halved, and what fails then is mended."""
+        count = _elements(descriptor)
+        tensors = [(place, t, axis) for place, t in descriptor.tensors() for axis in range(len(t.sizes or ()))]
+        for place, tensor, axis in sorted(tensors, key=lambda each: -(each[1].sizes or ())[each[2]]):  # type: ignore[operator]
+            size = (tensor.sizes or ())[axis]
+            if self._mends <= 0 or not isinstance(size, int) or size < _HALVED:
+                return None
+            self._mends -= 1
+            smaller = put(descriptor, {place: resized(tensor, axis, size // 2)})
+            made = mended(smaller, self.sides, pick, lambda d: keep(d) and _elements(d) < count)
+            if made is not None:
+                return made
+        return None
 
     def _add(self, made: Descriptor) -> None:
         """Keep a descriptor that has something new."""
@@ -193,8 +215,10 @@ class Walk:
         def has(descriptor: Descriptor) -> bool:
             return feature in features(descriptor, self.spec)
 
-        step = max(1, len(self.found) // _BASES)
-        for base in self.found[::step][: _BASES + 1]:
+        with_it = [made for made in self.found if made.fields.get(feature[1]) is not None]
+        bases = with_it if with_it and feature[0] != "given" else self.found
+        step = max(1, len(bases) // _BASES)
+        for base in bases[::step][: _BASES + 1]:
             for number, made in enumerate(self._with(base, feature)):
                 if number >= _WAYS:
                     break
