@@ -18,8 +18,6 @@ NAMES: Final = re.compile(r"directml|onnx|openvino|dxdispatch|DML_", re.IGNORECA
 EXAMPLE: Final = re.compile(r"\b(such as|for instance|e\.g\.) ")
 COMMANDS: Final = "texts of help, and the names that two commands take"
 BENCHMARKS: Final = "benchmarks of named operators beside named packages"
-IMPORTER: Final = "the importer of ONNX's operators, which is not part of its package yet"
-INFERENCE: Final = "inference of types for ONNX models, which is not part of its package yet"
 TEXTS: Final = "descriptions of fields in the tables' schema"
 #: The files that still name a dialect, and why each may.
 ALLOWED: Final = {
@@ -29,13 +27,6 @@ ALLOWED: Final = {
     "bench/peers.py": BENCHMARKS,
     "cli/options.py": COMMANDS,
     "cli/parser.py": COMMANDS,
-    "importing/compare.py": IMPORTER,
-    "importing/content.py": IMPORTER,
-    "importing/onnx_schemas.py": IMPORTER,
-    "importing/onnx_tables.py": IMPORTER,
-    "linting/infer_child.py": INFERENCE,
-    "linting/infer_process.py": INFERENCE,
-    "linting/inference.py": INFERENCE,
     "spec/dialect_model.py": TEXTS,
     "spec/model_rows.py": TEXTS,
     "spec/view.py": "the prefix of DirectML's operators, which may be given with it",

@@ -16,8 +16,8 @@ __all__ = ["compare_tables", "import_tables"]
 def import_tables(to: str | None, say: Callable[[str], object]) -> None:
     """Write what the package states into the tables of a folder, those that specgate uses if None."""
     _expect_package()
-    from specgate.importing.onnx_schemas import package_version, schema_facts
-    from specgate.importing.onnx_tables import import_operators
+    from specgate.dialects.onnx.importer.schemas import package_version, schema_facts
+    from specgate.dialects.onnx.importer.tables import import_operators
 
     facts = schema_facts()
     changed = import_operators(_folder(to), facts, package_version())
@@ -29,8 +29,8 @@ def import_tables(to: str | None, say: Callable[[str], object]) -> None:
 def compare_tables(to: str | None, say: Callable[[str], object]) -> bool:
     """Say where the tables differ from the package; return whether they do."""
     _expect_package()
-    from specgate.importing.compare import differences, facts_of_tables, level_differences
-    from specgate.importing.onnx_schemas import domain_versions, package_version, schema_facts, version_table
+    from specgate.dialects.onnx.importer.compare import differences, facts_of_tables, level_differences
+    from specgate.dialects.onnx.importer.schemas import domain_versions, package_version, schema_facts, version_table
     from specgate.spec.build import build_dialect
     from specgate.spec.tables import Dialect, dialect
 

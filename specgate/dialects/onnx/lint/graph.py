@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import build
+from specgate.dialects.onnx.infer import inference
 from specgate.dialects.onnx.lint.calls import Calls
 from specgate.dialects.onnx.lint.data import data_findings
 from specgate.dialects.onnx.lint.external import external_findings
@@ -37,7 +38,6 @@ from specgate.dialects.onnx.lint.walk import (
 )
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import NoTable
-from specgate.linting import inference
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
 from specgate.spec.tables import dialect

@@ -11,8 +11,8 @@ import pytest
 
 import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.infer import inference, process
 from specgate.dialects.onnx.lint.graph import onnx_units
-from specgate.linting import infer_process, inference
 from specgate.linting.settings import LintSettings
 from specgate.verdict import Verdict
 from tests.linting.models import BOOL, FLOAT, INT64, branch, graph, helper, info, model, onnx, relu, weights
@@ -157,35 +157,35 @@ def test_too_many_such_nodes_end_the_attempt():
 
 
 def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
-    script = (ROOT / "specgate/linting/infer_child.py").read_text(encoding="utf-8")
+    script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
     slow = tmp_path / "slow.py"
     slow.write_text(
         script.replace('answer(b"+", inferred(data, nested=nested))', "import time; time.sleep(600)"), encoding="utf-8"
     )
-    infer_process.close()
-    monkeypatch.setattr(infer_process, "_CHILD", str(slow))
-    monkeypatch.setattr(infer_process, "SECONDS", 0.2)
+    process.close()
+    monkeypatch.setattr(process, "_CHILD", str(slow))
+    monkeypatch.setattr(process, "SECONDS", 0.2)
     started = time.monotonic()
     open_, (finding,) = undecided(hidden())
     assert len(open_) == 1
     assert "gave no answer within" in finding.message
-    assert time.monotonic() - started < infer_process.START_SECONDS
-    infer_process.close()
+    assert time.monotonic() - started < process.START_SECONDS
+    process.close()
 
 
 @pytest.mark.parametrize("script", ["", "import sys; sys.exit(3)", "print('+garbage')", "import nothing_of_this_name"])
 def test_a_process_that_does_not_start_costs_a_note(monkeypatch, tmp_path, script):
     (tmp_path / "child.py").write_text(script, encoding="utf-8")
-    infer_process.close()
-    monkeypatch.setattr(infer_process, "_CHILD", str(tmp_path / "child.py"))
+    process.close()
+    monkeypatch.setattr(process, "_CHILD", str(tmp_path / "child.py"))
     open_, (finding,) = undecided(hidden())
     assert len(open_) == 1
     assert finding.id == "onnx/model/not-inferred"
-    infer_process.close()
+    process.close()
 
 
 def running():
-    child = infer_process._state.child
+    child = process._state.child
     assert child is not None
     return child.process
 
@@ -204,13 +204,13 @@ def test_one_process_serves_many_models_and_a_dead_one_is_replaced():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
 def test_a_forked_process_starts_its_own():
     code = (
-        "import os, sys\nimport specgate\nfrom specgate.linting import infer_process\n"
+        "import os, sys\nimport specgate\nfrom specgate.dialects.onnx.infer import process\n"
         "model = sys.argv[1]\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
-        "ours = infer_process._state.child.process.pid\nchild = os.fork()\n"
+        "ours = process._state.child.process.pid\nchild = os.fork()\n"
         "if not child:\n    done = not specgate.lint(model, ['onnx:17']).undecided\n"
-        "    other = infer_process._state.child.process.pid\n    infer_process.close()\n    os._exit(0 if done and other != ours else 1)\n"
+        "    other = process._state.child.process.pid\n    process.close()\n    os._exit(0 if done and other != ours else 1)\n"
         "assert os.waitpid(child, 0)[1] == 0\nassert not specgate.lint(model, ['onnx:17']).undecided\n"
-        "assert infer_process._state.child.process.pid == ours\n"
+        "assert process._state.child.process.pid == ours\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code, _saved()], cwd=ROOT, check=True, timeout=120)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.importing.text import blocks, field_text, line, row_text, scalar
+from specgate.dialects.onnx.importer.text import blocks, field_text, line, row_text, scalar
 from specgate.spec.rows import changes_of, whole_rows
 from specgate.spec.sets import by_name
 

@@ -1,11 +1,11 @@
 """The process that asks the onnx package for types and shapes; it may die or hang, and nothing is lost with it.
 
-It imports nothing of specgate. `specgate.linting.infer_process` starts it as a script, with the seconds that starting
-may take. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes
-of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs are
-included, the seconds of computing and the seconds that may pass before the process ends if it has no answer, a length)
-and that many bytes. An answer is a model with one node per graph of the question, outermost first, whose attribute
-holds nothing but the types of that graph's values.
+It imports nothing of specgate. `specgate.dialects.onnx.infer.process` starts it as a script, with the seconds that
+starting may take. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight
+bytes of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs
+are included, the seconds of computing and the seconds that may pass before the process ends if it has no answer, a
+length) and that many bytes. An answer is a model with one node per graph of the question, outermost first, whose
+attribute holds nothing but the types of that graph's values.
 """
 
 from __future__ import annotations

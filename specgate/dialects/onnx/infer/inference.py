@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxType
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
+from specgate.dialects.onnx.infer.process import Budget, Failed, ask
 from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.walk import finding, label
 from specgate.errors import InputError
-from specgate.linting.infer_process import Budget, Failed, ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

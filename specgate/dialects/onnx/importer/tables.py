@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.dialects.onnx.importer.content import table_content
+from specgate.dialects.onnx.importer.update import updated
 from specgate.errors import InputError
 from specgate.files import write_text
-from specgate.importing.content import table_content
-from specgate.importing.update import updated
 from specgate.spec.sets import named_sets, written_out
 from specgate.spec.yamlio import load_yaml
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from specgate.dialects.onnx.importer.compare import differences, facts_of_tables, level_differences
+from specgate.dialects.onnx.importer.tables import file_name, import_operators
 from specgate.errors import InputError
-from specgate.importing.compare import differences, facts_of_tables, level_differences
-from specgate.importing.onnx_tables import file_name, import_operators
 from specgate.spec.build import build_dialect
 from specgate.spec.tables import Dialect, dialect
 from tests.paths import ROOT, SPECS
@@ -49,13 +49,13 @@ def installed() -> dict[str, Any]:
     pytest.importorskip(
         "onnx", reason="THE TABLES ARE NOT HELD AGAINST ONNX: pip install onnx (it is in the test extra)"
     )
-    from specgate.importing import onnx_schemas
+    from specgate.dialects.onnx.importer import schemas
 
     return {
-        "package": onnx_schemas.package_version(),
-        "versions": onnx_schemas.domain_versions(),
-        "table": onnx_schemas.version_table(),
-        "operators": onnx_schemas.schema_facts(),
+        "package": schemas.package_version(),
+        "versions": schemas.domain_versions(),
+        "table": schemas.version_table(),
+        "operators": schemas.schema_facts(),
     }
 
 
@@ -126,7 +126,7 @@ def cached_release(release: str) -> Path:
 def test_tables_and_other_releases_say_the_same(table, release):
     path = os.pathsep.join([str(cached_release(release)), str(ROOT)])
     done = subprocess.run(
-        [sys.executable, "-m", "specgate.importing.onnx_schemas"],
+        [sys.executable, "-m", "specgate.dialects.onnx.importer.schemas"],
         capture_output=True, text=True, timeout=240, check=False, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
     if done.returncode:

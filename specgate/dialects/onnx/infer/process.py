@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from specgate.descriptors.core import shown
-from specgate.linting.infer_child import HEADER
+from specgate.dialects.onnx.infer.child import HEADER
 from specgate.workers.piped import PipedProcess
 
 __all__ = ["Budget", "Failed", "ask", "close"]
@@ -23,7 +23,7 @@ SECONDS_PER_BYTE: Final = 4e-6
 PATIENCE: Final = 6.0  # so many times as long may pass, with all attempts: the machine may be busy
 START_SECONDS: Final = 60.0  # for importing onnx on a busy machine
 MOST_BYTES: Final = 1 << 30  # of a stripped model; protobuf takes less than twice as much
-_CHILD: Final = str(Path(__file__).with_name("infer_child.py"))
+_CHILD: Final = str(Path(__file__).with_name("child.py"))
 
 
 class Failed(Exception):

@@ -13,11 +13,11 @@ import pytest
 
 import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.infer import process
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.lint.walk import bodies
-from specgate.linting import infer_process
+from tests.dialects.onnx.infer.test_inference import bare, constants, hidden, one_hot_of, undecided
 from tests.linting.models import BOOL, INT64, branch, call, chain, function, graph, helper, info, model
-from tests.linting.test_inference import bare, constants, hidden, one_hot_of, undecided
 from tests.paths import ROOT
 
 OPSETS = [("", 17), ("d", 1)]
@@ -29,16 +29,16 @@ def slow_child(monkeypatch, tmp_path):
     """Let the process do something else than ask the package."""
 
     def use(statement):
-        script = (ROOT / "specgate/linting/infer_child.py").read_text(encoding="utf-8")
+        script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
         path = tmp_path / "slow.py"
         asked = 'answer(b"+", inferred(data, nested=nested))'
         assert asked in script
         path.write_text(script.replace(asked, statement), encoding="utf-8")
-        infer_process.close()
-        monkeypatch.setattr(infer_process, "_CHILD", str(path))
+        process.close()
+        monkeypatch.setattr(process, "_CHILD", str(path))
 
     yield use
-    infer_process.close()
+    process.close()
 
 
 def calling(count, times, *, nested=False):
@@ -98,8 +98,8 @@ def test_long_chains_of_functions_are_counted_without_recursion():
 @posix_only
 def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
     slow_child("exec('while True: pass')")
-    monkeypatch.setattr(infer_process, "SECONDS", 0.5)
-    monkeypatch.setattr(infer_process, "PATIENCE", 1000.0)
+    monkeypatch.setattr(process, "SECONDS", 0.5)
+    monkeypatch.setattr(process, "PATIENCE", 1000.0)
     open_, (finding,) = undecided(hidden())
     assert len(open_) == 1
     assert "did not come to an end in" in finding.message
@@ -122,16 +122,16 @@ def test_values_that_double_cost_little():
     begun = time.monotonic()
     report = specgate.lint(made, ["onnx:17"])
     assert "onnx/model/not-inferred" in {f.id for f in report.findings}
-    budget = infer_process.Budget(0)
-    assert time.monotonic() - begun < budget.left + infer_process.START_SECONDS
+    budget = process.Budget(0)
+    assert time.monotonic() - begun < budget.left + process.START_SECONDS
 
 
 def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
     """Sixteen threads share a process: the last one waits for longer than it may take itself, and is answered."""
-    monkeypatch.setattr(infer_process, "SECONDS", 5.0)
+    monkeypatch.setattr(process, "SECONDS", 5.0)
     slow_child("import time; time.sleep(0.5); " + 'answer(b"+", inferred(data, nested=nested))')
     undecided(hidden())  # it is up
-    monkeypatch.setattr(infer_process, "PATIENCE", 1.2)  # 6 s, and the last one waits for 8
+    monkeypatch.setattr(process, "PATIENCE", 1.2)  # 6 s, and the last one waits for 8
     with ThreadPoolExecutor(16) as threads:
         found = list(threads.map(lambda _: undecided(hidden()), range(16)))
     assert found == [([], [])] * 16
@@ -143,12 +143,12 @@ def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
     path.write_bytes(hidden().SerializeToString())
     code = (
         "import os, sys, threading, time, specgate\n"
-        "from specgate.linting import infer_process\n"
+        "from specgate.dialects.onnx.infer import process\n"
         "model = sys.argv[1]\n"
         "specgate.lint(model, ['onnx:17'])\n"
         "held, go = threading.Event(), threading.Event()\n"
         "def hold():\n"
-        "    with infer_process._state.lock: held.set(); go.wait()\n"  # as a thread does that waits for its answer
+        "    with process._state.lock: held.set(); go.wait()\n"  # as a thread does that waits for its answer
         "thread = threading.Thread(target=hold); thread.start(); held.wait()\n"
         "child = os.fork()\n"
         "if not child:\n"
@@ -173,13 +173,13 @@ def test_the_end_of_a_program_waits_for_no_answer(tmp_path):
     path.write_bytes(hidden().SerializeToString())
     code = (
         "import sys, threading, specgate\n"
-        "from specgate.linting import infer_process\n"
+        "from specgate.dialects.onnx.infer import process\n"
         "specgate.lint(sys.argv[1], ['onnx:17'])\n"
         "held = threading.Event()\n"
         "def hold():\n"
-        "    with infer_process._state.lock: held.set(); threading.Event().wait()\n"
+        "    with process._state.lock: held.set(); threading.Event().wait()\n"
         "threading.Thread(target=hold, daemon=True).start(); held.wait()\n"
-        "print(infer_process._state.child.process.pid)\n"
+        "print(process._state.child.process.pid)\n"
     )
     run = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
