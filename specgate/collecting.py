@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["without_collecting"]
+__all__ = ["gc_paused"]
 
 
 @contextmanager
-def without_collecting() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Build many objects that are in no cycle without being interrupted to look for cycles among them.
 
     That takes a third of the time of reading a large model, and more the larger it is.

@@ -59,7 +59,7 @@ class Target:
     @property
     def described(self) -> str:
         """The target with the level that a name stands for: ``directml:windows-10-2004 (feature level 2.0)``."""
-        return str(self) if self.alias is None else f"{self} ({dialect(self.dialect).spoken(self.level)})"
+        return str(self) if self.alias is None else f"{self} ({dialect(self.dialect).label(self.level)})"
 
 
 _parsed: dict[str, Target] = {}

@@ -32,12 +32,12 @@ def make_spec() -> Callable[..., OperatorSpec]:
         support: dict[str, Any] | None = None,
         limits: dict[str, int] | None = None,
         tensor_rules: dict[str, Any] | None = None,
-        unstated_outputs: bool = False,
+        infers_outputs: bool = False,
         **more: Any,
     ) -> OperatorSpec:
         levels = {level: {"limits": dict(limits or {})} for level in ("1.0", "2.0", "3.0")}
         raw: dict[str, Any] = {
-            "dialect": {"dialect": "scratch", "level": "feature level", "unstated_outputs": unstated_outputs},
+            "dialect": {"dialect": "scratch", "level": "feature level", "unstated_outputs": infers_outputs},
             "levels": {"levels": levels},
             "types": tables.dialect("directml").raw["types"],
             "tensor": {"rules": tensor_rules or {}},

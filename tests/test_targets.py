@@ -61,7 +61,7 @@ def test_releases(text: str, wanted: tuple[str, str]) -> None:
     assert target.environment
     assert str(target) == f"{target.dialect}:{wanted[1]}"
     assert target.at_level == at_level(text) == f"{target.dialect}:{wanted[0]}"
-    assert target.described == f"{target} ({dialect(target.dialect).spoken(wanted[0])})"
+    assert target.described == f"{target} ({dialect(target.dialect).label(wanted[0])})"
 
 
 def test_a_release_says_what_it_reads() -> None:
@@ -144,7 +144,7 @@ def test_latest_is_the_newest_level_that_is_finished() -> None:
         infos = table.raw["levels"]["levels"]
         assert all(infos[level].get("unfinished") for level in newer)
         assert not infos[target.level].get("unfinished")
-        assert target.described == f"{name}:latest ({dialect(name).spoken(target.level)})"
+        assert target.described == f"{name}:latest ({dialect(name).label(target.level)})"
 
 
 def test_a_level_of_a_known_dialect() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.result import Difference, Result, RuleCount, Tally
 from specgate.conform.shrink import size_of
-from specgate.conform.work import ClassKey, Counts, Example, Piece, close_oracles, do_piece, shrink_example
+from specgate.conform.work import ClassKey, Counts, Example, Shard, close_oracles, run_shard, shrink_example
 from specgate.descriptors.read import write_dict
 from specgate.dialects import package
 from specgate.errors import InputError
@@ -66,7 +66,7 @@ def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: Non
     merged: dict[tuple[str, str], Counts] = {}
     total, done = sum(piece.cases for piece in pieces), 0
     with _pool(plan.jobs) as each:
-        for piece, counts in each(do_piece, [(piece,) for piece in pieces]):
+        for piece, counts in each(run_shard, [(piece,) for piece in pieces]):
             done += piece[0].cases
             merged.setdefault((counts.operator, counts.level), Counts(counts.operator, counts.level)).add(counts)
             progress(done, total, f"{counts.operator} {counts.level}")
@@ -92,7 +92,7 @@ def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: Non
     )
 
 
-def _pieces(plan: Plan, until: float) -> tuple[list[Piece], list[str]]:
+def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
     dialect = tables(plan.dialect)
     for level in plan.levels:
         dialect.check_level(level)
@@ -105,7 +105,7 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Piece], list[str]]:
             if level in spec.levels:
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)
-                    pieces.append(Piece(plan.dialect, name, level, cases, f"{plan.seed}/{name}/{level}/{part}", until))
+                    pieces.append(Shard(plan.dialect, name, level, cases, f"{plan.seed}/{name}/{level}/{part}", until))
     if not pieces:
         raise InputError("; ".join(["nothing can be asked here", *skipped]))
     return sorted(pieces, key=lambda p: (dialect.position[p.level], names.index(p.operator))), skipped
@@ -150,7 +150,7 @@ def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, se
         merged[operator, level].classes[key] = example
 
 
-def _values(plan: Plan, pieces: Sequence[Piece], each: Any, until: float) -> tuple[list[ValueTally], dict[str, str]]:
+def _values(plan: Plan, pieces: Sequence[Shard], each: Any, until: float) -> tuple[list[ValueTally], dict[str, str]]:
     from specgate.conform.values import compare_values
 
     wanted = dict.fromkeys((p.operator, p.level) for p in pieces)

@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.pool import Drawn, pool_of
-from specgate.generate.moves import Mover
+from specgate.generate.moves import Mutator
 from specgate.validate.check import accepts
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class _Source:
         }
         for kind in self.waiting.values():
             self.random.shuffle(kind)
-        self.mover = Mover(spec, self.random.randint, pool.numbers, self.valid)
+        self.mover = Mutator(spec, self.random.randint, pool.numbers, self.valid)
 
     def draw(self, kind: str) -> Drawn | None:
         """Return one of a kind, None where these choices led nowhere."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import RECORDS, TensorDesc
-from specgate.rules.evaluate import Broken, Context, evaluate
+from specgate.rules.evaluate import Context, Undefined, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import OtherValues, Overlay
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["explained", "explained_whole"]
+__all__ = ["classify", "classify_whole"]
 
 
 class _Entry(NamedTuple):
@@ -28,7 +28,7 @@ class _Entry(NamedTuple):
     context: Context
 
 
-def explained(
+def classify(
     spec: OperatorSpec,
     level: str,
     implementation: str,
@@ -60,7 +60,7 @@ def explained(
     return "bug" if any(used.values()) else "recorded", "; ".join(used), []
 
 
-def explained_whole(spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor) -> tuple[Kind, str]:
+def classify_whole(spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor) -> tuple[Kind, str]:
     """Return the kind of outputs of another type or shape, and what entries that name no elements say of them."""
     entries = _entries(spec, level, implementation, descriptor, None)
     used = {entry.said.what: entry.bug for entry in entries if entry.said.elements is None}
@@ -87,7 +87,7 @@ def _entries(
 def _holds(rule: Rule, context: Context) -> bool:
     try:
         return not any(map(context.absent, rule.needs)) and evaluate(rule, context) is True
-    except Broken:
+    except Undefined:
         return False
 
 

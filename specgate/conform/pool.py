@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from specgate.errors import InputError
-from specgate.generate.moves import Mover
+from specgate.generate.moves import Mutator
 from specgate.generate.near import broken_descriptors
 from specgate.generate.seeds import counterexamples_at, examples_at, rule_numbers
 from specgate.generate.walk import valid_descriptors
@@ -61,7 +61,7 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     """
     resolved = spec.resolve(level)
     if resolved is None:
-        raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(level)}")
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.label(level)}")
     kept = _known.setdefault(spec, {})
     seed = seed.partition("/")[0]
     key = (resolved.key, seed)
@@ -77,7 +77,7 @@ def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = 
     yield from counterexamples_at(spec, level)
     resolved = spec.resolve(level, "observed")
     random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # repeatable on purpose
-    mover = Mover(spec, random.randint, rule_numbers(resolved) if resolved else [0, 1, 2], examples)
+    mover = Mutator(spec, random.randint, rule_numbers(resolved) if resolved else [0, 1, 2], examples)
     for _ in range(changes if examples else 0):
         yield mover.moved(random.choice(examples), 1 + random.randrange(3))
 

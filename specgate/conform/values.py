@@ -17,7 +17,7 @@ import numpy as np
 from specgate.conform.draw import draw_cases
 from specgate.conform.elements import compare_outputs
 from specgate.conform.fill import fill
-from specgate.conform.known import explained, explained_whole
+from specgate.conform.known import classify, classify_whole
 from specgate.conform.result import Difference, ValueTally
 from specgate.conform.shrink import size_of
 from specgate.descriptors.core import TensorDesc
@@ -112,7 +112,7 @@ def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
 
     What no rule mentions, such as elements that are unknown when a descriptor is drawn, lets any sizes be stated.
     """
-    if not spec.dialect.unstated_outputs:
+    if not spec.dialect.infers_outputs:
         return descriptor
     open_sizes = {
         info.name: value._replace(sizes=None)
@@ -194,18 +194,18 @@ def _judged(
     stated = _stated(descriptor, spec, ours)
     problem, found = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
     if problem:
-        kind, what = explained_whole(spec, level, implementation, stated)
+        kind, what = classify_whole(spec, level, implementation, stated)
         return kind, what, f"{what}; {problem}" if what else problem
     if not found:
         return "unexplained", "", ""
-    kind, what, left = explained(spec, level, implementation, stated, arrays, found)
+    kind, what, left = classify(spec, level, implementation, stated, arrays, found)
     shown = f"{(left or found)[0].name}: {(left or found)[0]}"
     return kind, what, f"{what}; {shown}" if what else shown
 
 
 def _stated(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:
     """State the outputs as they were computed: a tolerance goes by their types, conditions also by their sizes."""
-    if not spec.dialect.unstated_outputs:
+    if not spec.dialect.infers_outputs:
         return descriptor
     fields = dict(descriptor.fields)
     for info in spec.outputs:

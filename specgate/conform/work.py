@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Oracle, Reply
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["ClassKey", "Counts", "Example", "Piece", "close_oracles", "do_piece", "shrink_example"]
+__all__ = ["ClassKey", "Counts", "Example", "Shard", "close_oracles", "run_shard", "shrink_example"]
 
 #: Descriptors drawn before the implementations are asked, and the clock is looked at.
 _BATCH: Final = 250
 _OPEN_AT_ONCE: Final = 2
 
 
-class Piece(NamedTuple):
+class Shard(NamedTuple):
     """Descriptors to draw of one operator at one level. until: when to stop, on `time.time`'s clock."""
 
     dialect: str
@@ -126,7 +126,7 @@ def close_oracles() -> None:
             _oracles.popitem()[1].close()
 
 
-def do_piece(piece: Piece) -> Counts:
+def run_shard(piece: Shard) -> Counts:
     """Draw, ask and compare; what cannot be drawn or asked is reported in `problem`, never raised."""
     counts = Counts(piece.operator, piece.level)
     try:

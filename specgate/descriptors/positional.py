@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["attributes_of", "build", "flat", "holds_attribute", "positional", "relaid", "shape_of"]
+__all__ = ["attributes_of", "build", "flat", "holds_attribute", "positional", "reordered_for", "shape_of"]
 
 INT64: Final = (-(2**63), 2**63 - 1)
 MAX_DIMENSIONS: Final = 256
@@ -39,7 +39,7 @@ def build(
     An attribute that is UNKNOWN (a function's parameter) is kept so. inputs, outputs: None is one that is left out,
     UNSTATED an output that is given without a type; an array holds as many as are given, left out or not. kinds: the
     field type that each attribute says it is of, where it says so. Without a version tensors stand as at the newest
-    level; see `relaid`.
+    level; see `reordered_for`.
     """
     layout = spec.layout(version)
     fields: dict[str, Any] = {}
@@ -108,7 +108,7 @@ def _placed(
     return placed, tuple(tensors[len(infos) :])
 
 
-def relaid(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor:
+def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor:
     """Return a descriptor as it would have been read at `level`, where inputs may have another order."""
     if descriptor.layout in {None, level}:
         return descriptor

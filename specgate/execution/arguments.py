@@ -11,7 +11,7 @@ from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
 from specgate.execution.types import numpy_type
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
     missing = any(context.absent(path) for path in rule.needs)
     try:
         value = UNKNOWN if missing else evaluate(rule, context)
-    except Broken as error:
+    except Undefined as error:
         raise InputError(str(error)) from None
     items = value if isinstance(value, list | tuple) else (value,)
     if any(item is UNKNOWN or item is None or isinstance(item, Symbol) for item in items):
@@ -147,7 +147,7 @@ def _fused(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDA
         raise InputError(f"expected an operator of {tables.name}, found {shown(value)}", place=place)
     spec = tables.operator(value.operator)
     if level not in spec.levels:
-        raise InputError(f"{spec.name} does not exist at {tables.spoken(level)}", place=place)
+        raise InputError(f"{spec.name} does not exist at {tables.label(level)}", place=place)
     for oddity in value.oddities:
         raise InputError(oddity.message, place=f"{place}.{oddity.where}")
     held = {info.name for info in spec.attributes if tables.holds(level, info.since, info.until)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
@@ -74,7 +74,7 @@ def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, s
     level, descriptor = _at(descriptor, spec, level)
     if not spec.has_kernel(level):
         raise NoKernel(
-            f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.spoken(recipe['since'])} on only"
+            f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.label(recipe['since'])} on only"
         )
     _hold_complete(descriptor, spec, level)
     hold_counts(descriptor, spec, level)
@@ -122,7 +122,7 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
     """Return whether the descriptor has this output; refuse a declaration that differs from what was computed."""
     declared = descriptor.fields.get(name)
     if declared is None:
-        return spec.dialect.unstated_outputs and output is not None
+        return spec.dialect.infers_outputs and output is not None
     if output is None:
         raise NoKernel(f"{name} of {spec.name} is not computed by its kernel")
     if not isinstance(output, list):
@@ -144,20 +144,20 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, De
     own = descriptor.version or level
     spec.dialect.check_level(own)
     if own not in spec.levels:
-        raise InputError(f"{spec.name} does not exist at {spec.dialect.spoken(own)}")
-    descriptor = relaid(descriptor, spec, own)
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.label(own)}")
+    descriptor = reordered_for(descriptor, spec, own)
     for oddity in descriptor.oddities:
         raise InputError(oddity.message, place=oddity.where)
     for name in spec.fields:
         if descriptor.fields.get(name) is not None and spec.field_at(name, own) is None:
-            raise InputError(f"is not a field of {spec.name} at {spec.dialect.spoken(own)}", place=name)
+            raise InputError(f"is not a field of {spec.name} at {spec.dialect.label(own)}", place=name)
     return own, descriptor
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
     """Refuse a descriptor that leaves out what it must say, even if the kernel does not use it."""
     for name, info in spec.fields_at(level).items():
-        if info.kind == "output" and spec.dialect.unstated_outputs:
+        if info.kind == "output" and spec.dialect.infers_outputs:
             continue
         if not info.optional and info.default is None and descriptor.fields.get(name) is None:
             raise InputError(f"{name} is needed, but the descriptor does not have it")

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import MAX_DIMENSIONS
-from specgate.rules.evaluate import Broken, Context, evaluate
+from specgate.rules.evaluate import Context, Undefined, evaluate
 from specgate.rules.explain import decisive
 from specgate.rules.words import words
 
@@ -132,5 +132,5 @@ def _fails(form: RuleForm, context: Context) -> bool:
         if form.when is not None and evaluate(form.when, context) is not True:
             return False
         return evaluate(form.require, context) is False
-    except Broken:
+    except Undefined:
         return False

@@ -13,7 +13,7 @@ import numpy as np
 
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
 from specgate.spec.tables import dialect
 
@@ -51,7 +51,7 @@ def _evaluated(descriptor: Descriptor, given: Mapping[str, Any], level: str) -> 
     rule = parse(text, spec.scope, expect=None)
     try:
         value = UNKNOWN if any(context.absent(path) for path in rule.needs) else evaluate(rule, context)
-    except Broken as error:
+    except Undefined as error:
         raise InputError(f"the tolerance of {spec.name}: {error}") from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"the tolerance of {spec.name} must be a number that is known: {text}")

@@ -40,7 +40,7 @@ def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
     def made(kind: str, name: str, rule: str, scope: str = "operator") -> Aim:
         return Aim(kind, name, rule_id(spec.dialect.name, spec.name, rule, scope))
 
-    loose = spec.dialect.unstated_outputs
+    loose = spec.dialect.infers_outputs
     if resolved.cases and not _exhaustive(resolved):
         yield made("case", NO_CASE, NO_CASE)
     for name in dict.fromkeys(form.name for form in resolved.rules):

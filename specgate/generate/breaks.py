@@ -9,7 +9,7 @@ from specgate.generate.domains import WILD, base_type
 from specgate.generate.edits import alike, changed, packed, put, reranked, retyped
 from specgate.generate.invent import fused_operators, values_for
 from specgate.generate.mend import row_of
-from specgate.generate.moves import MAX_RANK, Mover
+from specgate.generate.moves import MAX_RANK, Mutator
 from specgate.generate.picks import one_of, rotated
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
         return
     form = one_of(pick, forms)
     names = [name for name in sorted(form.fields) if name in row.fields]
-    mover = Mover(row.spec, pick, [0, 1, 2, 3], [base])
+    mover = Mutator(row.spec, pick, [0, 1, 2, 3], [base])
     for _ in range(_TRIED):
         name = one_of(pick, names) if names else ""
         made = _given(base, row, name) if pick(0, 1) else base
@@ -169,7 +169,7 @@ def _given(base: Descriptor, row: Resolved, name: str) -> Descriptor:
     return base if first is None else changed(base, row.spec, {name: first})
 
 
-def _touched(base: Descriptor, row: Resolved, name: str, mover: Mover, pick: Callable[[int, int], int]) -> Descriptor:
+def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: Callable[[int, int], int]) -> Descriptor:
     """Return the descriptor with something of one field changed."""
     tensors = {place: t for place, t in base.tensors() if place.partition("[")[0] == name}
     if not tensors:
@@ -195,7 +195,7 @@ def _touched(base: Descriptor, row: Resolved, name: str, mover: Mover, pick: Cal
 
 def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
     """Change the memory layout of a tensor, or its sizes, to something that no tensor may have."""
-    mover = Mover(row.spec, pick, [0, 1, 2, 3, *WILD], [base])
+    mover = Mutator(row.spec, pick, [0, 1, 2, 3, *WILD], [base])
     tensors = dict(base.tensors())
     for _turn in range(_TRIED):
         place = one_of(pick, list(tensors))

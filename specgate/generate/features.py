@@ -74,7 +74,7 @@ def wanted(sides: Sequence[Resolved]) -> set[Feature]:
 
 def _of_row(row: Resolved) -> set[Feature]:
     found: set[Feature] = set()
-    loose = row.spec.dialect.unstated_outputs
+    loose = row.spec.dialect.infers_outputs
     for name, info in row.fields.items():
         cell = row.cells.get(name)
         if cell is not None and cell.types is not None:

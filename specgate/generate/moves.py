@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["MAX_RANK", "Mover", "type_names"]
+__all__ = ["MAX_RANK", "Mutator", "type_names"]
 
 MAX_RANK = 9
 _FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0)
@@ -32,7 +32,7 @@ def type_names(spec: OperatorSpec) -> list[tuple[str, Any, str]]:
     return found
 
 
-class Mover:
+class Mutator:
     """Changes descriptors of one operator at random.
 
     numbers: what its rules compare with, and neighbours. donors: descriptors to take a field from. types: for each
@@ -184,7 +184,7 @@ class Mover:
 
     def _leave_out(self, descriptor: Descriptor) -> Descriptor:
         """An optional field."""
-        loose = self.spec.dialect.unstated_outputs
+        loose = self.spec.dialect.infers_outputs
         infos = (self.spec.fields[n] for n in descriptor.fields if n in self.spec.fields)
         names = [i.name for i in infos if i.optional or i.default is not None or (loose and i.kind == "output")]
         return changed(descriptor, self.spec, {self._any(names): None}) if names else descriptor

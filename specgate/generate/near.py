@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import Descriptor, Oddity
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
 from specgate.generate.aims import STRUCTURE, Aim, aims_of
 from specgate.generate.breaks import broken_by
-from specgate.generate.moves import Mover
+from specgate.generate.moves import Mutator
 from specgate.generate.picks import one_of
 from specgate.generate.seeds import concrete, counterexamples_at
 from specgate.generate.walk import valid_descriptors
@@ -107,13 +107,13 @@ class BrokenDescriptors:
                 made = self._shown(aim, moved, grade) or made
         return made
 
-    def _mover(self, pick: Callable[[int, int], int]) -> Mover:
-        return Mover(self.spec, pick, self.valid.numbers, self.valid.found, self.valid.types)
+    def _mover(self, pick: Callable[[int, int], int]) -> Mutator:
+        return Mutator(self.spec, pick, self.valid.numbers, self.valid.found, self.valid.types)
 
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for made in counterexamples_at(self.spec, self.resolved.level):
             self._sort_in(concrete(made))
-        wild = Mover(self.spec, pick, self.valid.numbers, self.valid.found)
+        wild = Mutator(self.spec, pick, self.valid.numbers, self.valid.found)
         for _ in range(_EXPLORED):
             base = one_of(pick, self.valid.found)
             self._sort_in(wild.moved(base, 1))
@@ -213,7 +213,7 @@ def _odd(descriptor: Descriptor, oddity: Oddity) -> Descriptor | None:
     except Error:
         return None
     if descriptor.layout is not None:
-        made = relaid(made, tables(made.dialect).operator(made.operator), descriptor.layout)
+        made = reordered_for(made, tables(made.dialect).operator(made.operator), descriptor.layout)
     return made if made.oddities else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, shown
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
 from specgate.spec.examples import counterexample
@@ -56,7 +56,7 @@ def counterexamples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
 
 def _read(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Iterator[Descriptor]:
     try:
-        yield relaid(read_dict(dict(data), spec.dialect.name), spec, level)
+        yield reordered_for(read_dict(dict(data), spec.dialect.name), spec, level)
     except Error:  # what an example must be, `specgate spec check` says
         return
 

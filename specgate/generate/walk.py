@@ -20,7 +20,7 @@ from specgate.generate.edits import alike, changed, deepened, put, reranked, res
 from specgate.generate.features import features, wanted
 from specgate.generate.invent import values_for
 from specgate.generate.mend import mended, row_of
-from specgate.generate.moves import Mover, type_names
+from specgate.generate.moves import Mutator, type_names
 from specgate.generate.picks import one_of
 from specgate.generate.seeds import concrete, counterexamples_at, examples_at, rule_numbers
 from specgate.validate.check import accepts
@@ -116,8 +116,8 @@ class Walk:
             f"table's examples; what refused most: {blamed or 'no rule: a support row leaves nothing to choose'}"
         )
 
-    def _mover(self, pick: Callable[[int, int], int]) -> Mover:
-        return Mover(self.spec, pick, self.numbers, self.found, self.types)
+    def _mover(self, pick: Callable[[int, int], int]) -> Mutator:
+        return Mutator(self.spec, pick, self.numbers, self.found, self.types)
 
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for seed in self._seeds():

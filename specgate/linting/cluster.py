@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from specgate.errors import InputError
 from specgate.linting.jobs import load_specs
-from specgate.workers.pool import Lost, PoolClosed, in_order
+from specgate.workers.pool import Lost, PoolClosed, bounded_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -70,7 +70,7 @@ class Cluster(Generic[J, A]):
 
     def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
         """Yield one answer for each job, in the order of the jobs."""
-        yield from in_order(jobs, self._submit, self._collect, self._window)
+        yield from bounded_map(jobs, self._submit, self._collect, self._window)
 
     def _ready(self) -> int:
         """Hold the workers' specgate against ours; return how many jobs may be under way."""

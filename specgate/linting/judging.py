@@ -96,13 +96,13 @@ class Judging:
             yield Finding(
                 id=f"{table.name}/{unit.operator if unit.operator.isidentifier() else 'layer'}/version",
                 severity="error",
-                message=f"written for {table.spoken(unit.version)}, but the target takes those up to "
+                message=f"written for {table.label(unit.version)}, but the target takes those up to "
                 f"{self.target.level}",
                 where="version",
                 values={"version": unit.version, "level": self.target.level},
                 first_level=unit.version,
                 levels=tuple(table.level_set(f"{unit.version}..")),
-                fix=f"use {table.spoken(unit.version)}",
+                fix=f"use {table.label(unit.version)}",
                 target=self.word,
                 location=unit.location,
             )

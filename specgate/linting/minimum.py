@@ -50,7 +50,7 @@ class DomainMinimum:
     blocked: dict[str, list[Blocked]] = field(default_factory=dict)
     undecided: dict[str, int] = field(default_factory=dict)
     moved: list[Moved] = field(default_factory=list)
-    spoken: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def nearest(self) -> str:

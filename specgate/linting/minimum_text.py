@@ -133,8 +133,8 @@ def _causes(found: DomainMinimum, version: str) -> tuple[_Cause, ...]:
     for node in found.blocked[version]:
         for finding in node.findings:
             message = clean(finding.message)
-            if spoken := found.spoken.get(version):
-                message = at_level(message, spoken, _HERE)
+            if label := found.labels.get(version):
+                message = at_level(message, label, _HERE)
             kind = (clean(node.location.operator or ""), finding.id, message)
             causes.setdefault(kind, []).append(clean(node.location.node or "the node"))
     return tuple((kind, tuple(nodes)) for kind, nodes in causes.items())
@@ -142,7 +142,7 @@ def _causes(found: DomainMinimum, version: str) -> tuple[_Cause, ...]:
 
 def _spoken(found: DomainMinimum, versions: list[str], message: str) -> str:
     """The message for all the versions of a block: ``at opset 1..4``."""
-    first = found.spoken.get(versions[0], versions[0])
+    first = found.labels.get(versions[0], versions[0])
     return message.replace(_HERE, first.removesuffix(versions[0]) + _ranges(versions))
 
 
@@ -205,8 +205,8 @@ def _domain_json(found: DomainMinimum) -> dict[str, Any]:
     }
 
 
-def at_level(message: str, spoken: str, instead: str) -> str:
-    """Return a message with `instead` for the level that it calls `spoken` (``opset 1`` is not ``opset 17``)."""
-    if spoken not in message:
+def at_level(message: str, label: str, instead: str) -> str:
+    """Return a message with `instead` for the level that it calls `label` (``opset 1`` is not ``opset 17``)."""
+    if label not in message:
         return message
-    return re.sub(rf"(?<!\w){re.escape(spoken)}(?!\.?\w)", lambda _: instead, message)
+    return re.sub(rf"(?<!\w){re.escape(label)}(?!\.?\w)", lambda _: instead, message)

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.collecting import without_collecting
+from specgate.collecting import gc_paused
 from specgate.descriptors.text import LINED
 from specgate.dialects import DEFAULT, TEXT_SUFFIXES, is_dialect, package, package_of, packages
 from specgate.errors import InputError
@@ -44,7 +44,7 @@ def lint_model(
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
-    with without_collecting():
+    with gc_paused():
         return _report(model, targets, basis, device, settings or LintSettings())
 
 

@@ -119,7 +119,7 @@ class Versions:
         for (operator, before, after), change in self._changes.items():
             nodes = "1 node is" if change.count == 1 else f"{change.count} nodes are"
             if after is None:
-                level = dialect(self.target.dialect).spoken(self.target.level)
+                level = dialect(self.target.dialect).label(self.target.level)
                 rest = f"which is deprecated at {level}; runtimes keep it"
             else:
                 names = _vendor_names(self.target.dialect, operator, change.fields)
@@ -167,7 +167,7 @@ def _lacking(spec: OperatorSpec, name: str, own: str, level: str, taken: tuple[s
         values={"level": level},
         first_level=taken[0] if taken else None,
         levels=taken,
-        fix=f"use {table.spoken(later)}" if later in taken else None,
+        fix=f"use {table.label(later)}" if later in taken else None,
     )
 
 

@@ -16,12 +16,12 @@ __all__ = [
     "RenderOptions",
     "counts",
     "details",
-    "in_order",
     "nodes_in_order",
     "place_order",
     "plural",
     "render",
     "sentence",
+    "sort_findings",
     "without_table",
 ]
 
@@ -85,7 +85,7 @@ def without_table(nodes: Iterable[NodeRef]) -> list[str]:
     return [f"{name} ({number})" for name, number in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def in_order(findings: Iterable[Finding]) -> list[Finding]:
+def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings by file, node, field and id; nodes by their numbers, ``node[9]`` before ``node[10]``."""
     return sorted(
         findings, key=lambda f: (place_order(f.location), f.where, f.id, f.target or "", f.severity, f.message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specgate.report import counts, details, in_order, plural, without_table
+from specgate.report import counts, details, plural, sort_findings, without_table
 from specgate.report.clean import clean
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LINE_LIMIT = 4000
 
 def render(report: Report, options: RenderOptions) -> str:
     """Return one command per line, errors first; empty if there is nothing to say."""
-    ordered = _spread(in_order(report.findings))
+    ordered = _spread(sort_findings(report.findings))
     # A file that could not be read comes first: the report says nothing else of it.
     lines = [f"::error title=unusable::{_data([line])}" for line in report.unusable[:_PER_LEVEL]]
     left_out: list[str] = []
@@ -66,7 +66,7 @@ def _unnamed(report: Report, shown: list[Finding]) -> list[str]:
     lines = report.unusable[_PER_LEVEL:]
     named = {_file(finding) for finding in shown}
     counted: dict[str, dict[str, int]] = {}
-    for finding in in_order(report.findings):
+    for finding in sort_findings(report.findings):
         file = _file(finding)
         if file is not None and file not in named:
             numbers = counted.setdefault(file, dict.fromkeys(_COMMANDS, 0))

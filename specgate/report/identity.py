@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from specgate.report import in_order
+from specgate.report import sort_findings
 from specgate.report.clean import well_formed
 from specgate.report.options import RenderOptions, below
 
@@ -29,8 +29,8 @@ def identified(report: Report, options: RenderOptions) -> tuple[Identified, Iden
     of lines, messages or severities. Findings that share all of these are numbered, those that are ignored first.
     """
     met: Counter[str] = Counter()
-    ignored = list(_numbered(in_order(report.ignored), options, met))
-    return list(_numbered(in_order(report.findings), options, met)), ignored
+    ignored = list(_numbered(sort_findings(report.ignored), options, met))
+    return list(_numbered(sort_findings(report.findings), options, met)), ignored
 
 
 def fingerprint(finding: Finding) -> str:

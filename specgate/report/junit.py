@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from specgate.report import details, in_order, nodes_in_order, without_table
+from specgate.report import details, nodes_in_order, sort_findings, without_table
 from specgate.report.clean import clean
 from specgate.report.ports import context_at, inputs_line
 
@@ -54,7 +54,7 @@ def _suites(report: Report) -> dict[tuple[str, str], ET.Element]:
     suites.update(
         {(file, target): ET.Element("testsuite") for file in report.files for target in report.targets_of(file) or [""]}
     )
-    for finding in in_order(report.findings):
+    for finding in sort_findings(report.findings):
         suites[_key(finding.location, finding.target)].append(_failed(finding, report))
     for node in nodes_in_order(report.undecided):
         suites[_key(node.location, node.target)].append(_undecided(node))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from specgate.report import counts, details, in_order, nodes_in_order, plural, without_table
+from specgate.report import counts, details, nodes_in_order, plural, sort_findings, without_table
 from specgate.report.clean import clean, columns, wrap
 from specgate.report.ports import context_at, inputs_line
 from specgate.report.selection import statistics
@@ -59,7 +59,7 @@ class _Writer:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
 
     def findings(self, report: Report) -> None:
-        ordered = in_order(report.findings)
+        ordered = sort_findings(report.findings)
         self.target_column = max((columns(clean(f.target or "")) for f in ordered), default=0)
         kept = _collapse(ordered, self.max_per_rule)
         for file, in_file in groupby(kept, lambda pair: pair[0].location.file if pair[0].location else None):

@@ -169,7 +169,7 @@ class _Builder:
             self.out.append(ast.For(ast.Name(f"t_{item}", ast.Store()), elements, body, []))
 
     def _omissible(self, info: FieldInfo) -> bool:
-        unstated = self.resolved.spec.dialect.unstated_outputs and info.kind == "output"
+        unstated = self.resolved.spec.dialect.infers_outputs and info.kind == "output"
         return (info.optional and info.default is None) or unstated
 
     def _load(self, name: str, info: FieldInfo) -> None:

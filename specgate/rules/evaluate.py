@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, Symbol, shown
 from specgate.rules import primitives
-from specgate.rules.language import UNKNOWN, Broken, Context, known, member, number
+from specgate.rules.language import UNKNOWN, Context, Undefined, known, member, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from specgate.rules.language import Rule
 
-__all__ = ["UNKNOWN", "Broken", "Context", "Evaluator", "decide", "evaluate"]
+__all__ = ["UNKNOWN", "Context", "Evaluator", "Undefined", "decide", "evaluate"]
 
 _ARITHMETIC: Final[Mapping[type, Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
@@ -46,7 +46,7 @@ def decide(values: Iterable[Any], *, decisive: bool) -> Any:
                 unknown = True
             elif value is decisive:
                 return decisive
-    except Broken:
+    except Undefined:
         if not unknown:
             raise
         return UNKNOWN  # once known, an earlier part may settle it before this one is reached
@@ -86,9 +86,9 @@ class Evaluator:
         try:
             value = member(owner, node.attr)
         except AttributeError:
-            raise Broken(f"{ast.unparse(node.value)} is {shown(owner)}") from None
+            raise Undefined(f"{ast.unparse(node.value)} is {shown(owner)}") from None
         if value is None and node.attr != "sizes" and self._element(node.value, variables):
-            raise Broken(f"{ast.unparse(node)} is left out")
+            raise Undefined(f"{ast.unparse(node)} is left out")
         return known(value)
 
     def on_Subscript(self, node: ast.Subscript, variables: Mapping[str, Any]) -> Any:
@@ -97,7 +97,7 @@ class Evaluator:
         if sequence is UNKNOWN or not number(index):
             return UNKNOWN
         if not isinstance(index, int) or not 0 <= index < len(sequence):
-            raise Broken(f"{ast.unparse(node)}: index {shown(index)} of {len(sequence)}")
+            raise Undefined(f"{ast.unparse(node)}: index {shown(index)} of {len(sequence)}")
         return known(sequence[index])
 
     def on_BoolOp(self, node: ast.BoolOp, variables: Mapping[str, Any]) -> Any:
@@ -117,7 +117,7 @@ class Evaluator:
         try:
             return _ARITHMETIC[type(node.op)](left, right)
         except (ArithmeticError, ValueError) as error:
-            raise Broken(f"{ast.unparse(node)}: {error}") from None
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
 
     def on_Compare(self, node: ast.Compare, variables: Mapping[str, Any]) -> Any:
         return decide(self._links(node, variables), decisive=False)
@@ -149,7 +149,7 @@ class Evaluator:
             return self.value(node.body if test else node.orelse, variables)
         try:
             first, second = self.value(node.body, variables), self.value(node.orelse, variables)
-        except Broken:
+        except Undefined:
             return UNKNOWN  # once known, the test may choose the other one
         return first if _equal(first, second) is True else UNKNOWN
 
@@ -183,14 +183,14 @@ class Evaluator:
         try:
             return primitives.TEXT_FUNCTIONS[name](*texts)
         except (AttributeError, TypeError, ValueError) as error:  # no text, or an empty mark
-            raise Broken(f"{ast.unparse(node)}: {error}") from None
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
 
     def _operator(self, argument: ast.expr, variables: Mapping[str, Any]) -> Any:
         held = self.value(argument, variables)
         if held is UNKNOWN:
             return UNKNOWN
         if not isinstance(held, Descriptor):
-            raise Broken(f"{ast.unparse(argument)} is {shown(held)}")
+            raise Undefined(f"{ast.unparse(argument)} is {shown(held)}")
         return held.operator
 
     def _present(self, argument: ast.expr, variables: Mapping[str, Any]) -> Any:
@@ -213,7 +213,7 @@ class Evaluator:
         try:
             return primitives.NUMBER_FUNCTIONS[name](value)
         except (ValueError, OverflowError, TypeError) as error:
-            raise Broken(f"{ast.unparse(node)}: {error}") from None
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
 
     def loop(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]] | None:
         """Return (variables, whether the turn counts) per turn of a loop, None where what it runs over is unknown."""
@@ -227,7 +227,7 @@ class Evaluator:
         for item in sequence:
             self.turns += 1
             if self.turns > primitives.TURN_LIMIT:
-                raise Broken(f"its loops take more than {primitives.TURN_LIMIT} turns")
+                raise Undefined(f"its loops take more than {primitives.TURN_LIMIT} turns")
             inner = {**variables, name: known(item)}
             keep = decide((self.value(test, inner) for test in loop.ifs), decisive=False)
             if keep is not False:
@@ -245,7 +245,7 @@ class Evaluator:
             return self.value(node.elt, inner)
         try:
             found = self.value(node.elt, inner)
-        except Broken:
+        except Undefined:
             return UNKNOWN
         return found if found is (not decisive) else UNKNOWN
 

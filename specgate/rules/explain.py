@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.evaluate import UNKNOWN, Broken, Evaluator
+from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
 from specgate.rules.language import known
 from specgate.rules.parse import TRUTH
 
@@ -48,7 +48,7 @@ def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
 
 def _explained(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
     explainer = _Explainer(context, closing=closing)
-    with suppress(Broken):  # what was found until then stays
+    with suppress(Undefined):  # what was found until then stays
         explainer.blame(rule.tree, rule.tree, {}, wanted=True)
     return explainer
 
@@ -97,7 +97,7 @@ class _Explainer:
         """The value of a part; None, which no part has, where an earlier part keeps it from being asked."""
         try:
             return Evaluator(self.context).value(node, variables)
-        except Broken:
+        except Undefined:
             return None
 
     def blame(self, node: ast.expr, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:

@@ -75,7 +75,7 @@ class Fusible:
         if not isinstance(value, Descriptor) or value.dialect != self.dialect.name:
             yield Flaw(f"is {shown(value)}, but an operator of {self.dialect.name} is expected", structural=True)
             return
-        here = self.dialect.spoken(self.level)
+        here = self.dialect.label(self.level)
         if not self.takes(value.operator):
             lacking = "" if self.allowed is not None else f", which {here} does not have"
             yield Flaw(f"is {_name(value.operator)}{lacking}", listed=self.allowed is not None)

@@ -18,12 +18,12 @@ __all__ = [
     "SLOTS",
     "TENSOR_ATTRIBUTES",
     "UNKNOWN",
-    "Broken",
     "Context",
     "Kind",
     "Rule",
     "RuleError",
     "Scope",
+    "Undefined",
     "known",
     "member",
     "number",
@@ -156,7 +156,7 @@ SLOTS: Final = {
 }
 
 
-class Broken(Exception):
+class Undefined(Exception):
     """A rule that cannot be evaluated on this descriptor (an index out of range, say): another rule failed first."""
 
 

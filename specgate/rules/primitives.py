@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.language import UNKNOWN, Broken, Context, known
+from specgate.rules.language import UNKNOWN, Context, Undefined, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -112,7 +112,7 @@ def _value(tensor: TensorDesc, _context: Context) -> Any:
     if tensor.value is None:
         return UNKNOWN
     if len(tensor.value) != 1:
-        raise Broken(f"a constant of {len(tensor.value)} elements has no single value")
+        raise Undefined(f"a constant of {len(tensor.value)} elements has no single value")
     return tensor.value[0] if isinstance(tensor.value[0], int | float) else UNKNOWN
 
 
@@ -131,7 +131,7 @@ def _layout(compute: Callable[..., Any]) -> Callable[[TensorDesc, Context], Any]
         try:
             return compute(tensor, context)
         except ValueError as error:
-            raise Broken(str(error)) from None
+            raise Undefined(str(error)) from None
 
     return wrapped
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc, shown
-from specgate.rules.evaluate import UNKNOWN, Broken, Evaluator
+from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -124,7 +124,7 @@ def dimension(node: ast.Subscript, context: Context) -> tuple[int | None, int]:
     tensor = _value(owner, context)
     sizes = tensor.sizes if isinstance(tensor, TensorDesc) else None
     if not isinstance(index, int):
-        raise Broken(ast.unparse(node))
+        raise Undefined(ast.unparse(node))
     if sizes is not None and _reads_rank(node.slice, ast.unparse(owner), context):
         return len(sizes), index - len(sizes)
     return None if sizes is None else len(sizes), index
@@ -151,7 +151,7 @@ def _value(node: ast.expr, context: Context) -> Any:
     """The value of a closed part; None, which no part has, where it has none."""
     try:
         return Evaluator(context).value(node, {})
-    except (Broken, StopIteration):
+    except (Undefined, StopIteration):
         return None
 
 
@@ -197,7 +197,7 @@ class _Writer:
             case ast.Call(func=ast.Name(id="sum" | "product" as name), args=[ast.GeneratorExp() as loop]):
                 try:
                     items = Evaluator(self.context).collect(loop, {})
-                except Broken:
+                except Undefined:
                     return ""
                 if isinstance(items, tuple) and 1 < len(items) <= MAX_ITEMS:
                     return (" + " if name == "sum" else " * ").join(map(told, items))
@@ -288,7 +288,7 @@ class _Writer:
                 written = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
                 try:
                     _, at = dimension(written, self.context)
-                except Broken:
+                except Undefined:
                     return self.fact("is", ast.unparse(node), node)
                 return self.fact("size", self.called(owner), node, str(at))
             case ast.Attribute(attr="strides", value=owner):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.desugar import plain_content, plain_operator
-from specgate.spec.families import home, laid_over
+from specgate.spec.families import home, merge_family
 from specgate.spec.forms import SHORT_NAMES, rule_forms
 from specgate.spec.sets import named_sets
 from specgate.spec.yamlio import placed
@@ -84,7 +84,7 @@ def assemble(
                 problems.append(placed(str(part.path), part.lines, ("family",), f"unknown family {wanted!r:.80}"))
         else:
             sources[name] = Sources(part, families.get(wanted))
-            tables["operators"][name] = laid_over(families[wanted].content if wanted else {}, part.content)
+            tables["operators"][name] = merge_family(families[wanted].content if wanted else {}, part.content)
             tables["files"][name] = part.relative
     names = frozenset({*tables.get("types", {}).get("types", {}), *_limits(tables)})
     told: set[tuple[str, Keys]] = set()

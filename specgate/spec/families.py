@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
     from specgate.spec.yamlio import Keys
 
-__all__ = ["home", "laid_over"]
+__all__ = ["home", "merge_family"]
 
 #: Keys whose entries go by name, and those of `execute` likewise.
 _NAMED: Final = ("fields", "define", "rules", "counterexamples", "execute")
 _NAMED_IN_EXECUTE: Final = ("arrays", "arguments", "output_type")
 
 
-def laid_over(family: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def merge_family(family: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return an operator's content with its family's under it: entries of one name are the operator's.
 
     The keys are the operator's in its order, then those that only the family has.

@@ -136,7 +136,7 @@ class OperatorSpec:
 
     def scope_with(self, defines: Mapping[str, Rule]) -> Scope:
         """Return the names of fields, limits and types, and `defines`."""
-        loose = self.dialect.unstated_outputs
+        loose = self.dialect.infers_outputs
         optional = {
             name
             for name, f in self.fields.items()

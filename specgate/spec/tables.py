@@ -102,12 +102,12 @@ class Dialect:
         """What the dialect calls its version axis, e.g. ``feature level``."""
         return str(self.raw["dialect"]["level"])
 
-    def spoken(self, level: str) -> str:
+    def label(self, level: str) -> str:
         """The level in a sentence: ``feature level 4.1``, ``opset 17``, ``opset13``."""
         return level if level.startswith(self.level_word) else f"{self.level_word} {level}"
 
     @property
-    def unstated_outputs(self) -> bool:
+    def infers_outputs(self) -> bool:
         return bool(self.raw["dialect"]["unstated_outputs"])
 
     @cached_property

@@ -71,9 +71,9 @@ def _judged_for(
     """Return the verdict with what its types ask of a device: as notes, or findings where `device` lacks it."""
     if device is None:
         return noted(verdict, descriptor, level)
-    from specgate.validate.on_device import judged_for  # few devices are known
+    from specgate.validate.on_device import with_device_findings  # few devices are known
 
-    return judged_for(verdict, descriptor, level, device, by)
+    return with_device_findings(verdict, descriptor, level, device, by)
 
 
 def _rejected(
@@ -87,9 +87,9 @@ def _rejected(
 def _explained(
     descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
 ) -> Verdict:
-    from specgate.validate.judge import explained  # most descriptors need no reasons
+    from specgate.validate.judge import verdict_with_reasons  # most descriptors need no reasons
 
-    return _judged_for(explained(descriptor, level, basis, by, device), descriptor, level, device, by)
+    return _judged_for(verdict_with_reasons(descriptor, level, basis, by, device), descriptor, level, device, by)
 
 
 def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> bool | None:
@@ -121,9 +121,9 @@ def _below(descriptor: Descriptor, level: str) -> bool:
 
 def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
     """Return a descriptor whose inputs and outputs are in the order of `level`."""
-    from specgate.descriptors.positional import relaid  # few operators change that
+    from specgate.descriptors.positional import reordered_for  # few operators change that
 
-    return relaid(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)
+    return reordered_for(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)
 
 
 def check_for(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Facts:
         if found is None:
             try:
                 found = _judge(form, context)
-            except Broken as error:
+            except Undefined as error:
                 found = error
             self._values[key] = found
         return found
@@ -92,7 +92,7 @@ class Facts:
         if found is None:
             try:
                 found = not any(context.absent(path) for path in when.needs) and evaluate(when, context)
-            except Broken:
+            except Undefined:
                 found = False
             self._values[key] = found
         return found
@@ -121,7 +121,7 @@ def _judge(form: RuleForm, context: Context) -> Any:
     """Return whether a rule holds or does not apply; what hangs on a type that an output leaves out is never wrong."""
     try:
         answer = _answer(form, context)
-    except Broken:
+    except Undefined:
         if _unstated(form, context):
             return True
         raise
@@ -141,7 +141,7 @@ def _answer(form: RuleForm, context: Context) -> Any:
         return True
     try:
         answer = evaluate(form.require, context)
-    except Broken:
+    except Undefined:
         if applying is True:
             raise
         return UNKNOWN

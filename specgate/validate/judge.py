@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure
     from specgate.verdict import Basis
 
-__all__ = ["answer", "domainless", "explained"]
+__all__ = ["answer", "domainless", "verdict_with_reasons"]
 
 
 def _failures_at(
@@ -34,7 +34,7 @@ def _failures_at(
 
 
 def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> bool | None:
-    """Return only what `explained` says in the end; see `accepts`."""
+    """Return only what `verdict_with_reasons` says in the end; see `accepts`."""
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     judged_at, late, missing = _placed(descriptor, spec, level)
     if late or missing:
@@ -64,7 +64,7 @@ def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str
     return judged_at, late, next((at for at in asked if at not in spec.levels), None)
 
 
-def explained(
+def verdict_with_reasons(
     descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None = None
 ) -> Verdict:
     """Return the verdict with every finding; see `check_at`. What `device` lacks is not among them yet."""

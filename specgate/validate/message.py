@@ -43,7 +43,7 @@ def finding(
     dialect = spec.dialect
     message = failure.message
     if failure.allowed:
-        verb = "is not decided" if failure.unknown else f"is not taken at {dialect.spoken(level)}"
+        verb = "is not decided" if failure.unknown else f"is not taken at {dialect.label(level)}"
         message += f", which {verb} ({_list(failure.allowed)})"
     message += _reach(failure, taken, dialect, nowhere=nowhere)
     if alone and not failure.unknown:
@@ -119,17 +119,17 @@ def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
         last = next(
             (one for one in reversed(later) if after and dialect.position[one] < dialect.position[after[0]]), ""
         )
-        span = f"from {dialect.spoken(later[0])} {f'to {last}' if last else 'on'}"
+        span = f"from {dialect.label(later[0])} {f'to {last}' if last else 'on'}"
     else:
-        span = f"up to {dialect.spoken(having[-1])}"
+        span = f"up to {dialect.label(having[-1])}"
     an = "an" if info.kind[0] in "aio" else "a"
-    return f"{info.vendor_name} is {an} {info.kind} of {spec.name} {span}, not at {dialect.spoken(level)}"
+    return f"{info.vendor_name} is {an} {info.kind} of {spec.name} {span}, not at {dialect.label(level)}"
 
 
 def _later(level: str, taken: LevelSet, dialect: Dialect) -> str | None:
     """Propose the first later level that takes the whole descriptor."""
     later = next((at for at in taken if dialect.position[at] > dialect.position[level]), None)
-    return None if later is None else f"use {dialect.spoken(later)}"
+    return None if later is None else f"use {dialect.label(later)}"
 
 
 def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet) -> Finding:
@@ -144,7 +144,7 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
-        message=f"{spec.name} does not exist at {dialect.spoken(level)}; {state if withdrawn else f'it {state}'}",
+        message=f"{spec.name} does not exist at {dialect.label(level)}; {state if withdrawn else f'it {state}'}",
         where="",
         values={"level": level, "operator": descriptor.operator},
         first_level=taken.first,
@@ -166,8 +166,8 @@ def missing_domain(spec: OperatorSpec, target: Target, taken: LevelSet) -> Findi
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
-        message=f"{spec.name} does not exist at {dialect.spoken(target.level)}: {spec.dialect.domain} comes with "
-        f"{dialect.spoken(first)}",
+        message=f"{spec.name} does not exist at {dialect.label(target.level)}: {spec.dialect.domain} comes with "
+        f"{dialect.label(first)}",
         where="",
         values={"level": target.level, "operator": spec.name},
         first_level=levels.first,
@@ -188,7 +188,7 @@ def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, targ
     return Finding(
         id=rule_id(dialect.name, spec.name, "version"),
         severity="error",
-        message=f"written for {dialect.spoken(version)}, but the target takes those up to {level}",
+        message=f"written for {dialect.label(version)}, but the target takes those up to {level}",
         where="version",
         values={"version": descriptor.version, "level": level},
         first_level=levels.first,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from specgate.levels import LevelSet
     from specgate.verdict import Verdict
 
-__all__ = ["judged_for"]
+__all__ = ["with_device_findings"]
 
 
-def judged_for(
+def with_device_findings(
     verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str], by: str | None = None
 ) -> Verdict:
     """Return the verdict with a finding for each tensor whose type asks for what `device` lacks.

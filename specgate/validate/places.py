@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.evaluate import Broken, Evaluator
+from specgate.rules.evaluate import Evaluator, Undefined
 from specgate.rules.words import dimension, resolved
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def value_of(node: ast.expr, context: Context) -> Any:
     """Return the value of an expression without loop variables; None, which no expression has, where it has none."""
     try:
         return Evaluator(context).value(node, {})
-    except Broken:
+    except Undefined:
         return None
 
 
@@ -76,7 +76,7 @@ def _element_place(node: ast.Subscript, context: Context) -> Place | None:
             written = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
             try:
                 _, told = dimension(written, context)
-            except Broken:
+            except Undefined:
                 return None
             return found._replace(at=index, told=str(told))
         case ast.Call(func=ast.Name(id="values"), args=[owner]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.evaluate import Broken, Context, Evaluator
+from specgate.rules.evaluate import Context, Evaluator, Undefined
 from specgate.rules.words import resolved
 from specgate.validate.places import Place, changed, place_of, value_of
 
@@ -84,6 +84,6 @@ def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:
     try:
         fields = changed(place, value, context.fields)
         answer: Any = Evaluator(Context(fields, context.numbers, context.bits, context.defines)).value(leaf.node, {})
-    except (Broken, TypeError):
+    except (Undefined, TypeError):
         return False
     return answer is leaf.wanted

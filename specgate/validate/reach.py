@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.levels import LevelSet
 from specgate.validate.device import lacking
 from specgate.validate.facts import Facts
@@ -74,7 +74,7 @@ class Reach:
             return self.descriptor
         found = self._read.get(level)
         if found is None:
-            found = self._read[level] = relaid(self.descriptor, self.spec, level)
+            found = self._read[level] = reordered_for(self.descriptor, self.spec, level)
         return found
 
     def _passes(self, made: Descriptor, resolved: Resolved) -> bool:

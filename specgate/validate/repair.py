@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive
 from specgate.validate.casting import lossless
 from specgate.validate.places import Place, changed, place_of, value_of
@@ -91,7 +91,7 @@ class _Search:
             if self.form.when is not None and evaluate(self.form.when, context) is not True:
                 return None  # a change that makes the rule not apply is no repair
             return evaluate(self.form.require, context)
-        except (Broken, TypeError):
+        except (Undefined, TypeError):
             return None
 
     def after(self, steps: Iterable[tuple[Place, Any]]) -> Context:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, ScaleBias, Size2D, TensorDesc, shown
-from specgate.rules.evaluate import UNKNOWN, Broken
+from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.validate.failures import Failure, found, plain
 from specgate.validate.message import field_elsewhere
 from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
@@ -28,7 +28,7 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> li
     odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
     # Rules that read these would only say again what is wrong with them.
     lost = frozenset([*(f.where for f in failures), *(name for name, _ in odd)])
-    broken: list[tuple[RuleForm, str, Broken]] = []
+    broken: list[tuple[RuleForm, str, Undefined]] = []
     judged = Judged(descriptor, resolved, facts, row_failures)
     tensor_failures: list[Failure] = []
     hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
@@ -64,7 +64,7 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
         yield Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
-        omissible = info.optional or info.default is not None or (dialect.unstated_outputs and info.kind == "output")
+        omissible = info.optional or info.default is not None or (dialect.infers_outputs and info.kind == "output")
         given = descriptor.fields.get(name)
         message = None
         if given is None and not omissible and name not in wrong:

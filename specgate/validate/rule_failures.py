@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.rules.evaluate import UNKNOWN, Broken
+from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.rules.explain import explain
 from specgate.rules.words import told, words
 from specgate.validate.facts import applies
@@ -37,7 +37,7 @@ def rule_failures(
     forms: Iterable[RuleForm],
     context: Context,
     where: str,
-    broken: list[tuple[RuleForm, str, Broken]],
+    broken: list[tuple[RuleForm, str, Undefined]],
     lost: frozenset[str],
     judged: Judged,
 ) -> Iterator[tuple[Failure, RuleForm]]:
@@ -50,7 +50,7 @@ def rule_failures(
         answer = facts.judge(form, context)
         if answer is True:
             continue
-        if isinstance(answer, Broken):
+        if isinstance(answer, Undefined):
             failed.add(form.name)
             broken.append((form, where, answer))
             continue
@@ -131,7 +131,7 @@ def _place(rule: Rule, values: Mapping[str, Any]) -> str:
     return min(named, key=lambda name: (rule.text.find(name), name), default="")
 
 
-def broken_failure(form: RuleForm, where: str, error: Broken) -> Failure:
+def broken_failure(form: RuleForm, where: str, error: Undefined) -> Failure:
     message = f"{_sentence(form, where)}, which cannot be decided here: {error}"
     message = _capital(message, form.fields) if form.because else message
     formula = _formula(form, where)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["Lost", "PoolClosed", "Processes", "Workers", "in_order"]
+__all__ = ["Lost", "PoolClosed", "Processes", "Workers", "bounded_map"]
 
 J = TypeVar("J")
 A = TypeVar("A")
@@ -55,7 +55,9 @@ class Workers(Protocol[J_contra, A_co]):
         ...
 
 
-def in_order(jobs: Iterable[J], submit: Callable[[J], Any], collect: Callable[[J, Any], A], window: int) -> Iterator[A]:
+def bounded_map(
+    jobs: Iterable[J], submit: Callable[[J], Any], collect: Callable[[J, Any], A], window: int
+) -> Iterator[A]:
     """Yield `collect` of each job and what `submit` gave for it, in order; at most `window` jobs are under way."""
     pending: deque[tuple[J, Any]] = deque()
     for job in jobs:
@@ -101,7 +103,7 @@ class Processes(Generic[J, A]):
 
     def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
         """Yield one answer for each job, in the order of the jobs."""
-        yield from in_order(jobs, self._submit, self._collect, self._count * _PER_WORKER)
+        yield from bounded_map(jobs, self._submit, self._collect, self._count * _PER_WORKER)
 
     def _submit(self, job: J) -> Future[A]:
         if self._many is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.conform.elements import compare_outputs, same_values
-from specgate.conform.known import explained
+from specgate.conform.known import classify
 from specgate.descriptors.read import read_dict
 from specgate.spec.tables import dialect
 
@@ -20,7 +20,7 @@ def judged(operator, ours, theirs, arrays=None, level="6.4", kind="FLOAT16", **a
     problem, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
     assert not problem
     spec = dialect("directml").operator(operator)
-    return explained(spec, level, "values", descriptor, arrays or {}, found)
+    return classify(spec, level, "values", descriptor, arrays or {}, found)
 
 
 LEAST = 2.0**-24
@@ -121,7 +121,7 @@ def halves(a, b, builds_say):
     ours, theirs = ({"OutputTensor": np.array([value], np.uint8)} for value in (a < b, builds_say))
     arrays = {"ATensor": np.array([a], np.int64), "BTensor": np.array([b], np.int64)}
     _, found = compare_outputs(ours, theirs, descriptor, 0.0)
-    return explained(dialect("directml").operator(descriptor.operator), "6.4", "values", descriptor, arrays, found)[0]
+    return classify(dialect("directml").operator(descriptor.operator), "6.4", "values", descriptor, arrays, found)[0]
 
 
 def test_integers_of_64_bits_are_read_exactly():
@@ -156,7 +156,7 @@ def test_a_tensor_of_size_one_has_an_element_at_every_place_along_it():
     _, found = compare_outputs({"OutputTensor": ours}, {"OutputTensor": theirs}, descriptor, 0.0)
     arrays = {"InputTensor": ours, "SequenceLengthsTensor": np.array([[4], [1]], np.uint32)}
     spec = dialect("directml").operator("REVERSE_SUBSEQUENCES")
-    kind, _, left = explained(spec, "6.4", "values", descriptor, arrays, found)
+    kind, _, left = classify(spec, "6.4", "values", descriptor, arrays, found)
     assert kind == "unexplained"
     assert left[0].wrong.tolist() == [[False] * 3, [True] * 3]
 

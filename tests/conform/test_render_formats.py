@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from specgate.conform.render import FORMATS
 from specgate.conform.render.descriptor import one_line, pretty
-from specgate.conform.render.shared import KIND_ORDER, headline, in_order, natural, percent, repeat_command
+from specgate.conform.render.shared import KIND_ORDER, headline, natural, percent, repeat_command, sort_tallies
 from specgate.conform.result import KINDS, Result, Tally
 from tests.conform.samples import EMPTY, sample
 
@@ -79,7 +79,7 @@ def test_implementations_keep_the_order_of_the_versions():
     versions = {"onnxruntime": "1", "checker 7, 8": "2", "checker 9": "3"}
     names = ("checker", "a stranger", "onnxruntime")
     result = Result("onnx", "specgate conform onnx", 0, 1, 1.0, False, versions, tuple(map(tally, names)), (), ())
-    assert [t.implementation for t in in_order(result)] == ["onnxruntime", "checker", "a stranger"]
+    assert [t.implementation for t in sort_tallies(result)] == ["onnxruntime", "checker", "a stranger"]
 
 
 def test_the_headline_begins_with_what_is_unexplained():

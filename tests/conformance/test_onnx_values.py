@@ -17,7 +17,7 @@ import pytest
 
 from specgate.conform.elements import compare_outputs
 from specgate.conform.fill import fill
-from specgate.conform.known import explained
+from specgate.conform.known import classify
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.run.model import run_model
@@ -69,7 +69,7 @@ def test_every_combination_of_types(level):
                 problem, found = compare_outputs(ours, answer.arrays, descriptor, 0.0)
                 assert not problem
                 if found:
-                    kind, _, _ = explained(spec, level, name, descriptor, arrays, found)
+                    kind, _, _ = classify(spec, level, name, descriptor, arrays, found)
                     assert kind == "bug", (name, indices, depth, values, str(found[0]))
     assert computed["onnxruntime"] >= COMBINATIONS[level]
     assert computed["reference"] >= 1000

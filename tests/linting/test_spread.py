@@ -17,7 +17,7 @@ import pytest
 from specgate.cli import main
 from specgate.errors import InputError
 from specgate.linting.jobs import lint_job
-from specgate.workers.pool import Lost, PoolClosed, Processes, in_order
+from specgate.workers.pool import Lost, PoolClosed, Processes, bounded_map
 from tests.linting.deadly import act, prepare
 from tests.paths import DATA, ROOT
 
@@ -42,7 +42,7 @@ def test_few_jobs_are_under_way_and_answers_come_in_order() -> None:
         assert len(begun) - len(taken) <= 5
         return job * 2
 
-    answers = in_order(iter(range(100)), submit, lambda job, doubled: (job, doubled), 5)
+    answers = bounded_map(iter(range(100)), submit, lambda job, doubled: (job, doubled), 5)
     taken.extend(answers)  # one by one: a list looks at nothing ahead
     assert taken == [(job, job * 2) for job in range(100)]
 

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import InputError, NoKernel
 from specgate.execution.engine import execute_at
 from specgate.execution.types import numpy_type
-from specgate.generate.moves import Mover
+from specgate.generate.moves import Mutator
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.testing import reproducing
@@ -58,7 +58,7 @@ def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
         if level in levels_of_example(spec, example)
     ]
     assert examples or level != list(spec.levels)[-1]
-    mover = Mover(spec, random.randint, [0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**32 - 1], examples)
+    mover = Mutator(spec, random.randint, [0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**32 - 1], examples)
     for _ in range(CHANGES if examples else 0):
         made = mover.moved(random.choice(examples), random.randrange(5))
         with suppress(InputError):  # a number that no structure holds
@@ -67,7 +67,7 @@ def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
 
 def as_read_at(level: str, spec: OperatorSpec, descriptor: Descriptor) -> Descriptor:
     """The descriptor with its fields in the order and kinds that the operator has at `level`."""
-    return relaid(descriptor, spec, level) if spec.varies else descriptor
+    return reordered_for(descriptor, spec, level) if spec.varies else descriptor
 
 
 @pytest.mark.parametrize(("name", "operator"), shown_operators())

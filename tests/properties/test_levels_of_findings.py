@@ -31,7 +31,7 @@ def says_so(finding: Finding, accepting: list[str], table: Dialect, level: str) 
         assert f"; accepted by {table.level_set(accepting)}" in finding.message
     if f"no {table.level_word} takes it" in finding.message:
         assert not accepting
-    proposed = [at for at in table.levels if f"use {table.spoken(at)}" in (finding.fix or "").split(" or ")]
+    proposed = [at for at in table.levels if f"use {table.label(at)}" in (finding.fix or "").split(" or ")]
     later = [at for at in accepting if table.position[at] > table.position[level]]
     assert proposed == later[:1] or (not proposed and finding.id.endswith("/device-capability"))
 

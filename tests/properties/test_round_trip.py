@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.dialects import dialect_of
 from specgate.spec.tables import dialect
@@ -34,7 +34,7 @@ def settled(descriptor: Descriptor) -> Descriptor:
 def as_laid(read: Descriptor, like: Descriptor) -> Descriptor:
     """Return it with its tensors in the order of the level that another was drawn for."""
     spec = dialect(read.dialect).operator(read.operator)
-    return read if like.layout is None else relaid(read, spec, like.layout)
+    return read if like.layout is None else reordered_for(read, spec, like.layout)
 
 
 def same_after_a_trip(descriptor: Descriptor) -> None:

@@ -79,7 +79,7 @@ def undrawn_words(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple
 
 def never_drawn(spec: OperatorSpec, level: str, drawn: list[Descriptor]) -> Iterator[str]:
     """Yield the optional parts that are always there, or never."""
-    loose = spec.dialect.unstated_outputs
+    loose = spec.dialect.infers_outputs
     for info in spec.fields.values():
         optional = info.optional or (loose and info.kind == "output")
         if optional and spec.dialect.holds(level, info.since, info.until):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
-from specgate.descriptors.positional import attributes_of, build, positional, relaid
+from specgate.descriptors.positional import attributes_of, build, positional, reordered_for
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.dialects import package
 from specgate.spec.examples import levels_of_example
@@ -47,7 +47,7 @@ def cases(spec: OperatorSpec) -> Iterator[tuple[str, Descriptor]]:
         for example in spec.raw["examples"].values():
             if level in levels_of_example(spec, example):
                 made = read_dict(example["descriptor"], spec.dialect.name)
-                yield level, replace(relaid(made, spec, level), version=level)
+                yield level, replace(reordered_for(made, spec, level), version=level)
 
 
 def rebuilt(spec: OperatorSpec, descriptor: Descriptor, inputs: Tensors, outputs: Tensors) -> Descriptor:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from specgate.errors import InputError
-from specgate.report import FORMATS, RenderOptions, in_order, render
+from specgate.report import FORMATS, RenderOptions, render, sort_findings
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def test_an_unknown_format_is_an_input_error() -> None:
 def test_nodes_are_ordered_by_their_numbers() -> None:
     nodes = ["graph/node[10]", "graph/node[9]", "graph/node[009]", None, "graph", "graph/node[" + "9" * 5000 + "]"]
     found = [Finding("x/y", "error", "m", location=Location("f", None, node)) for node in nodes]
-    ordered = [f.location.node for f in in_order(found) if f.location]
+    ordered = [f.location.node for f in sort_findings(found) if f.location]
     assert ordered[0] is None
     assert ordered[1] == "graph"
     assert set(ordered[2:4]) == {"graph/node[9]", "graph/node[009]"}
@@ -51,7 +51,7 @@ def test_findings_are_ordered_by_file_node_field_and_id() -> None:
         return Finding(rule, "error", "m", where=where, location=Location(file) if file else None)
 
     expected = [finding(None, "Z", "z"), finding("a", "A", "z"), finding("a", "B", "a"), finding("b", "A", "a")]
-    assert in_order(reversed(expected)) == expected
+    assert sort_findings(reversed(expected)) == expected
 
 
 @pytest.mark.parametrize(

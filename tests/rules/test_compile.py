@@ -179,7 +179,7 @@ def test_missing_outputs_where_they_may_be_left_to_inference(make_spec) -> None:
     fields = {**A, "Out": {"kind": "output"}}
     rules = {"same": "rank(A) == rank(Out)"}
     support = {"1.0": {"Out": {"types": ["INT8"]}}}
-    loose = make_spec(fields, rules, support=support, unstated_outputs=True)
+    loose = make_spec(fields, rules, support=support, infers_outputs=True)
     assert both(loose, {"A": tensor("INT8", [1])}) == (True, [])
     assert both(make_spec(fields, rules, support=support), {"A": tensor("INT8", [1])}) == (False, ["Out.required"])
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, tensor
 from specgate.rules.compile import compile_resolved
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive, explain
 from specgate.rules.words import words
 from specgate.spec import tables
@@ -262,8 +262,8 @@ def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
         return None
     try:
         answer = evaluate(form.require, context)
-    except Broken:
-        return Broken
+    except Undefined:
+        return Undefined
     assert answer in {True, False, UNKNOWN}
     if answer is not True:
         assert all(isinstance(text, str) for text in explain(form.require, context))
@@ -298,5 +298,5 @@ def test_an_unknown_size_opens_answers_and_never_turns_them(
     if rank_too:
         less["B"] = less["B"]._replace(sizes=None)
     found = judged(resolved, less)
-    if known is not Broken:  # then another rule, which must have failed first, is the one that is open now
+    if known is not Undefined:  # then another rule, which must have failed first, is the one that is open now
         assert found in {known, UNKNOWN}

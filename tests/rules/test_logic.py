@@ -9,7 +9,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, tensor
 from specgate.rules.compile import compile_resolved
-from specgate.rules.evaluate import UNKNOWN, Broken, Context, evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.spec.build import dialect_files
 from specgate.spec.yamlio import load_yaml
 from specgate.validate.explain import explain_at
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LOGIC = load_yaml((SPECS / "logic.yaml").read_text(encoding="utf-8"), "logic.yaml")[0]
 CASES = [pytest.param(case, id=f"{case['in']}: {case['expression']}") for case in LOGIC["cases"]]
-ANSWERS = {True: True, False: False, "unknown": UNKNOWN, "broken": Broken, "not-applicable": None}
+ANSWERS = {True: True, False: False, "unknown": UNKNOWN, "broken": Undefined, "not-applicable": None}
 
 
 def read_context(context: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -98,8 +98,8 @@ def judge(spec: OperatorSpec, descriptor: Descriptor) -> Any:
         return None
     try:
         return evaluate(rule, context)
-    except Broken:
-        return Broken
+    except Undefined:
+        return Undefined
 
 
 @pytest.mark.parametrize("case", CASES)

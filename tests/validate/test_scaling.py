@@ -117,7 +117,7 @@ def test_a_rule_is_judged_once_for_all_levels_and_sides(one_hot, monkeypatch) ->
 def test_an_accepted_node_below_the_target_is_not_explained(onnx_one_hot, monkeypatch) -> None:
     descriptor = specgate.descriptor({**onnx_one_hot, "opset": 11})
     assert descriptor.version == "11"
-    monkeypatch.setattr("specgate.validate.judge.explained", None)
+    monkeypatch.setattr("specgate.validate.judge.verdict_with_reasons", None)
     verdict = check_at(descriptor, "17")
     assert (verdict.accepted, verdict.target) == (True, "onnx:17")
     with pytest.raises(TypeError):

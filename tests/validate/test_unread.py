@@ -11,7 +11,7 @@ import pytest
 import specgate
 from specgate.targets import parse_target
 from specgate.validate.check import check_for
-from specgate.validate.judge import explained
+from specgate.validate.judge import verdict_with_reasons
 
 BROKEN = {
     "op_type": "Add",
@@ -26,9 +26,9 @@ def test_the_answer_alone_asks_for_no_reasons(monkeypatch, target) -> None:
 
     def counted(*args):
         asked.append(args)
-        return explained(*args)
+        return verdict_with_reasons(*args)
 
-    monkeypatch.setattr("specgate.validate.judge.explained", counted)
+    monkeypatch.setattr("specgate.validate.judge.verdict_with_reasons", counted)
     verdict = check_for(specgate.descriptor(BROKEN), parse_target(target))
     assert (verdict.accepted, verdict.word, bool(verdict), verdict.target) == (False, "rejected", False, target)
     assert not asked
@@ -41,7 +41,7 @@ def test_the_answer_alone_asks_for_no_reasons(monkeypatch, target) -> None:
 @pytest.mark.parametrize("made", [pickle.dumps, copy.copy, copy.deepcopy, repr, specgate.Verdict.to_dict])
 def test_whatever_reads_a_verdict_reads_its_reasons(made) -> None:
     descriptor = specgate.descriptor(BROKEN)
-    at_once = explained(descriptor, "17", "both", None)
+    at_once = verdict_with_reasons(descriptor, "17", "both", None)
     unread = specgate.check(descriptor, "onnx:17")
     result = made(unread)
     result = pickle.loads(result) if isinstance(result, bytes) else result
@@ -50,7 +50,7 @@ def test_whatever_reads_a_verdict_reads_its_reasons(made) -> None:
 
 def test_it_is_equal_to_the_one_made_at_once() -> None:
     descriptor = specgate.descriptor(BROKEN)
-    at_once = explained(descriptor, "17", "both", None)
+    at_once = verdict_with_reasons(descriptor, "17", "both", None)
     assert specgate.check(descriptor, "onnx:17") == at_once
     assert replace(specgate.check(descriptor, "onnx:17"), notes=("one",)) == replace(at_once, notes=("one",))
 

@@ -15,12 +15,12 @@ from specgate.conform.render.shared import (
     by_kind,
     count,
     headline,
-    in_order,
     natural,
     ours,
     percent,
     repeat_command,
     size,
+    sort_tallies,
     uncomputed,
     value_lines,
     values_by_kind,
@@ -119,7 +119,7 @@ def _versions(result: Result) -> list[str]:
 
 
 def _agreement(result: Result) -> list[str]:
-    tallies = in_order(result)
+    tallies = sort_tallies(result)
     if not tallies:
         return ["## Agreement", "No verdicts."]
     numbers = ["Cases", "Accepted %", "Documented %", "Observed %"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.conform.render.shared import Sum, agreements, answers, by_kind, count, in_order, natural
+from specgate.conform.render.shared import Sum, agreements, answers, by_kind, count, natural, sort_tallies
 from specgate.report.markup import Markup, breakable, tag
 from specgate.report.page import scrolled
 
@@ -35,7 +35,7 @@ def matrix(result: Result) -> Markup:
     """Return the matrix and its legend, or that there is nothing to show."""
     if not result.tallies:
         return tag("p", "No implementation was asked.")
-    tallies = in_order(result)
+    tallies = sort_tallies(result)
     levels = sorted({t.level for t in tallies}, key=natural)
     totals = agreements(result)
     several = len(totals) > 1

@@ -19,12 +19,12 @@ __all__ = [
     "by_kind",
     "count",
     "headline",
-    "in_order",
     "natural",
     "ours",
     "percent",
     "repeat_command",
     "size",
+    "sort_tallies",
     "uncomputed",
     "value_lines",
     "values_by_kind",
@@ -82,7 +82,7 @@ class Sum:
         )
 
 
-def in_order(result: Result) -> list[Tally]:
+def sort_tallies(result: Result) -> list[Tally]:
     """Return the tallies by operator, level and implementation; implementations as `result.versions` lists them."""
     return sorted(
         result.tallies,

@@ -13,11 +13,11 @@ from specgate.conform.render.shared import (
     by_kind,
     count,
     headline,
-    in_order,
     ours,
     percent,
     repeat_command,
     size,
+    sort_tallies,
     uncomputed,
     value_lines,
     values_by_kind,
@@ -82,7 +82,7 @@ class _Page:
         head = ["operator", "level", "implementation", "cases", "accepted", "documented", "observed", ""]
         rows = [
             [t.operator, t.level, t.implementation, f"{t.cases:,}", *Sum.of([t]).percents, answers(t.words)]
-            for t in in_order(result)
+            for t in sort_tallies(result)
         ]
         totals = [
             ["all", "all", name, f"{total.cases:,}", *total.percents, ""] for name, total in agreements(result).items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.dialects.onnx.lint.walk import domain_name
 from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Moved
 from specgate.linting.minimum_text import at_level
@@ -62,7 +62,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
             alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
             for version in reversed(alike[unit.operator]):
                 blocked.setdefault(version, [])
-                found.spoken[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.spoken(version)
+                found.labels[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.label(version)
                 found.undecided.setdefault(version, 0)
         answers = known.get(id(unit.descriptor))
         if answers is None:
@@ -73,7 +73,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
             accepted, findings = answers[level]
             if accepted is False:
                 if level != version:  # one verdict serves several versions, each in its own words
-                    findings = _told_at(findings, found.spoken[level], found.spoken[version])
+                    findings = _told_at(findings, found.labels[level], found.labels[version])
                 blocked[version].append(Blocked(unit.location, findings))
             elif accepted is None:
                 found.undecided[version] += 1
@@ -97,7 +97,7 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
         return False, check_at(descriptor, level, basis).findings
     if descriptor.plain and accepts(descriptor, level, basis):
         return True, ()
-    descriptor = relaid(descriptor, spec, level)  # what stands first may be another input there
+    descriptor = reordered_for(descriptor, spec, level)  # what stands first may be another input there
     sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
     findings: dict[str, Finding] = {}
     unknown = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.report import details, in_order, nodes_in_order, place_order
+from specgate.report import details, nodes_in_order, place_order, sort_findings
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
 
     Of the further ones the gravest are kept. They are in order of files, in each the nodes with errors first.
     """
-    made = [_entry(finding, finding.severity) for finding in in_order(report.findings)]
+    made = [_entry(finding, finding.severity) for finding in sort_findings(report.findings)]
     made += [
         Entry("undecided", node.location, node.target or "", "", "", node.reason or "undecided", ())
         for node in nodes_in_order(report.undecided)
     ]
-    made += [_entry(finding, "ignored") for finding in in_order(report.ignored)]
+    made += [_entry(finding, "ignored") for finding in sort_findings(report.ignored)]
     made.sort(key=lambda entry: KINDS.index(entry.kind))
     met: set[str | None] = set()
     first: list[Entry] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import specgate
-from specgate.descriptors.positional import relaid
+from specgate.descriptors.positional import reordered_for
 from specgate.dialects.onnx.protos import from_node_proto
 from specgate.spec.tables import dialect
 
@@ -35,9 +35,9 @@ def test_a_float_stored_as_an_integer_is_a_finding_at_every_level(op_type):
 def test_reading_again_at_another_level_keeps_what_was_stated():
     spec = dialect("onnx").operator("Selu")
     descriptor = from_node_proto(node_of("Selu", "gamma"))
-    again = relaid(descriptor, spec, "1")
+    again = reordered_for(descriptor, spec, "1")
     assert [(o.code, o.where, o.stated) for o in again.oddities] == [("wrong-kind", "gamma", "int")]
-    assert [o.stated for o in relaid(again, spec, "28").oddities] == ["int"]
+    assert [o.stated for o in reordered_for(again, spec, "28").oddities] == ["int"]
 
 
 def test_a_number_in_json_is_of_any_kind():

@@ -19,7 +19,7 @@ from specgate.errors import InputError
 __all__ = [
     "DEBIAN",
     "VALUE_LEVELS",
-    "Place",
+    "WineEnvironment",
     "debian_root",
     "find_place",
     "missing_values",
@@ -46,7 +46,7 @@ _WINESERVERS: Final = ("/usr/lib/wine/wineserver", "/usr/bin/wineserver")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WineEnvironment:
     """A system to run processes in.
 
     folder: what they need, as this system sees it; seen: the same folder as they see it. root: of a system of its own
@@ -119,16 +119,16 @@ def debian_root() -> Path:
     return cache.directory() / "values" / DEBIAN[0]
 
 
-def root_place() -> Place:
+def root_place() -> WineEnvironment:
     """Return the place in the Debian root, which need not exist."""
     root = debian_root()
-    return Place(root / "specgate", "/specgate", root, "/usr/lib/wine/wine64")
+    return WineEnvironment(root / "specgate", "/specgate", root, "/usr/lib/wine/wine64")
 
 
-def native_place() -> Place:
+def native_place() -> WineEnvironment:
     """Return the place on this system, whose packages need not be installed."""
     folder = cache.directory() / "values" / "native"
-    return Place(folder, folder.as_posix(), None, cache.wine().path or "wine64")
+    return WineEnvironment(folder, folder.as_posix(), None, cache.wine().path or "wine64")
 
 
 def missing_packages() -> list[str]:
@@ -141,7 +141,7 @@ def missing_packages() -> list[str]:
     return [name for name in DEBIAN[1] if not found[name]]
 
 
-def find_place() -> Place | None:
+def find_place() -> WineEnvironment | None:
     """Return the place that was set up, the Debian root first; None where there is none."""
     places = (root_place(), native_place())
     return next((place for place in places if place.prefix.is_dir()), None)
@@ -169,7 +169,7 @@ def missing_values(level: str) -> list[str]:
     return absent
 
 
-def ready_place(level: str) -> Place:
+def ready_place(level: str) -> WineEnvironment:
     """Return the place where a level's values are computed; raise InputError with the command that makes it."""
     absent = missing_values(level)
     place = find_place()

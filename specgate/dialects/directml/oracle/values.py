@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.layout import Bound, bound_tensors, input_bytes, output_arrays
 from specgate.dialects.directml.oracle.marshal import Image, image, operator_parts
-from specgate.dialects.directml.oracle.place import Place, ready_place
+from specgate.dialects.directml.oracle.place import WineEnvironment, ready_place
 from specgate.dialects.directml.oracle.values_process import Failed, ValuesProcess
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
@@ -179,7 +179,7 @@ def _reply(failed: Failed) -> Reply:
     return Reply("rejected" if failed.stage == "CreateOperator" else "no kernel", str(failed))
 
 
-def _versions(place: Place) -> dict[str, str]:
+def _versions(place: WineEnvironment) -> dict[str, str]:
     """Return the versions of the packages that compute, as Debian's list of what is installed has them."""
     path: Path = (place.root or type(place.folder)("/")) / "var/lib/dpkg/status"
     try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from specgate.dialects.directml.oracle import cache, place
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.install import check_programs, install_libraries
-from specgate.dialects.directml.oracle.place import DEBIAN, VALUE_LEVELS, Place
+from specgate.dialects.directml.oracle.place import DEBIAN, VALUE_LEVELS, WineEnvironment
 from specgate.dialects.directml.oracle.steps import COMPILE, appearing, run_program
 from specgate.errors import InputError
 
@@ -95,7 +95,7 @@ def wine_version(program: str) -> int:
     return int(match[1]) if match else 0
 
 
-def _debian_root(progress: Callable[[str], object]) -> Place:
+def _debian_root(progress: Callable[[str], object]) -> WineEnvironment:
     release, packages = DEBIAN
     progress(f"making a Debian root ({release}) with {', '.join(packages)}: about 300 MB to fetch, 1.5 GB on disk")
     with appearing(place.debian_root()) as made:
@@ -113,7 +113,7 @@ def _bare_environment() -> dict[str, str]:
     return {**kept, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
 
 
-def _install_host(where: Place, progress: Callable[[str], object]) -> None:
+def _install_host(where: WineEnvironment, progress: Callable[[str], object]) -> None:
     if where.host.is_dir():
         return
     compiler = cache.compiler("windows").path or ""
@@ -125,7 +125,7 @@ def _install_host(where: Place, progress: Callable[[str], object]) -> None:
         shutil.copyfile(cache.source(place.LAUNCHER), made / place.LAUNCHER)
 
 
-def _install_builds(where: Place, levels: Sequence[str], progress: Callable[[str], object]) -> None:
+def _install_builds(where: WineEnvironment, levels: Sequence[str], progress: Callable[[str], object]) -> None:
     builds = [find_builds(level, "windows")[0] for level in levels]
     install_libraries(builds, progress)
     for build in builds:
@@ -135,7 +135,7 @@ def _install_builds(where: Place, levels: Sequence[str], progress: Callable[[str
                 shutil.copyfile(cache.library(build), made / target.name)
 
 
-def _prepare_wine(where: Place, progress: Callable[[str], object]) -> None:
+def _prepare_wine(where: WineEnvironment, progress: Callable[[str], object]) -> None:
     if where.prefix.is_dir():
         return
     progress("preparing Wine's folder for values")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.oracle.layout import Bound
     from specgate.dialects.directml.oracle.marshal import Image
-    from specgate.dialects.directml.oracle.place import Place
+    from specgate.dialects.directml.oracle.place import WineEnvironment
 
 __all__ = ["STAGES", "Compiled", "Failed", "ValuesProcess"]
 
@@ -48,7 +48,7 @@ class Failed(NamedTuple):
 class ValuesProcess(HostProcess):
     """A running host with a device that executes. compiled: how many operators it was given."""
 
-    def __init__(self, place: Place, level: str) -> None:
+    def __init__(self, place: WineEnvironment, level: str) -> None:
         self.compiled = 0
         super().__init__(place.values_command(level), place.environment(), b"SGDV", start_timeout=_START, group=True)
 

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from specgate.collecting import without_collecting
+from specgate.collecting import gc_paused
 from specgate.dialects.onnx.file.formats import SNIFFED_BYTES, recognised
 from specgate.dialects.onnx.file.plain import Runs, Source, plain_info, plain_node
 from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
@@ -75,7 +75,7 @@ def _open(path: str, flags: int) -> int:
 def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
     reader = Source(file, size)
     try:
-        with without_collecting():
+        with gc_paused():
             model = _model(reader, [(0, size)])
             reader.walk(PROTO)
     except WireError as error:

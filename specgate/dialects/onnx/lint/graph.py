@@ -205,8 +205,8 @@ class _Walker:
             name = domain_name(node.domain)
             return Unit(at, operator, reason=f"no opset of the domain {name!r:.60} is imported")
         if str(opset) not in spec.dialect.position:
-            newest, spoken = spec.dialect.levels[-1], spec.dialect.spoken(str(opset))
-            return Unit(at, operator, reason=f"{spoken} is not in the tables, which end at {newest}")
+            newest, label = spec.dialect.levels[-1], spec.dialect.label(str(opset))
+            return Unit(at, operator, reason=f"{label} is not in the tables, which end at {newest}")
         attributes = node.attributes
         descriptor = build(
             spec,

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc, shown
-from specgate.descriptors.positional import holds_attribute, relaid
+from specgate.descriptors.positional import holds_attribute, reordered_for
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 
@@ -80,7 +80,7 @@ def make_question(descriptor: Descriptor, level: str) -> Question | str:
     try:
         tables.check_level(opset)
         spec = tables.operator(descriptor.operator)
-        descriptor = relaid(descriptor, spec, opset)
+        descriptor = reordered_for(descriptor, spec, opset)
         layout = spec.layout(opset)
         return Question(
             op_type,

@@ -18,7 +18,7 @@ from specgate.dialects.onnx.reader import operator_name
 from specgate.dialects.onnx.run.nodes import Run, label_of
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution.memory import limit
-from specgate.rules.evaluate import Broken, Context, evaluate
+from specgate.rules.evaluate import Context, Undefined, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -214,7 +214,7 @@ def _doubts(run: Run, name: str, descriptor: Descriptor) -> set[str]:
 def _may_hold(rule: Rule, context: Context) -> bool:
     try:
         return not any(map(context.absent, rule.needs)) and evaluate(rule, context) is not False
-    except Broken:
+    except Undefined:
         return False
 
 

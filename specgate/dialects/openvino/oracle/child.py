@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
-from specgate.dialects.openvino.oracle.layer import UnsayableError
+from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 from specgate.dialects.openvino.oracle.xml import ir_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _line(error: BaseException) -> str:
 
 
 def _refusal(error: BaseException) -> tuple[str, str]:
-    if isinstance(error, UnsayableError):
+    if isinstance(error, NotExpressibleError):
         return "not asked", str(error)
     if isinstance(error, MemoryError) or "bad_alloc" in str(error):
         return "not asked", "it takes more memory than the process may have"
@@ -121,7 +121,7 @@ class _Asker:
             try:
                 self.factories[version] = self.native.NodeFactory(version)
             except RuntimeError:
-                raise UnsayableError(f"OpenVINO {self.ov.__version__} has no {shown(version)}") from None
+                raise NotExpressibleError(f"OpenVINO {self.ov.__version__} has no {shown(version)}") from None
         return self.factories[version]
 
     def create(self, layer: Layer) -> None:
@@ -164,7 +164,7 @@ class _Asker:
         try:
             return [self.parameter(p) if p.value is None else self.constant(p) for p in layer.inputs]
         except Exception as error:  # noqa: BLE001  # an input of ours, not the operation
-            raise UnsayableError(f"the inputs cannot be built: {_line(error)}") from None
+            raise NotExpressibleError(f"the inputs cannot be built: {_line(error)}") from None
 
     def shape(self, port: Port) -> Any:
         sizes = port.sizes
@@ -208,7 +208,7 @@ class _Asker:
         try:
             blobs = [None if p.value is None else self.weights(p) for p in layer.inputs]
         except Exception as error:  # noqa: BLE001  # an input of ours, not the operation
-            raise UnsayableError(f"the inputs cannot be built: {_line(error)}") from None
+            raise NotExpressibleError(f"the inputs cannot be built: {_line(error)}") from None
         xml, weights = ir_of(layer, blobs)
         self.core.read_model(xml, weights)
 
@@ -241,7 +241,7 @@ class _Asker:
             kind, shape = node.get_output_element_type(at), node.get_output_partial_shape(at)
             sizes = list(shape.to_shape()) if shape.is_static else [0]
             if prod(sizes) * max(kind.bitwidth, 8) // 8 > _MAX_OUTPUT:
-                raise UnsayableError(f"output {at} is {shape}: more than {_MAX_OUTPUT} bytes")
+                raise NotExpressibleError(f"output {at} is {shape}: more than {_MAX_OUTPUT} bytes")
             outputs.append(self.ov.Tensor(kind, self.ov.Shape(sizes)))
         return outputs
 

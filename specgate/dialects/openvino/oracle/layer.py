@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, Oddity
     from specgate.spec.tables import Dialect, OperatorSpec
 
-__all__ = ["Layer", "Port", "UnsayableError", "layer_of"]
+__all__ = ["Layer", "NotExpressibleError", "Port", "layer_of"]
 
 #: A dimension of 2**63 - 1 is how OpenVINO itself writes one without an upper bound.
 _MAX_SIZE: Final = 2**63 - 2
 _MAX_ITEMS: Final = 1_000_000
 
 
-class UnsayableError(Exception):
+class NotExpressibleError(Exception):
     """An implementation has no way to be asked this; the message is the reason."""
 
 
@@ -54,19 +54,19 @@ class Layer(NamedTuple):
 def layer_of(descriptor: Descriptor, level: str) -> Layer:
     """Return the layer of a descriptor for `level`; raise UnsayableError where OpenVINO has no place for it."""
     if descriptor.dialect != "openvino":
-        raise UnsayableError(f"it is a descriptor of {descriptor.dialect}")
+        raise NotExpressibleError(f"it is a descriptor of {descriptor.dialect}")
     tables = dialect("openvino")
     try:
         spec = tables.operator(descriptor.operator)
     except Error as error:
-        raise UnsayableError(str(error)) from None
+        raise NotExpressibleError(str(error)) from None
     version = descriptor.version or level
     if tables.position.get(version, -1) > tables.position[level]:
-        raise UnsayableError(f"the layer is of {version}, and a build does not stop at {level}")
+        raise NotExpressibleError(f"the layer is of {version}, and a build does not stop at {level}")
     inputs = []
     for given in positional(descriptor.fields, spec.inputs):
         if given is None:
-            raise UnsayableError("OpenVINO has no place for an input that is left out before another one")
+            raise NotExpressibleError("OpenVINO has no place for an input that is left out before another one")
         inputs.append(_port(given, tables))
     stated = positional(descriptor.fields, spec.outputs)
     outputs = tuple(None if given is None else _port(given, tables) for given in stated)
@@ -83,13 +83,13 @@ def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     found.update(_odd(oddity) for oddity in descriptor.oddities)
     for name, value in found.items():
         if not _simple(value, 2):
-            raise UnsayableError(f"the attribute {shown(name)} is {shown(value)}")
+            raise NotExpressibleError(f"the attribute {shown(name)} is {shown(value)}")
     return found
 
 
 def _odd(oddity: Oddity) -> tuple[str, Any]:
     if oddity.code not in {"unknown-attribute", "wrong-kind"}:
-        raise UnsayableError(f"{oddity.message}; the descriptor does not hold the others")
+        raise NotExpressibleError(f"{oddity.message}; the descriptor does not hold the others")
     return oddity.where, oddity.value
 
 
@@ -106,9 +106,9 @@ def _simple(value: Any, depth: int) -> bool:
 
 def _port(given: Any, tables: Dialect) -> Port:
     if not isinstance(given, TensorDesc):
-        raise UnsayableError(f"{shown(given)} is no tensor")
+        raise NotExpressibleError(f"{shown(given)} is no tensor")
     if given.type is not None and given.type not in tables.types:
-        raise UnsayableError(f"{shown(given.type)} is no element type")
+        raise NotExpressibleError(f"{shown(given.type)} is no element type")
     precision = "UNSPECIFIED" if given.type is None else str(tables.types[given.type]["ir"])
     sizes = None if given.sizes is None else tuple(map(_size, given.sizes))
     value = None if given.value is None else _constant(given.type, sizes, given.value, tables)
@@ -119,7 +119,7 @@ def _size(size: Any) -> int | None:
     if size is None or isinstance(size, Symbol):
         return None
     if not isinstance(size, int) or not 0 <= size <= _MAX_SIZE:
-        raise UnsayableError(f"OpenVINO's sizes are from 0 to 2**63 - 2, found {shown(size)}")
+        raise NotExpressibleError(f"OpenVINO's sizes are from 0 to 2**63 - 2, found {shown(size)}")
     return int(size)
 
 
@@ -127,12 +127,12 @@ def _constant(
     kind: str | None, sizes: tuple[int | None, ...] | None, value: tuple[Any, ...], tables: Dialect
 ) -> tuple[Any, ...]:
     if kind is None or sizes is None or None in sizes:
-        raise UnsayableError("a constant needs its type and sizes")
+        raise NotExpressibleError("a constant needs its type and sizes")
     if prod(size for size in sizes if size is not None) != len(value):
-        raise UnsayableError(f"a constant of the sizes {shown(list(sizes))} does not have {len(value)} elements")
+        raise NotExpressibleError(f"a constant of the sizes {shown(list(sizes))} does not have {len(value)} elements")
     misfit = next((item for item in value if not _fits(kind, tables.types[kind].get("bits"), item)), None)
     if misfit is not None:
-        raise UnsayableError(f"a constant of {kind} cannot hold {shown(misfit)}")
+        raise NotExpressibleError(f"a constant of {kind} cannot hold {shown(misfit)}")
     return value
 
 

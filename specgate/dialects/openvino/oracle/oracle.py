@@ -20,7 +20,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from specgate.dialects.openvino.oracle.layer import UnsayableError, layer_of
+from specgate.dialects.openvino.oracle.layer import NotExpressibleError, layer_of
 from specgate.dialects.openvino.oracle.values import arrays_of, blobs_of, narrowed
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
@@ -77,7 +77,7 @@ class OpenVINOOracle:
         for at, descriptor in enumerate(descriptors):
             try:
                 layer = layer_of(descriptor, self.level)
-            except UnsayableError as error:
+            except NotExpressibleError as error:
                 replies[at] = dict.fromkeys(_VERDICTS, Reply("not asked", str(error)))
                 continue
             questions += [(column, layer, []) for column in _VERDICTS]
@@ -99,7 +99,7 @@ class OpenVINOOracle:
         found: list[dict[str, Values]] = [{} for _ in sets]
         try:
             layer = layer_of(descriptor, self.level)
-        except UnsayableError as error:
+        except NotExpressibleError as error:
             return [dict.fromkeys(_VALUES, _unasked(str(error))) for _ in sets]
         for column in _VALUES:
             asked: dict[int, list[Blob]] = {}
@@ -119,7 +119,7 @@ class OpenVINOOracle:
         """Return the inputs to send, or why there are none."""
         try:
             blobs = blobs_of(descriptor, arrays)
-        except UnsayableError as error:
+        except NotExpressibleError as error:
             return str(error)
         return (narrowed(blobs) if column == "cpu" else "") or blobs
 
@@ -187,5 +187,5 @@ def _values(descriptor: Descriptor, result: Computed | Reply) -> Values:
         return Values(None, Reply(*result[:2]))
     try:
         return Values(arrays_of(descriptor, result.outputs), Reply(result.word, result.detail))
-    except UnsayableError as error:
+    except NotExpressibleError as error:
         return _unasked(str(error))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc, shown
 from specgate.dialects.openvino.oracle.child import Blob
-from specgate.dialects.openvino.oracle.layer import UnsayableError
+from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 from specgate.errors import Error
 from specgate.spec.tables import dialect
 
@@ -32,7 +32,7 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
     known = {info.name for info in spec.inputs}
     stranger = next((name for name in arrays if name not in known), None)
     if stranger is not None:
-        raise UnsayableError(f"{shown(stranger)} is not an input of {spec.name}")
+        raise NotExpressibleError(f"{shown(stranger)} is not an input of {spec.name}")
     found = []
     for info in spec.inputs:
         declared, given = descriptor.fields.get(info.name), arrays.get(info.name)
@@ -40,7 +40,7 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
             tensors = declared or []
             values = [None] * len(tensors) if given is None else list(given)
             if len(values) != len(tensors):
-                raise UnsayableError(f"{info.name} has {len(tensors)} tensors, found {len(values)} arrays")
+                raise NotExpressibleError(f"{info.name} has {len(tensors)} tensors, found {len(values)} arrays")
             found += [_blob(info.name, tensor, value) for tensor, value in zip(tensors, values, strict=True)]
         elif isinstance(declared, TensorDesc):
             found.append(_blob(info.name, declared, given))
@@ -53,7 +53,7 @@ def _blob(name: str, tensor: TensorDesc, given: Any) -> Blob:
     from specgate.execution.types import as_array, numpy_type
 
     if tensor.type is None:
-        raise UnsayableError(f"the type of {name} is not known")
+        raise NotExpressibleError(f"the type of {name} is not known")
     try:
         dtype = numpy_type(dialect("openvino"), tensor.type)
         shape = tuple(s for s in tensor.sizes or () if isinstance(s, int))
@@ -61,19 +61,19 @@ def _blob(name: str, tensor: TensorDesc, given: Any) -> Blob:
         if tensor.value is not None:
             constant = as_array(list(tensor.value), dtype, None, name).reshape(shape)
             if array is not None and (array.shape != constant.shape or array.tobytes() != constant.tobytes()):
-                raise UnsayableError(f"{name} is a constant of the descriptor, and the array is another")
+                raise NotExpressibleError(f"{name} is a constant of the descriptor, and the array is another")
             array = constant
     except (Error, ValueError) as error:
-        raise UnsayableError(str(error)) from None
+        raise NotExpressibleError(str(error)) from None
     if array is None:
-        raise UnsayableError(f"there is no array for {name}")
+        raise NotExpressibleError(f"there is no array for {name}")
     if not _as_declared(tensor, array.shape):
-        raise UnsayableError(f"{name} is declared as {shown(tensor.sizes)}, the array has {list(array.shape)}")
+        raise NotExpressibleError(f"{name} is declared as {shown(tensor.sizes)}, the array has {list(array.shape)}")
     if dtype.kind != "O":
         return Blob(tensor.type, array.shape, np.ascontiguousarray(array).tobytes())
     texts = list(array.reshape(-1))
     if not all(isinstance(text, str) and not text.endswith("\0") for text in texts):
-        raise UnsayableError(f"{name} holds what is no string, or one that ends in a zero character")
+        raise NotExpressibleError(f"{name} holds what is no string, or one that ends in a zero character")
     return Blob(tensor.type, array.shape, texts)
 
 
@@ -128,7 +128,7 @@ def _array(blob: Blob) -> np.ndarray[Any, Any]:
     try:
         dtype = numpy_type(dialect("openvino"), blob.type)
     except Error as error:
-        raise UnsayableError(str(error)) from None
+        raise NotExpressibleError(str(error)) from None
     if isinstance(blob.data, bytes):
         return np.frombuffer(bytearray(blob.data), dtype).reshape(blob.shape)
     array = np.empty(len(blob.data), object)

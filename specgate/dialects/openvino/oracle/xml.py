@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
 from specgate.descriptors.core import shown
-from specgate.dialects.openvino.oracle.layer import UnsayableError
+from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def _port(number: int, port: Port | None) -> str:
 def _data(data: dict[str, Any]) -> str:
     for name in data:
         if not (name.isascii() and name.replace("-", "_").replace(".", "_").isidentifier()):
-            raise UnsayableError(f"{shown(name)} is no name of an attribute in XML")
+            raise NotExpressibleError(f"{shown(name)} is no name of an attribute in XML")
     said = "".join(f" {name}={quoteattr(_text(name, value))}" for name, value in data.items())
     return f"<data{said}/>" if said else ""
 
@@ -88,7 +88,7 @@ def _text(name: str, value: Any) -> str:
         return ",".join(_text(name, item) for item in value)
     if isinstance(value, str) and all(_allowed(letter) for letter in value):
         return value
-    raise UnsayableError(f"an IR has no text for the attribute {shown(name)} of {shown(value)}")
+    raise NotExpressibleError(f"an IR has no text for the attribute {shown(name)} of {shown(value)}")
 
 
 def _allowed(letter: str) -> bool:

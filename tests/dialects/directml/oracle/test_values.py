@@ -14,7 +14,7 @@ from specgate.dialects.directml.oracle import cache, values
 from specgate.dialects.directml.oracle import oracle as directml
 from specgate.dialects.directml.oracle.layout import bound_tensors
 from specgate.dialects.directml.oracle.marshal import image
-from specgate.dialects.directml.oracle.place import HOST, Place
+from specgate.dialects.directml.oracle.place import HOST, WineEnvironment
 from specgate.dialects.directml.oracle.steps import COMPILE, run_program
 from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
 from specgate.dialects.directml.oracle.values_process import Compiled, Failed, ValuesProcess, compile_question
@@ -71,7 +71,7 @@ FAKE_HOST = """
 """
 
 
-class FakePlace(Place):
+class FakePlace(WineEnvironment):
     def values_command(self, level):
         return [sys.executable, str(self.folder / "values_host.py")]
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import Descriptor, Oddity
-from specgate.dialects.openvino.oracle.layer import Layer, UnsayableError, layer_of
+from specgate.dialects.openvino.oracle.layer import Layer, NotExpressibleError, layer_of
 from specgate.dialects.openvino.oracle.values import blobs_of, narrowed
 from specgate.dialects.openvino.oracle.xml import ir_of
 from specgate.dialects.openvino.reader import read
 
 
 def refused(descriptor, level="opset1"):
-    with pytest.raises(UnsayableError) as caught:
+    with pytest.raises(NotExpressibleError) as caught:
         layer_of(descriptor, level)
     return str(caught.value)
 
@@ -55,12 +55,12 @@ def test_its_ir(openvino_one_hot):
 @pytest.mark.parametrize("value", [{}, None, [[1]], "\0", "\ud800"])
 def test_attributes_without_a_text(value, openvino_one_hot):
     layer = layer_of(read(openvino_one_hot), "opset1")
-    with pytest.raises(UnsayableError, match="an IR has no text for the attribute 'axis'"):
+    with pytest.raises(NotExpressibleError, match="an IR has no text for the attribute 'axis'"):
         ir_of(layer._replace(data={"axis": value}), [None] * 4)
 
 
 def test_an_attribute_without_a_name_in_xml():
-    with pytest.raises(UnsayableError, match="'a b' is no name of an attribute in XML"):
+    with pytest.raises(NotExpressibleError, match="'a b' is no name of an attribute in XML"):
         ir_of(Layer("ReLU", "opset1", (), (), 1, {"a b": 1}), [])
 
 
@@ -140,7 +140,7 @@ def test_arrays(openvino_one_hot):
     ],
 )
 def test_arrays_that_do_not_fit(changes, reason, openvino_one_hot):
-    with pytest.raises(UnsayableError) as caught:
+    with pytest.raises(NotExpressibleError) as caught:
         blobs_of(read(openvino_one_hot), arrays(**changes))
     assert reason in str(caught.value)
 
@@ -148,7 +148,7 @@ def test_arrays_that_do_not_fit(changes, reason, openvino_one_hot):
 @pytest.mark.parametrize("kind", ["i4", "nf4", None])
 def test_types_without_arrays(kind, openvino_one_hot):
     openvino_one_hot["inputs"][2]["element_type"] = kind
-    with pytest.raises(UnsayableError, match=r"numpy|not known"):
+    with pytest.raises(NotExpressibleError, match=r"numpy|not known"):
         blobs_of(read(openvino_one_hot), arrays())
 
 
