@@ -35,7 +35,7 @@ class DialectFile(_File):
     title: str
     level: str = Field(description="what the dialect calls its version axis: feature level, opset")
     level_name: str | None = Field(default=None, description="what a header puts before a level: DML_FEATURE_LEVEL_")
-    infers_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
+    unstated_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
     sources: list[Source] = []
     implementations: dict[Implementation, ImplementationInfo] = {}
     type_variables: bool = Field(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.errors import InputError
 from specgate.rules.parse import TRUTH, RuleError, parse
 from specgate.spec.assemble import support_rows
-from specgate.spec.forms import SHORT_NAMES, rule_forms
+from specgate.spec.forms import rule_forms
 from specgate.spec.sets import named_sets
 from specgate.spec.tables import Dialect, OperatorSpec
 from specgate.spec.variables import SAME_TYPE
@@ -96,12 +96,10 @@ def _sets_problems(dialect: Dialect) -> Iterator[Problem]:
     raw = dialect.raw.get("sets", {})
     made, problems = named_sets(raw)
     yield from problems
-    for kind, sets in made.items():
-        known = dialect.knows_type if kind == "types" else dialect.raw["operators"].__contains__
-        prefixes = ("",) if kind == "types" else ("", *dialect.raw["dialect"].get("short_names", SHORT_NAMES))
-        for name, listed in sets.items():
-            unknown = [item for item in listed if not any(known(prefix + item) for prefix in prefixes)]
-            yield from (((kind, name), f"unknown {kind.removesuffix('s')} {item!r:.80}") for item in unknown)
+    # Operators are looked up where a cell has the set: a folder with a few operators may have the sets of all.
+    for name, listed in made["types"].items():
+        unknown = [item for item in listed if not dialect.knows_type(item)]
+        yield from ((("types", name), f"unknown type {item!r:.80}") for item in unknown)
 
 
 _PARTS: Final[Mapping[str, Callable[[Dialect], Iterator[Problem]]]] = {

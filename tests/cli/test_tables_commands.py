@@ -295,7 +295,7 @@ def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
     file.write_text(text, encoding="utf-8")
     message = error(capsys, "spec", "check", str(tmp_path))
     assert "one_hot.yaml:14: fields.Axis.kind" in message
-    assert message.count("expected a rank") == 6
+    assert message.count("expected a rank") == 3
 
 
 def test_spec_check_runs_the_data_linters(capsys, tmp_path):
@@ -311,7 +311,7 @@ def test_spec_check_judges_a_folders_examples_by_its_own_tables(capsys, tmp_path
     file = one_hot_alone(tmp_path)
     assert output(capsys, "spec", "check", str(tmp_path)) == "1 dialect, 1 operator, 0 problems\n"
     text = file.read_text(encoding="utf-8")
-    assert text.count("types: [UINT32]}") >= 2
+    assert text.count("types: [UINT32]}") == 1
     file.write_text(text.replace("types: [UINT32]}", "types: [UINT16]}"), encoding="utf-8")
     assert main(["spec", "check", str(tmp_path)]) == 1
     assert "examples.example-1 is rejected at 2.0: directml/ONE_HOT/IndicesTensor.type" in capsys.readouterr().out

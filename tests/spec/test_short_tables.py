@@ -85,7 +85,6 @@ def test_sets_have_the_order_in_which_they_are_written(folder) -> None:
         ("$small, INT16", "$tiny, INT16", "sets.yaml:4: types.all: unknown set '$tiny' of types; known here: $small"),
         ("$small, INT16", "$small, INT8", "sets.yaml:4: types.all: INT8 is there twice: $small and INT8"),
         ("$small, INT16", "$small, INT3", "sets.yaml:4: types.all: unknown type 'INT3'"),
-        ("COPY", "MOVE", "sets.yaml:6: operators.copies: unknown operator 'MOVE'"),
         ("small: [INT8]", "small: INT8", "sets.yaml:3: types.small: expected a list, found 'INT8'"),
     ],
 )
