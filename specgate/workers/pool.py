@@ -92,12 +92,11 @@ class Processes(Generic[J, A]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pools = [pool for pool in (self._many, self._single) if pool is not None]
-        if kind is not None:
-            for pool in pools:
-                pool.shutdown(wait=False, cancel_futures=True)
+        if kind is not None:  # and what is under way is not awaited
             for process in multiprocessing.active_children():
                 if process not in self._before:
                     process.kill()
+        # It waits for the pool's thread, which must not close its pipe while the interpreter's end still writes to it.
         for pool in pools:
             pool.shutdown(cancel_futures=True)
 
