@@ -14,7 +14,7 @@ from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, Onnx
 from specgate.dialects.onnx.infer.strip import _holds_weights, question
 from specgate.linting.model_minimum import model_minimum
 from specgate.linting.settings import LintSettings
-from tests.dialects.onnx.infer.test_inference import hidden
+from tests.dialects.onnx.infer.samples import hidden
 from tests.dialects.onnx.lint import test_names as test_onnx_names
 from tests.dialects.onnx.lint import test_versions as test_onnx_versions
 from tests.linting.models import INT64, info, onnx

@@ -10,7 +10,7 @@ import specgate
 from specgate.cli import main
 from specgate.linting.model_minimum import model_minimum
 from specgate.linting.settings import LintSettings
-from tests.dialects.onnx.infer.test_inference import bare, constants, one_hot_of
+from tests.dialects.onnx.infer.samples import bare, constants, one_hot_of
 from tests.linting.models import FLOAT, INT64, call, function, graph, helper, info, model, onnx
 from tests.paths import DATA
 

@@ -41,7 +41,12 @@ def refused_alone(descriptor: Descriptor, given_arrays: Mapping[str, Any], level
         raise AssertionError("the executor asked the validator")
 
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((check, "check_at"), (check, "accepts"), (judge, "verdict_with_reasons"), (explain, "explain_at")):
+        for module, name in (
+            (check, "check_at"),
+            (check, "accepts"),
+            (judge, "verdict_with_reasons"),
+            (explain, "explain_at"),
+        ):
             patch.setattr(module, name, closed)
         with pytest.raises(InputError):
             execute_at(descriptor, given_arrays, level, max_bytes=MAX_BYTES)
