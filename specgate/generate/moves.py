@@ -206,7 +206,8 @@ class Mutator:
             return descriptor
         name = self._any(names)
         items = list(descriptor.fields[name])
-        if items and (self.pick(0, 1) or len(items) >= _MAX_ARRAY):
+        # The last one stays: an array of none is not what any file says.
+        if len(items) > 1 and (self.pick(0, 1) or len(items) >= _MAX_ARRAY):
             items.pop(self.pick(0, len(items) - 1))
         elif items:
             items.append(self._any(items))
