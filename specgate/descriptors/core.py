@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RECORDS", "UNKNOWN", "UNSTATED", "Descriptor", "GraphDesc", "Numbered", "Oddity", "ScaleBias", "Size2D", "Symbol",
-    "TensorDesc", "shown", "tensor",
+    "TensorDesc", "integer_limits", "shown", "tensor",
 ]  # fmt: skip
 
 
@@ -125,6 +126,11 @@ class TensorDesc(NamedTuple):
         """True when the type, the rank and every size are known numbers."""
         return self.type is not None and self.sizes is not None and all(isinstance(s, int) for s in self.sizes)
 
+    @property
+    def known_elements(self) -> int:
+        """How many elements it has as far as its sizes are known numbers."""
+        return prod(size for size in self.sizes or () if isinstance(size, int))
+
 
 #: An output that a node gives without any type: it counts, and nothing that is said of types can be wrong of it. It is
 #: known by identity, since a tensor of an unknown type and rank (`TensorDesc(None, None)`) is undecided instead.
@@ -152,6 +158,11 @@ def tensor(
         flags,
         None if value is None else tuple(value),
     )
+
+
+def integer_limits(bits: int, *, signed: bool) -> tuple[int, int]:
+    """Return the least and the greatest integer of so many bits."""
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +221,11 @@ class Descriptor:
                 yield name, value
             elif isinstance(value, list | tuple):
                 yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
+
+    @property
+    def known_elements(self) -> int:
+        """How many elements all tensors have together as far as their sizes are known numbers."""
+        return sum(tensor.known_elements for _, tensor in self.tensors())
 
 
 def _plain(value: Any) -> bool:

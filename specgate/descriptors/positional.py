@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
 
-__all__ = ["attributes_of", "build", "flat", "holds_attribute", "positional", "reordered_for", "shape_of"]
+__all__ = [
+    "attributes_of", "build", "flat", "holds_attribute", "outputs_of", "positional", "reordered_for",
+    "shape_of", "tensors_of",
+]  # fmt: skip
 
 INT64: Final = (-(2**63), 2**63 - 1)
 MAX_DIMENSIONS: Final = 256
@@ -173,6 +176,25 @@ def positional(fields: Mapping[str, Any], infos: Sequence[FieldInfo]) -> list[Te
     while found and found[-1] is None:
         found.pop()
     return found
+
+
+def tensors_of(
+    raw: Any, place: str, what: str, read: Callable[[Any, str], TensorDesc | None]
+) -> list[TensorDesc | None]:
+    """Return what `read` makes of each item of a list, nothing of null. what: the items, as a message names them."""
+    if raw is None:
+        return []
+    if not isinstance(raw, list):
+        raise InputError(f"expected a list of {what}, found {shown(raw)}", place=place)
+    return [read(item, f"{place}[{i}]") for i, item in enumerate(raw)]
+
+
+def outputs_of(
+    raw: Any, place: str, what: str, read: Callable[[Any, str], TensorDesc | None]
+) -> list[TensorDesc | None]:
+    """Outputs as `tensors_of` returns them; an empty object is one without a stated type."""
+    found = tensors_of(raw, place, what, read)
+    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
 
 
 def shape_of(raw: Any, place: str, *, negative_is_unknown: bool) -> tuple[int | Symbol | None, ...] | None:

@@ -6,11 +6,12 @@ import difflib
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Numbered, shown
+from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["UnknownWord", "hint", "near_word", "number_of", "numbered", "unknown_word", "word_of"]
+__all__ = ["UnknownWord", "hint", "near_word", "number_of", "numbered", "refuse_unknown", "unknown_word", "word_of"]
 
 #: How a debugger marks the base of a number.
 _BASES: Final = (("0x", 16), ("0n", 10), ("", 10))
@@ -92,3 +93,12 @@ def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") 
     if word is None:
         raise UnknownWord(f"{shown(raw)}, which is no {what} ({hint(raw, numbers)})")
     return Numbered(numbers[word], word)
+
+
+def refuse_unknown(found: Mapping[str, Any], known: Sequence[str], place: str, what: str) -> None:
+    """Raise InputError for a key that is none of `known`; `what` says what each should be."""
+    for name in found:
+        if not isinstance(name, str) or name not in known:
+            near = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
+            raise InputError(f"{shown(name)} is not {what}; {hint}", place=place or None)

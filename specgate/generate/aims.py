@@ -35,12 +35,10 @@ class Aim(NamedTuple):
 
 def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
     """Yield every finding that the checks at one level can raise."""
-    rows = [case.resolved for case in resolved.cases] or [resolved]
 
     def made(kind: str, name: str, rule: str, scope: str = "operator") -> Aim:
         return Aim(kind, name, rule_id(spec.dialect.name, spec.name, rule, scope))
 
-    loose = spec.dialect.infers_outputs
     if resolved.cases and not _exhaustive(resolved):
         yield made("case", NO_CASE, NO_CASE)
     for name in dict.fromkeys(form.name for form in resolved.rules):
@@ -48,7 +46,7 @@ def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
     for name in dict.fromkeys(form.name for form in resolved.tensor_rules):
         yield made("tensor", name, name, "tensor")
     for name, info in resolved.fields.items():
-        cells = [cell for row in rows if (cell := row.cells.get(name)) is not None]
+        cells = [cell for row in resolved.alternatives if (cell := row.cells.get(name)) is not None]
         if any(cell.types is not None and set(spec.dialect.types) - set(cell.types) for cell in cells):
             yield made("type", name, f"{name}.type")
         if any(cell.ranks is not None and _breakable(cell.ranks, resolved) for cell in cells):
@@ -57,7 +55,7 @@ def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
             yield made("value", name, f"{name}.value")
         if info.fuses:
             yield made("operator", name, f"{name}.operator")
-        if not (info.optional or info.default is not None or (info.kind == "output" and loose)):
+        if not spec.dialect.may_omit(info):
             yield made("required", name, f"{name}.required")
         if info.kind == "attribute":
             yield made("wrong-kind", name, f"{name}.wrong-kind")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.generate.domains import WILD, base_type
-from specgate.generate.edits import alike, changed, packed, put, reranked, retyped
-from specgate.generate.invent import fused_operators, values_for
+from specgate.generate.edits import alike, changed, put, reranked, resized, retyped
+from specgate.generate.invent import fused_operators, given
 from specgate.generate.mend import row_of
 from specgate.generate.moves import MAX_RANK, Mutator
 from specgate.generate.picks import one_of, rotated
@@ -39,23 +39,15 @@ def broken_by(aim: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[in
         yield made
 
 
-def _with(aim: Aim, base: Descriptor, row: Resolved) -> Descriptor:
-    """Return a descriptor that gives the field of `aim`, whatever it gives."""
-    info = row.fields[aim.name]
-    if base.fields.get(aim.name) is not None:
-        return base
-    first = next(values_for(info, base, [row]), None)
-    return base if first is None else changed(base, row.spec, {aim.name: first})
-
-
-def _places(aim: Aim, base: Descriptor) -> list[str]:
-    return [place for place, _ in base.tensors() if place.partition("[")[0] == aim.name]
+def _tensors_of(name: str, base: Descriptor) -> dict[str, TensorDesc]:
+    """Return the tensors of one field by their places."""
+    return {place: tensor for place, tensor in base.tensors() if place.partition("[")[0] == name}
 
 
 def _types(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    base = _with(aim, base, row)
+    base = given(base, row.fields[aim.name], [row])
     cell = row.cells.get(aim.name)
-    places = _places(aim, base)
+    places = list(_tensors_of(aim.name, base))
     if cell is None or cell.types is None or not places:
         return
     outside = [kind for kind in row.spec.dialect.types if kind not in cell.types]
@@ -66,20 +58,20 @@ def _types(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int],
 
 
 def _ranks(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    base = _with(aim, base, row)
+    base = given(base, row.fields[aim.name], [row])
     cell = row.cells.get(aim.name)
-    places = _places(aim, base)
-    if cell is None or cell.ranks is None or not places:
+    tensors = _tensors_of(aim.name, base)
+    if cell is None or cell.ranks is None or not tensors:
         return
-    place = one_of(pick, places)
-    own = len(dict(base.tensors())[place].sizes or ())
+    place = one_of(pick, list(tensors))
+    own = len(tensors[place].sizes or ())
     outside = [rank for rank in range(MAX_RANK + 1) if rank not in cell.ranks]
     for rank in rotated(pick, outside):
         yield from (reranked(base, group, rank - own) for group in alike(base, place, "rank"))
 
 
 def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    base = _with(aim, base, row)
+    base = given(base, row.fields[aim.name], [row])
     info, cell = row.fields[aim.name], row.cells.get(aim.name)
     legal = cell.values if cell is not None and cell.values is not None else info.words
     for value in rotated(pick, _candidates(info)):
@@ -132,7 +124,7 @@ def _damaged(operator: Descriptor, row: Resolved) -> Iterator[Descriptor]:
         yield changed(operator, spec, {required: None})
 
 
-def _cases(aim: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+def _cases(_: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
     """Change the fields that decide which row applies until none does."""
     names = sorted({name for case in resolved.cases for name in case.when.fields})
     name = one_of(pick, names)
@@ -140,7 +132,7 @@ def _cases(aim: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, 
     if info is None:
         return
     if info.tensor:
-        for place in _places(aim._replace(name=name), base):
+        for place in _tensors_of(name, base):
             for kind in rotated(pick, list(resolved.spec.dialect.types)):
                 yield from (retyped(base, group, kind) for group in alike(base, place, "type"))
         return
@@ -158,20 +150,13 @@ def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
     mover = Mutator(row.spec, pick, [0, 1, 2, 3], [base])
     for _ in range(_TRIED):
         name = one_of(pick, names) if names else ""
-        made = _given(base, row, name) if pick(0, 1) else base
+        made = given(base, row.fields[name], [row]) if pick(0, 1) and names else base
         yield _touched(made, row, name, mover, pick)
-
-
-def _given(base: Descriptor, row: Resolved, name: str) -> Descriptor:
-    if name not in row.fields or base.fields.get(name) is not None:
-        return base
-    first = next(values_for(row.fields[name], base, [row]), None)
-    return base if first is None else changed(base, row.spec, {name: first})
 
 
 def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: Callable[[int, int], int]) -> Descriptor:
     """Return the descriptor with something of one field changed."""
-    tensors = {place: t for place, t in base.tensors() if place.partition("[")[0] == name}
+    tensors = _tensors_of(name, base)
     if not tensors:
         return mover.revalued(base, name) if base.fields.get(name) is not None else base
     place = one_of(pick, list(tensors))
@@ -181,7 +166,7 @@ def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: C
     if how <= 2 and sizes:
         axis = pick(0, len(sizes) - 1)
         size = one_of(pick, [1, 2, 3, 5, 0, sizes[axis] + 1, *WILD])  # type: ignore[operator]
-        return put(base, {place: packed(tensor, (*sizes[:axis], size, *sizes[axis + 1 :]))})
+        return put(base, {place: resized(tensor, axis, size)})
     if how == 3:
         cell = row.cells.get(name)
         kinds = cell.types if cell is not None and cell.types is not None else tuple(row.spec.dialect.types)
@@ -204,8 +189,7 @@ def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
         how = pick(0, 4)
         if how == 0 and sizes:
             axis = pick(0, len(sizes) - 1)
-            wild = packed(tensor, (*sizes[:axis], one_of(pick, WILD), *sizes[axis + 1 :]))
-            yield put(base, {place: wild})
+            yield put(base, {place: resized(tensor, axis, one_of(pick, WILD))})
         elif how == 1:
             strides = one_of(pick, [(), (1,), (1,) * (len(sizes) + 1), (0,) * len(sizes), (2**32 - 1,) * len(sizes)])
             yield put(base, {place: tensor._replace(strides=strides)})

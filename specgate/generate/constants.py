@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc
@@ -43,7 +42,7 @@ def consistent_constants(
     if not open_ones:
         return found
     solved = _solved(descriptor, open_ones, resolved, pick)
-    return {**found, **(solved or {name: (pick(0, 9),) * _count(tensor) for name, tensor in open_ones.items()})}
+    return {**found, **(solved or {name: (pick(0, 9),) * tensor.known_elements for name, tensor in open_ones.items()})}
 
 
 def _solved(
@@ -70,7 +69,7 @@ def _solved(
     for only in (lambda _: True, structural):
         for _ in range(_STARTS):
             first, step = pick(0, 3), pick(0, 1)
-            values = {n: tuple(first + step * at for at in range(_count(t))) for n, t in open_ones.items()}
+            values = {n: tuple(first + step * at for at in range(t.known_elements)) for n, t in open_ones.items()}
             begun = put(descriptor, {n: t._replace(value=values[n]) for n, t in open_ones.items()})
             done = mended(begun, [resolved], pick, keep, only)
             if done is not None:
@@ -80,11 +79,7 @@ def _solved(
 
 def _read(resolved: Resolved) -> set[str]:
     """Return the fields whose elements some rule or condition reads."""
-    rows = [case.resolved for case in resolved.cases] or [resolved]
-    rules = [rule for row in rows for form in row.rules for rule in (form.require, form.when) if rule is not None]
+    forms = [form for row in resolved.alternatives for form in row.rules]
+    rules = [rule for form in forms for rule in (form.require, form.when) if rule is not None]
     rules += [case.when for case in resolved.cases]
     return {need.removesuffix(".value") for rule in rules for need in rule.needs if need.endswith(".value")}
-
-
-def _count(tensor: TensorDesc) -> int:
-    return prod(size for size in tensor.sizes or () if isinstance(size, int))

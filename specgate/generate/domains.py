@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, GraphDesc, TensorDesc
+from specgate.descriptors.core import Descriptor, GraphDesc, TensorDesc, integer_limits
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
 
@@ -81,7 +81,7 @@ def holds_elements(dialect: Dialect, tensor: TensorDesc) -> bool:
         return True
     kind, bits = element_kind(dialect, tensor.type)
     if kind in "iu":
-        low, high = (0, 2**bits - 1) if kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        low, high = integer_limits(bits, signed=kind != "u")
         return all(type(item) is int and low <= item <= high for item in tensor.value)
     wanted = {"O": str | bytes, "b": bool | int, "f": int | float, "c": int | float | complex}.get(kind)
     return wanted is None or all(isinstance(item, wanted) for item in tensor.value)

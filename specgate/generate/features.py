@@ -66,7 +66,7 @@ def wanted(sides: Sequence[Resolved]) -> set[Feature]:
     found: list[set[Feature]] = []
     for side in sides:
         mine: set[Feature] = set()
-        for row in [case.resolved for case in side.cases] or [side]:
+        for row in side.alternatives:
             mine |= _of_row(row)
         found.append(mine)
     return set.intersection(*found)
@@ -74,7 +74,6 @@ def wanted(sides: Sequence[Resolved]) -> set[Feature]:
 
 def _of_row(row: Resolved) -> set[Feature]:
     found: set[Feature] = set()
-    loose = row.spec.dialect.infers_outputs
     for name, info in row.fields.items():
         cell = row.cells.get(name)
         if cell is not None and cell.types is not None:
@@ -86,6 +85,6 @@ def _of_row(row: Resolved) -> set[Feature]:
         found |= {("word", name, word) for word in words or ()}
         if info.type == "bool":
             found |= {("word", name, True), ("word", name, False)}
-        if info.optional or info.default is not None or (loose and info.kind == "output"):
+        if row.spec.dialect.may_omit(info):
             found |= {("given", name, True), ("given", name, False)}
     return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
 from specgate.generate.domains import OBJECTS, base_type
+from specgate.generate.edits import changed
 from specgate.generate.seeds import examples_at
 from specgate.rules.fused import Fusible
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.forms import Cell, FieldInfo, Resolved
 
-__all__ = ["fused_operators", "values_for"]
+__all__ = ["fused_operators", "given", "values_for"]
 
 _NUMBERS: Final = (1, 0, 2, 3, -1)
 _FLOATS: Final = (1.0, 0.0, 0.5)
@@ -36,6 +37,14 @@ def values_for(info: FieldInfo, descriptor: Descriptor, sides: Sequence[Resolved
     ranks = [len(tensor.sizes or ()) for _, tensor in descriptor.tensors()]
     lengths = dict.fromkeys([*ranks, *(2 * rank for rank in ranks), *_LENGTHS])
     yield from ([value] * length for length in lengths for value in options[:3])
+
+
+def given(descriptor: Descriptor, info: FieldInfo, sides: Sequence[Resolved]) -> Descriptor:
+    """Return a descriptor that gives the field of `info`, whatever it gives; the same one where nothing can be."""
+    if descriptor.fields.get(info.name) is not None:
+        return descriptor
+    first = next(values_for(info, descriptor, sides), None)
+    return descriptor if first is None else changed(descriptor, sides[0].spec, {info.name: first})
 
 
 def _tensors(descriptor: Descriptor, cells: Sequence[Cell], sides: Sequence[Resolved]) -> Iterator[TensorDesc]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import islice
-from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.generate.edits import alike, changed, put, reranked, retyped
 from specgate.generate.invent import values_for
+from specgate.generate.moves import MAX_RANK
 from specgate.generate.picks import rotated
 from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
@@ -107,7 +107,7 @@ def _changes(
                 yield retyped(descriptor, group, kind)
     elif failure.aspect == "rank" and failure.where in tensors:
         bounds, own = side.cells[name].ranks, len(tensors[failure.where].sizes or ())
-        wanted = [rank for rank in range(10) if bounds is not None and rank in bounds]
+        wanted = [rank for rank in range(MAX_RANK + 1) if bounds is not None and rank in bounds]
         for rank in sorted(wanted, key=lambda rank: abs(rank - own)):
             for group in alike(descriptor, failure.where, "rank"):
                 yield reranked(descriptor, group, rank - own)
@@ -132,7 +132,7 @@ def _completed(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descriptor:
     for name, value in descriptor.fields.items():
         if isinstance(value, TensorDesc) and value.type is None and value.sizes is None:
             rest = changed(descriptor, spec, {name: None})
-            made[name] = next(iter(values_for(spec.fields[name], rest, rows)), None)
+            made[name] = next(values_for(spec.fields[name], rest, rows), None)
     return changed(descriptor, spec, made) if made else descriptor
 
 
@@ -145,8 +145,7 @@ def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iter
     for element in _ELEMENTS if unknown else ():
         made: dict[str, Any] = {}
         for place, tensor in unknown.items():
-            count = prod(size for size in tensor.sizes or () if isinstance(size, int))
-            if count <= _MAX_CONSTANT:
-                made[place] = tensor._replace(value=(element,) * count)
+            if tensor.known_elements <= _MAX_CONSTANT:
+                made[place] = tensor._replace(value=(element,) * tensor.known_elements)
         if made:
             yield put(descriptor, made)

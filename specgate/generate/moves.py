@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +23,15 @@ _FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0)
 _MAX_ARRAY = 3
 
 
-def type_names(spec: OperatorSpec) -> list[tuple[str, Any, str]]:
+@lru_cache(maxsize=1024)
+def type_names(spec: OperatorSpec) -> tuple[tuple[str, Any, str], ...]:
     """Return each attribute that names a type, with each of its values and the type that the value means."""
-    found = []
+    found: list[tuple[str, Any, str]] = []
     for info in spec.attributes:
         values = spec.dialect.numbers(info.enum) if info.enum is not None else {word: word for word in info.words or ()}
         if not info.type.endswith("[]"):
             found += [(info.name, value, word) for word, value in values.items() if word in spec.dialect.types]
-    return found
+    return tuple(found)
 
 
 class Mutator:
@@ -184,9 +186,8 @@ class Mutator:
 
     def _leave_out(self, descriptor: Descriptor) -> Descriptor:
         """An optional field."""
-        loose = self.spec.dialect.infers_outputs
         infos = (self.spec.fields[n] for n in descriptor.fields if n in self.spec.fields)
-        names = [i.name for i in infos if i.optional or i.default is not None or (loose and i.kind == "output")]
+        names = [info.name for info in infos if self.spec.dialect.may_omit(info)]
         return changed(descriptor, self.spec, {self._any(names): None}) if names else descriptor
 
     def _graft(self, descriptor: Descriptor) -> Descriptor:

@@ -142,13 +142,10 @@ class BrokenDescriptors:
 
     def _keep(self, aim: Aim, attempts: Iterable[Descriptor]) -> None:
         for made in attempts:
-            if aim.kind not in STRUCTURE and accepts(made, self.resolved.level, "documented") is not False:
-                continue
-            failures = explain_at(made, self.resolved)
-            grade = self._grade(aim, failures)
-            if grade is not None:
-                self._add(self._broken(aim, made, failures), grade)
-                if grade == 0:
+            found = self._graded(aim, made)
+            if found is not None:
+                self._add(*found)
+                if found[1] == 0:
                     return
 
     def _add(self, made: Broken, grade: int) -> None:
@@ -158,11 +155,16 @@ class BrokenDescriptors:
 
     def _shown(self, aim: Aim, made: Descriptor, grade: int) -> Broken | None:
         """Return the descriptor with its findings, None where they are not what was aimed at, or more than `grade`."""
+        found = self._graded(aim, made)
+        return found[0] if found is not None and found[1] <= grade else None
+
+    def _graded(self, aim: Aim, made: Descriptor) -> tuple[Broken, int] | None:
+        """Return the descriptor with its findings and how much else fails, None where it is not what was aimed at."""
         if aim.kind not in STRUCTURE and accepts(made, self.resolved.level, "documented") is not False:
             return None
         failures = explain_at(made, self.resolved)
-        found = self._grade(aim, failures)
-        return self._broken(aim, made, failures) if found is not None and found <= grade else None
+        grade = self._grade(aim, failures)
+        return None if grade is None else (self._broken(aim, made, failures), grade)
 
     def _broken(self, aim: Aim, made: Descriptor, failures: list[Failure]) -> Broken:
         certain = [failure for failure in failures if not failure.unknown]

@@ -1,4 +1,7 @@
-"""Where choices come from: hypothesis, or a seeded generator of random numbers. Nothing else here knows which."""
+"""Where choices come from: hypothesis, or a seeded generator of random numbers. Nothing else here knows which.
+
+`pick(low, high)` returns an integer between the two, both included; lower ones count as simpler.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Pick", "one_of", "rotated"]
+__all__ = ["one_of", "rotated"]
 
 T = TypeVar("T")
-#: `pick(low, high)` returns an integer between the two, both included; lower ones count as simpler.
-Pick = "Callable[[int, int], int]"
 
 
 def one_of(pick: Callable[[int, int], int], options: Sequence[T]) -> T:

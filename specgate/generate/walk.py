@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain, product
-from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -18,7 +17,7 @@ from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
 from specgate.generate.edits import alike, changed, deepened, put, reranked, resized, retyped
 from specgate.generate.features import features, wanted
-from specgate.generate.invent import values_for
+from specgate.generate.invent import given, values_for
 from specgate.generate.mend import mended, row_of
 from specgate.generate.moves import Mutator, type_names
 from specgate.generate.picks import one_of
@@ -90,7 +89,7 @@ class Walk:
                 return False
             info = self.spec.fields.get(place.partition("[")[0])
             kind = "output" if info is not None and info.kind == "output" else "input"
-            if prod(tensor.sizes) > MAX_ELEMENTS[kind]:  # type: ignore[arg-type]
+            if tensor.known_elements > MAX_ELEMENTS[kind]:
                 return False
         return True
 
@@ -171,7 +170,7 @@ class Walk:
             if self.small(seed):
                 break
             made = mover.moved(seed, 1 + pick(0, 1))
-            if _elements(made) < _elements(seed) and keep(made) and accepts(made, self.level, self.basis):
+            if made.known_elements < seed.known_elements and keep(made) and accepts(made, self.level, self.basis):
                 seed = made
         halved: Descriptor | None = seed
         while halved is not None and not self.small(halved):
@@ -182,7 +181,7 @@ class Walk:
         self, descriptor: Descriptor, pick: Callable[[int, int], int], keep: Callable[[Descriptor], bool]
     ) -> Descriptor | None:
         """Return an accepted descriptor with fewer elements: a large size is halved, and what fails then is mended."""
-        count = _elements(descriptor)
+        count = descriptor.known_elements
         tensors = [(place, t, axis) for place, t in descriptor.tensors() for axis in range(len(t.sizes or ()))]
         for place, tensor, axis in sorted(tensors, key=lambda each: -(each[1].sizes or ())[each[2]]):  # type: ignore[operator]
             size = (tensor.sizes or ())[axis]
@@ -190,7 +189,7 @@ class Walk:
                 return None
             self._mends -= 1
             smaller = put(descriptor, {place: resized(tensor, axis, size // 2)})
-            made = mended(smaller, self.sides, pick, lambda d: keep(d) and _elements(d) < count)
+            made = mended(smaller, self.sides, pick, lambda d: keep(d) and d.known_elements < count)
             if made is not None:
                 return made
         return None
@@ -253,11 +252,9 @@ class Walk:
             options = values_for(info, base, rows) if value else iter((None,))
             yield from (changed(base, self.spec, {name: option}) for option in options)
             return
+        base = given(base, info, rows)
         if base.fields.get(name) is None:
-            first = next(values_for(info, base, rows), None)
-            if first is None:
-                return
-            base = changed(base, self.spec, {name: first})
+            return
         if aspect == "word":
             yield changed(base, self.spec, {name: [value] if info.type.endswith("[]") else value})
         place = name if info.tensor else f"{name}[0]"
@@ -277,15 +274,11 @@ class Walk:
                 yield made
 
 
-def _elements(descriptor: Descriptor) -> int:
-    return sum(prod(s for s in tensor.sizes or () if isinstance(s, int)) for _, tensor in descriptor.tensors())
-
-
 def _types(sides: Sequence[Resolved]) -> dict[str, list[str]]:
     """Return for each tensor field the types that some row takes."""
     found: dict[str, dict[str, None]] = {}
     for side in sides:
-        for row in [case.resolved for case in side.cases] or [side]:
+        for row in side.alternatives:
             for name, cell in row.cells.items():
                 if cell.types is not None:
                     found.setdefault(name, {}).update(dict.fromkeys(cell.types))

@@ -42,8 +42,7 @@ def annotation(info: FieldInfo) -> str:
 
 def field_is_required(spec: OperatorSpec, info: FieldInfo) -> bool:
     """Return whether a descriptor must give the field."""
-    unstated = spec.dialect.infers_outputs and info.kind == "output"
-    return not (info.optional or info.default is not None or unstated)
+    return not spec.dialect.may_omit(info)
 
 
 def constructor(name: str, operator: str) -> Callable[..., Descriptor]:

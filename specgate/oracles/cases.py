@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.dialects import package
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
@@ -99,7 +99,7 @@ def _palette(tables: Dialect, tensor: TensorDesc, near: set[int], *, summed: boo
     if dtype.kind in "bO":
         return np.array([False, True] if dtype.kind == "b" else _WORDS, dtype)
     bits = tables.bits[kind] or 8
-    low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    low, high = integer_limits(bits, signed=dtype.kind != "u")
     small = [n for n in sorted(near) if low <= n <= high]
     edges = [n for n in (*_EDGES, *(-n for n in _EDGES)) if low <= n <= high]
     return np.array([*small * (1 + len(edges) // max(1, len(small))), *edges], dtype)

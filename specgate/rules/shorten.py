@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from specgate.rules.shorthand import DEFAULT
+from specgate.rules.shorthand import DEFAULT, length_of
 from specgate.rules.show import shown_tree
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ class Shortener(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         long = shown_tree(node)
-        length = _length(node.value)
-        index = _from_the_end(node.slice, length)
+        index = _from_the_end(node.slice, shown_tree(length_of(node.value)))
         if index is None:
             return node
         made = ast.Subscript(node.value, index, ast.Load())
@@ -55,12 +54,6 @@ class Shortener(ast.NodeTransformer):
                     self.found.append((long, shown_tree(made)))
                     return made
         return node
-
-
-def _length(sequence: ast.expr) -> str:
-    sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
-    whole = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
-    return f"{'rank' if sizes else 'len'}({shown_tree(whole)})"
 
 
 def _from_the_end(index: ast.expr, length: str) -> ast.expr | None:

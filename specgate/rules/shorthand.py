@@ -17,7 +17,7 @@ from specgate.rules.show import shown_tree
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-__all__ = ["FORMULA", "RESERVED", "Formula", "Shorthand", "ShorthandError", "formula_of"]
+__all__ = ["FORMULA", "RESERVED", "Formula", "Shorthand", "ShorthandError", "formula_of", "length_of"]
 
 DEFAULT: Final = "default"
 #: Names that no define may have.
@@ -239,7 +239,7 @@ class _Plain(ast.NodeTransformer):
         self.generic_visit(node)
         end = _first_term(node.slice)
         if end is not None:
-            node.slice = _counted_back(node.slice, end, _length(node.value))
+            node.slice = _counted_back(node.slice, end, length_of(node.value))
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -276,7 +276,7 @@ def _counted_back(index: ast.expr, end: ast.UnaryOp, length: ast.expr) -> ast.ex
     return index
 
 
-def _length(sequence: ast.expr) -> ast.expr:
+def length_of(sequence: ast.expr) -> ast.expr:
     """How many elements there are: of sizes the tensor's rank."""
     sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
     whole = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence

@@ -307,6 +307,11 @@ class Resolved:
     numbers: Mapping[str, int]
     cases: tuple[Case, ...] = ()
 
+    @property
+    def alternatives(self) -> tuple[Resolved, ...]:
+        """The level by each of its support rows: one for each case, or itself."""
+        return tuple(case.resolved for case in self.cases) or (self,)
+
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """Equal for two levels at which the operator is the same, so that one answer serves both."""

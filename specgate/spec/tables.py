@@ -110,6 +110,10 @@ class Dialect:
     def infers_outputs(self) -> bool:
         return bool(self.raw["dialect"]["unstated_outputs"])
 
+    def may_omit(self, info: FieldInfo) -> bool:
+        """Return whether a descriptor may leave the field out, whether or not it has a default."""
+        return info.optional or info.default is not None or (self.infers_outputs and info.kind == "output")
+
     @cached_property
     def limit_names(self) -> frozenset[str]:
         return frozenset(n for info in self.raw["levels"]["levels"].values() for n in info.get("limits", {}))

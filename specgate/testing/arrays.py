@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.errors import InputError
 from specgate.execution.types import as_array, numpy_type
 from specgate.generate.constants import consistent_constants
@@ -104,7 +104,7 @@ def _filled(
 def _elements(kind: str, bits: int) -> st.SearchStrategy[Any]:
     """Return a strategy for one element: of any value of its type, the small ones most."""
     if kind in "iu":
-        low, high = (0, 2**bits - 1) if kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        low, high = integer_limits(bits, signed=kind != "u")
         small = st.integers(max(low, -9), min(high, 16))
         return small | small | st.integers(low, high) | st.sampled_from([high, low, high // 2])
     if kind == "O":

@@ -64,10 +64,9 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
         yield Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)
     wrong = {oddity.where for oddity in descriptor.oddities}
     for name, info in resolved.fields.items():
-        omissible = info.optional or info.default is not None or (dialect.infers_outputs and info.kind == "output")
         given = descriptor.fields.get(name)
         message = None
-        if given is None and not omissible and name not in wrong:
+        if given is None and name not in wrong and not dialect.may_omit(info):
             message = f"{info.vendor_name} is required, but it is not given"
         elif info.least is not None and isinstance(given, list | tuple) and len(given) < info.least:
             message = f"{name} holds {len(given)}, and at least {info.least} are required"

@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, Oddity, ScaleBias, Size2D, TensorDesc, shown
-from specgate.descriptors.words import number_of, word_of
+from specgate.descriptors.words import number_of, refuse_unknown, word_of
 from specgate.dialects.directml.tensor import (
     LIMITS,
     NAME,
     UINT64_MAX,
     integer,
     read_tensor,
-    refuse_unknown,
     tensor_and_known,
     write_tensor,
 )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Oddity, Symbol, TensorDesc, shown
-from specgate.descriptors.words import number_of, unknown_word, word_of
+from specgate.descriptors.words import number_of, refuse_unknown, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["integer", "read_tensor", "refuse_unknown", "tensor_and_known", "write_tensor"]
+__all__ = ["integer", "read_tensor", "tensor_and_known", "write_tensor"]
 
 NAME: Final = "directml"
 UINT32_MAX: Final = 2**32 - 1
@@ -37,15 +36,6 @@ LIMITS: Final = {
     "int64": (-(2**63), 2**63 - 1),
 }
 _type_words: dict[str, str] = {}
-
-
-def refuse_unknown(found: Mapping[str, Any], known: list[str], place: str, what: str) -> None:
-    """Raise InputError for a key that is none of `known`; `what` says what each should be."""
-    for name in found:
-        if not isinstance(name, str) or name not in known:
-            near = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
-            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
-            raise InputError(f"{shown(name)} is not {what}; {hint}", place=place or None)
 
 
 def read_tensor(raw: Any, place: str) -> TensorDesc:

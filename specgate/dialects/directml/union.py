@@ -8,9 +8,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
-from specgate.descriptors.words import word_of
-from specgate.dialects.directml.tensor import refuse_unknown
+from specgate.descriptors.core import integer_limits, shown
+from specgate.descriptors.words import refuse_unknown, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -50,7 +49,7 @@ def read_union(raw: Mapping[str, Any], kind: Any, place: str) -> Any:
 
 
 def _integer(value: Any, letters: str, bits: int, place: str) -> int:
-    low, high = (0, 2**bits - 1) if letters == "UINT" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    low, high = integer_limits(bits, signed=letters != "UINT")
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InputError(f"expected an integer from {low} to {high}, found {shown(value)}", place=place)
     return value

@@ -5,12 +5,20 @@ Source: onnx/onnx.proto of the onnx package.
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, Numbered, TensorDesc, shown
-from specgate.descriptors.positional import INT64, attributes_of, build, flat, positional, shape_of
-from specgate.descriptors.words import number_of, numbered, unknown_word, word_of
+from specgate.descriptors.positional import (
+    INT64,
+    attributes_of,
+    build,
+    flat,
+    outputs_of,
+    positional,
+    shape_of,
+    tensors_of,
+)
+from specgate.descriptors.words import number_of, numbered, refuse_unknown, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -52,11 +60,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     ``opset``: the opset import it was written for, absent to be judged as written for the target.
     """
     prefix = f"{place}." if place else ""
-    for key in data:
-        if key not in _KEYS:
-            near = difflib.get_close_matches(key, _KEYS, 1) if isinstance(key, str) else []
-            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(_KEYS)}"
-            raise InputError(f"{shown(key)} is not a field of a node; {hint}", place=place or None)
+    refuse_unknown(data, _KEYS, place, "a field of a node")
     op_type, domain = data.get("op_type"), data.get("domain") or ""
     if not isinstance(op_type, str) or not isinstance(domain, str):
         found = f"{shown(op_type)} and {shown(domain)}"
@@ -73,8 +77,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         raise InputError(f"expected a name, found {shown(name)}", place=f"{prefix}name")
     return build(
         spec,
-        _tensors(data.get("inputs"), f"{prefix}inputs"),
-        _outputs(data.get("outputs"), f"{prefix}outputs"),
+        tensors_of(data.get("inputs"), f"{prefix}inputs", "tensors", _tensor),
+        outputs_of(data.get("outputs"), f"{prefix}outputs", "tensors", _tensor),
         attributes,
         version=None if opset is None else str(opset),
         name=name,
@@ -86,20 +90,6 @@ def _is_opset(value: Any) -> bool:
     if isinstance(value, str):
         return value.isascii() and value.isdecimal() and len(value) <= 6
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**6
-
-
-def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
-    if raw is None:
-        return []
-    if not isinstance(raw, list):
-        raise InputError(f"expected a list of tensors, found {shown(raw)}", place=place)
-    return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
-
-
-def _outputs(raw: Any, place: str) -> list[TensorDesc | None]:
-    """Outputs as `_tensors` reads them; an empty object is one without a stated type."""
-    found = _tensors(raw, place)
-    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
 
 
 def _tensor(raw: Any, place: str) -> TensorDesc | None:
@@ -198,7 +188,7 @@ def _object(kind: str, raw: Any) -> Any:
         if not raw.keys() <= {"inputs", "outputs"}:
             raise ValueError("a graph is expected as inputs and outputs")
         ends = [
-            [_of_known_type(t) or TensorDesc(None, None) for t in _tensors(raw.get(key), key)]
+            [_of_known_type(t) or TensorDesc(None, None) for t in tensors_of(raw.get(key), key, "tensors", _tensor)]
             for key in ("inputs", "outputs")
         ]
         return GraphDesc(tuple(ends[0]), tuple(ends[1]))

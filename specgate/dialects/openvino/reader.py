@@ -5,11 +5,19 @@ Source: openvinotoolkit/openvino, docs/articles_en/documentation/openvino-ir-for
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNSTATED, Descriptor, TensorDesc, shown
-from specgate.descriptors.positional import INT64, build, flat, positional, shape_of
+from specgate.descriptors.positional import (
+    INT64,
+    build,
+    flat,
+    outputs_of,
+    positional,
+    shape_of,
+    tensors_of,
+)
+from specgate.descriptors.words import refuse_unknown
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -41,11 +49,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     to be judged as written for the target.
     """
     prefix = f"{place}." if place else ""
-    for key in data:
-        if key not in _KEYS:
-            near = difflib.get_close_matches(key, _KEYS, 1) if isinstance(key, str) else []
-            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(_KEYS)}"
-            raise InputError(f"{shown(key)} is not a field of a layer; {hint}", place=place or None)
+    refuse_unknown(data, _KEYS, place, "a field of a layer")
     kind, version = data.get("type"), data.get("version")
     if not isinstance(kind, str) or not (version is None or isinstance(version, str)):
         found = f"{shown(kind)} and {shown(version)}"
@@ -58,27 +62,13 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         raise InputError("expected an object of attributes by name", place=f"{prefix}data")
     return build(
         dialect(NAME).operator(kind),
-        _tensors(data.get("inputs"), f"{prefix}inputs"),
-        _outputs(data.get("outputs"), f"{prefix}outputs"),
+        tensors_of(data.get("inputs"), f"{prefix}inputs", "ports", _tensor),
+        outputs_of(data.get("outputs"), f"{prefix}outputs", "ports", _tensor),
         attributes,
         version=version,
         name=name,
         convert=attribute_value,
     )
-
-
-def _tensors(raw: Any, place: str) -> list[TensorDesc | None]:
-    if raw is None:
-        return []
-    if not isinstance(raw, list):
-        raise InputError(f"expected a list of ports, found {shown(raw)}", place=place)
-    return [_tensor(item, f"{place}[{i}]") for i, item in enumerate(raw)]
-
-
-def _outputs(raw: Any, place: str) -> list[TensorDesc | None]:
-    """Outputs as `_tensors` reads them; an empty object is one without a stated type."""
-    found = _tensors(raw, place)
-    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
 
 
 def _tensor(raw: Any, place: str) -> TensorDesc | None:

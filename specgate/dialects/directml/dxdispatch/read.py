@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import shown
+from specgate.descriptors.core import integer_limits, shown
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
 from specgate.descriptors.words import number_of, word_of
@@ -217,7 +217,7 @@ def _check_numbers(values: Iterable[tuple[int | str, Any]], data_type: str, plac
         wanted = "a number, nan, inf or -inf"
     else:
         bits = dialect("directml").bits[data_type] or 0
-        low, high = (0, 2**bits - 1) if data_type.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        low, high = integer_limits(bits, signed=not data_type.startswith("U"))
         wanted = f"an integer from {low} to {high}"
     for key, value in values:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:

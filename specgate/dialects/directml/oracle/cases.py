@@ -41,7 +41,7 @@ def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, m
     random = Random(f"{operator} {level} {seed}")  # noqa: S311  # repeatable on purpose
     source = valid_descriptors(find_operator("directml", operator, level), level, "both")
     drawn = [*source.found, *(source.draw(random.randint) for _ in range(_POOL * count))]
-    pool = [made for made in drawn if _elements(made) <= max_elements]
+    pool = [made for made in drawn if made.known_elements <= max_elements]
     for descriptor in _covering(pool, count):
         arrays = [tame_arrays(descriptor, random)]
         arrays += [boundary_arrays(descriptor, random) for _ in range(runs - 1)]
@@ -95,7 +95,7 @@ def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
         return len(new) + len([feature for feature in new if feature[1] == "type"])
 
     left = {i: features(descriptor) for i, descriptor in enumerate(pool)}
-    sizes = [_elements(descriptor) for descriptor in pool]
+    sizes = [descriptor.known_elements for descriptor in pool]
     chosen: list[int] = []
     covered: set[tuple[Any, ...]] = set()
     while left and len(chosen) < count:
@@ -103,10 +103,6 @@ def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
         covered |= left.pop(best)
         chosen.append(best)
     return [pool[i] for i in chosen]
-
-
-def _elements(descriptor: Descriptor) -> int:
-    return sum(prod(s for s in tensor.sizes or () if isinstance(s, int)) for _, tensor in descriptor.tensors())
 
 
 def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,7 +74,7 @@ def _bound(field: str, index: int | None, value: Any) -> Bound:
         return made
     tensor = value if isinstance(value, TensorDesc) else read_tensor(value, made.place)
     size = -(-needed_bytes(tensor, made.place) // 4) * 4  # a buffer is bound in whole words
-    if prod(s for s in tensor.sizes or () if isinstance(s, int)) > MAX_BYTES or size > MAX_BYTES:
+    if tensor.known_elements > MAX_BYTES or size > MAX_BYTES:
         raise InputError(f"takes more than {MAX_BYTES} bytes", place=made.place)
     return made._replace(tensor=tensor, size=size)
 

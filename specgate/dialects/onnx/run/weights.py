@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.dialects.onnx.file.schema import STORED
 from specgate.dialects.onnx.file.wire import Reader, Span, WireError, messages
 from specgate.errors import InputError
 from specgate.execution.types import numpy_type
@@ -33,17 +34,6 @@ AttributeProto 0: 1 string name; 5 TensorProto t
 TensorProto 0: 4 repeated float float_data; 5 repeated int32 int32_data; 6 repeated bytes string_data;
     7 repeated int64 int64_data; 9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data
 """)
-#: The field that holds a type's elements where raw_data does not; all other types share int32_data.
-_FIELDS: Final = {
-    "FLOAT": "float_data",
-    "COMPLEX64": "float_data",
-    "DOUBLE": "double_data",
-    "COMPLEX128": "double_data",
-    "INT64": "int64_data",
-    "UINT32": "uint64_data",
-    "UINT64": "uint64_data",
-    "STRING": "string_data",
-}
 _BITS: Final = ("FLOAT16", "BFLOAT16")  # int32_data holds their bits
 
 
@@ -143,7 +133,7 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
         found.setdefault(name, []).append((begin, end))
     if "raw_data" in found:
         return _decoded(reader.read(*found["raw_data"][-1]), dtype)
-    field = _FIELDS.get(elem_type, "int32_data")
+    field = STORED.get(elem_type, "int32_data")
     if field not in found:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
     items = found[field]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Symbol, TensorDesc, shown
+from specgate.descriptors.core import Symbol, TensorDesc, integer_limits, shown
 from specgate.descriptors.positional import positional
 from specgate.errors import Error
 from specgate.spec.tables import dialect
@@ -142,6 +142,6 @@ def _fits(kind: str, bits: int | None, item: Any) -> bool:
     if kind == "boolean":
         return isinstance(item, int) and item in {0, 1}
     if kind[0] in "iu" and bits is not None:
-        low, high = (0, 2**bits - 1) if kind[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        low, high = integer_limits(bits, signed=kind[0] != "u")
         return isinstance(item, int) and low <= item <= high
     return isinstance(item, int | float) and not isinstance(item, bool)
