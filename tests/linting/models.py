@@ -13,6 +13,22 @@ helper = onnx.helper
 INT64, FLOAT, BOOL, STRING = (getattr(onnx.TensorProto, n) for n in ("INT64", "FLOAT", "BOOL", "STRING"))
 
 
+def checker_takes(made) -> bool:
+    try:
+        onnx.checker.check_model(made)
+    except onnx.checker.ValidationError:
+        return False
+    return True
+
+
+def strict_inference_takes(made) -> bool:
+    try:
+        onnx.shape_inference.infer_shapes(made, check_type=True, strict_mode=True)
+    except onnx.shape_inference.InferenceError:
+        return False
+    return True
+
+
 def info(name, shape=(2,), kind=FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
 

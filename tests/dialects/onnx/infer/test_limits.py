@@ -137,10 +137,22 @@ def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
     assert found == [([], [])] * 16
 
 
+def runs_with_a_model(code: str, folder) -> None:
+    """Run a program whose first argument is a model that asks for inference; it ends well and says nothing."""
+    path = folder / "model.onnx"
+    path.write_bytes(hidden().SerializeToString())
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
+        cwd=ROOT,
+        timeout=200,
+        capture_output=True,
+        text=True,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked on this system")
 def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
-    path = tmp_path / "model.onnx"
-    path.write_bytes(hidden().SerializeToString())
     code = (
         "import os, sys, threading, time, specgate\n"
         "from specgate.dialects.onnx.infer import process\n"
@@ -158,19 +170,10 @@ def test_a_fork_while_another_thread_infers_lints_too(tmp_path):
         "assert not specgate.lint(model, ['onnx:17']).undecided\n"
         "sys.exit(os.waitstatus_to_exitcode(code))\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
-        cwd=ROOT,
-        timeout=200,
-        capture_output=True,
-        text=True,
-    )
-    assert (run.returncode, run.stderr) == (0, "")
+    runs_with_a_model(code, tmp_path)
 
 
 def test_the_end_of_a_program_waits_for_no_answer(tmp_path):
-    path = tmp_path / "model.onnx"
-    path.write_bytes(hidden().SerializeToString())
     code = (
         "import sys, threading, specgate\n"
         "from specgate.dialects.onnx.infer import process\n"
@@ -181,11 +184,4 @@ def test_the_end_of_a_program_waits_for_no_answer(tmp_path):
         "threading.Thread(target=hold, daemon=True).start(); held.wait()\n"
         "print(process._state.child.process.pid)\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
-        cwd=ROOT,
-        timeout=200,
-        capture_output=True,
-        text=True,
-    )
-    assert (run.returncode, run.stderr) == (0, "")
+    runs_with_a_model(code, tmp_path)

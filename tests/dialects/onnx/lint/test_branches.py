@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import specgate
+from tests.linting.models import strict_inference_takes
 
 onnx = pytest.importorskip("onnx")
 helper, FLOAT, INT64, BOOL = onnx.helper, onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
@@ -29,11 +30,7 @@ def judged(node, inputs, outputs, opset=16):
     """What lint says, and whether strict shape inference takes the model."""
     graph = helper.make_graph([node], "g", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    try:
-        onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
-        taken = True
-    except onnx.shape_inference.InferenceError:
-        taken = False
+    taken = strict_inference_takes(model)
     found = specgate.lint(model, targets=["onnx:17"]).findings
     return {f.id for f in found if f.severity == "error" and not f.id.startswith("onnx/model/")}, taken
 
