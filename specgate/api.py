@@ -212,9 +212,9 @@ def rule(rule_id: str) -> Rule:
 
 def explain(code: str) -> list[Explanation]:
     """Return what the error codes mean that a text names: ``80070057``, ``E_INVALIDARG``, a message, a log line."""
-    from specgate.codes import explained
+    from specgate.codes import explain_codes
 
-    return explained(code)
+    return explain_codes(code)
 
 
 def targets(*names: str) -> list[Target]:

@@ -14,7 +14,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Explanation", "explained"]
+__all__ = ["Explanation", "explain_codes"]
 
 MAX_TEXT: Final = 100_000
 #: A word or a number of a log line; digits of addresses (``00007FFE11451461``) are too long to be a code.
@@ -42,7 +42,7 @@ class Explanation:
         return asdict(self)
 
 
-def explained(text: str) -> list[Explanation]:
+def explain_codes(text: str) -> list[Explanation]:
     """Return the codes that `text` names, in the order of the tables; raise InputError where it names none.
 
     text: a code as a hexadecimal number with or without 0x, a signed or unsigned decimal one, a name or a part of one,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.cli import main
-from specgate.codes import explained
+from specgate.codes import explain_codes
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -27,7 +27,7 @@ INVALID = [
 
 @pytest.mark.parametrize("text", INVALID)
 def test_one_code_in_every_spelling(text: str) -> None:
-    assert [(found.code, found.name) for found in explained(text)] == [("0x80070057", "E_INVALIDARG")]
+    assert [(found.code, found.name) for found in explain_codes(text)] == [("0x80070057", "E_INVALIDARG")]
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -42,14 +42,14 @@ def test_every_code_by_its_number(code: str) -> None:
         str(number - 2**32),
         LOG.format(code[2:]),
     ):
-        assert code in [found.code for found in explained(text)], text
+        assert code in [found.code for found in explain_codes(text)], text
 
 
 @pytest.mark.parametrize(("code", "entry"), CODES.items(), ids=CODES)
 def test_every_code_by_its_name_and_message(code: str, entry: dict[str, list[str]]) -> None:
     name = str(entry["name"]).split()[0]
     for text in (name, name.lower(), f"CreateOperator returned {name}.", *entry.get("texts", [])):
-        assert code in [found.code for found in explained(text)], text
+        assert code in [found.code for found in explain_codes(text)], text
 
 
 @pytest.mark.parametrize(
@@ -61,25 +61,25 @@ def test_every_code_by_its_name_and_message(code: str, entry: dict[str, list[str
     ],
 )
 def test_several_codes(text: str, names: list[str]) -> None:
-    assert [found.name for found in explained(text)] == names
+    assert [found.name for found in explain_codes(text)] == names
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 200_000])
 def test_no_text_to_look_at(text: str) -> None:
     with pytest.raises(InputError, match="expected an error code such as 0x80070057"):
-        explained(text)
+        explain_codes(text)
 
 
 @pytest.mark.parametrize("text", ["0x1234", "E_NOPE", "00007FFABA30B0B1", "12345678", "all is well", "-99999999999999"])
 def test_what_names_no_code(text: str) -> None:
     with pytest.raises(InputError, match="no known error code in"):
-        explained(text)
+        explain_codes(text)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_explained_or_refused(text: str) -> None:
     try:
-        assert explained(text)
+        assert explain_codes(text)
     except InputError as error:
         assert str(error)
 

@@ -244,9 +244,9 @@ def _where(row: dict[str, Any]) -> str:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Print what an error code means and how to get the descriptor checked."""
-    from specgate.codes import explained
+    from specgate.codes import explain_codes
 
-    found = explained(" ".join(arguments.code))
+    found = explain_codes(" ".join(arguments.code))
     if arguments.format == "json":
         sys.stdout.write(as_json([entry.to_dict() for entry in found]))
         return 0

@@ -96,9 +96,9 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
         looked_at = {name.rpartition("/")[2] for name in _looked_at(spec, implementation, ours)}
         if not looked_at:
             return "not looked at"
-        unsteady, partly = (_named(key, spec, level, implementation) for key in ("unsteady", "partly"))
-        if looked_at <= unsteady | partly:
-            return "bug" if looked_at & unsteady else "recorded"  # who looks at less does not say otherwise
+        chance, part = (_named(key, spec, level, implementation) for key in ("nondeterministic", "partially_enforced"))
+        if looked_at <= chance | part:
+            return "bug" if looked_at & chance else "recorded"  # who looks at less does not say otherwise
     return "unexplained"
 
 
@@ -151,4 +151,4 @@ def _bugs(spec: OperatorSpec, level: str, implementation: str) -> Iterator[set[s
     for entry in _entries(spec, level, implementation):
         if entry.get("bug"):
             cells = {f"{name}.{key.rstrip('s')}" for name, cell in entry.get("support", {}).items() for key in cell}
-            yield {*entry.get("waives", ()), *entry.get("rules", ()), *cells}
+            yield {*entry.get("not_enforced", ()), *entry.get("rules", ()), *cells}

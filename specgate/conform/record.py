@@ -56,7 +56,7 @@ def _entry(difference: Difference, result: Result) -> tuple[str, list[str]]:
     scope = "tensor" if all(finding.split("/")[1] == "tensor" for finding in difference.findings) else "operator"
     waived = [name for name in names if "." not in name]
     cells = _cells([name for name in names if "." in name], difference, result.dialect)
-    body = [f"    waives: [{', '.join(waived)}]"] if waived else []
+    body = [f"    not_enforced: [{', '.join(waived)}]"] if waived else []
     return scope, [*head, *body, *([f"    support: {cells}"] if cells else []), *evidence]
 
 

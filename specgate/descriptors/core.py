@@ -12,8 +12,20 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
-    "RECORDS", "UNKNOWN", "UNSTATED", "Descriptor", "GraphDesc", "Numbered", "Oddity", "ScaleBias", "Size2D", "Symbol",
-    "TensorDesc", "integer_limits", "shown", "tensor",
+    "RECORDS",
+    "UNKNOWN",
+    "UNSTATED",
+    "Descriptor",
+    "GraphDesc",
+    "Malformed",
+    "Numbered",
+    "ScaleBias",
+    "Size2D",
+    "Symbol",
+    "TensorDesc",
+    "integer_limits",
+    "shown",
+    "tensor",
 ]  # fmt: skip
 
 
@@ -174,7 +186,7 @@ class GraphDesc:
 
 
 @dataclass(frozen=True, slots=True)
-class Oddity:
+class Malformed:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
     code: ``unknown-attribute``, ``wrong-kind``, ``unknown-word``, ``too-many-inputs`` and so on; where: the field;
@@ -204,7 +216,7 @@ class Descriptor:
     operator: str
     fields: Mapping[str, Any]
     version: str | None = None
-    oddities: tuple[Oddity, ...] = ()
+    oddities: tuple[Malformed, ...] = ()
     name: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: bool = False

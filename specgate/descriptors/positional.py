@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Malformed, Symbol, TensorDesc, shown
 from specgate.descriptors.words import UnknownWord, unknown_word
 from specgate.errors import InputError
 
@@ -46,7 +46,7 @@ def build(
     """
     layout = spec.layout(version)
     fields: dict[str, Any] = {}
-    oddities: list[Oddity] = []
+    oddities: list[Malformed] = []
     extra: dict[str, Any] = {}
     for kind, infos, tensors in (("inputs", layout.inputs, inputs), ("outputs", layout.outputs, outputs)):
         placed, left = _placed(infos, tensors, spec)
@@ -54,7 +54,7 @@ def build(
         oddities.extend(_unknown_types(spec, placed))
         if left:
             message = f"{len(tensors)} {kind} are given, at most {len(infos)} are defined"
-            oddities.append(Oddity(f"too-many-{kind}", kind, message))
+            oddities.append(Malformed(f"too-many-{kind}", kind, message))
             extra[f"too-many-{kind}"] = left
     for key, raw in attributes.items():
         if not isinstance(key, str):
@@ -64,16 +64,16 @@ def build(
         if info is None:
             if not spec.raw.get("unchecked_attributes"):
                 message = f"{spec.name} defines no attribute {shown(key)}"
-                oddities.append(Oddity("unknown-attribute", key, message, raw, stated))
+                oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
             continue
         try:
             if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
                 raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except UnknownWord as error:
-            oddities.append(Oddity("unknown-word", info.name, f"{key} is {error}", raw, stated))
+            oddities.append(Malformed("unknown-word", info.name, f"{key} is {error}", raw, stated))
         except ValueError as error:
-            oddities.append(Oddity("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw, stated))
+            oddities.append(Malformed("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw, stated))
     read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
 
@@ -81,7 +81,7 @@ def build(
 _BLANK: Final = TensorDesc(None, None)
 
 
-def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Oddity]:
+def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Malformed]:
     """Yield the tensors whose type is a word that the dialect does not have."""
     types = spec.dialect.types
     for name, value in placed.items():
@@ -90,7 +90,7 @@ def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Od
             if word is not None and word not in types and not spec.dialect.knows_type(word):
                 where = f"{name}[{index}]" if isinstance(value, list) else name
                 message = unknown_word(f"the type of {where}", word, "element type", types)
-                yield Oddity("unknown-word", where, message, word)
+                yield Malformed("unknown-word", where, message, word)
 
 
 def _placed(
@@ -157,7 +157,7 @@ def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     return fields | odd
 
 
-def holds_attribute(oddity: Oddity, fields: Mapping[str, FieldInfo]) -> bool:
+def holds_attribute(oddity: Malformed, fields: Mapping[str, FieldInfo]) -> bool:
     """Whether an oddity has the value of an attribute. fields: the operator's."""
     if oddity.code == "unknown-word":  # that of a tensor is its type
         return oddity.where in fields and fields[oddity.where].kind == "attribute"

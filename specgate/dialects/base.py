@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
-    from specgate.oracles.protocol import Oracle, ValuesSide
+    from specgate.oracles.protocol import Oracle, ValuesBackend
     from specgate.spec.forms import FieldInfo
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding
@@ -197,7 +197,7 @@ class DialectPackage:
         """Return the implementations to ask at a level, to be closed after use; raise InputError without any."""
         raise InputError(f"{self.name} has no oracle: no implementation of it can be asked")
 
-    def values(self, level: str) -> ValuesSide | None:
+    def values(self, level: str) -> ValuesBackend | None:
         """Return what computes values at a level, None where nothing does or it is not installed."""
         return None
 

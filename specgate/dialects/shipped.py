@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.oracles.protocol import Oracle, ValuesSide
+    from specgate.oracles.protocol import Oracle, ValuesBackend
     from specgate.spec.forms import FieldInfo
 
 __all__ = ["Packaged", "Shipped"]
@@ -60,7 +60,7 @@ class Packaged(Shipped):
             raise InputError(f"{' and '.join(missing)} cannot be imported: pip install 'specgate-ml[oracles]'")
         return self.opened(level)
 
-    def values(self, level: str) -> ValuesSide:
+    def values(self, level: str) -> ValuesBackend:
         return self.oracle(level)  # type: ignore[return-value]  # both protocols in one class
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -28,7 +28,7 @@ def values_for(info: FieldInfo, descriptor: Descriptor, sides: Sequence[Resolved
     base, many = base_type(info), info.type.endswith("[]")
     if base == "tensor":
         for tensor in _tensors(descriptor, cells, sides):
-            yield [tensor] * max(info.least or 1, 1) if many else tensor
+            yield [tensor] * max(info.min_count or 1, 1) if many else tensor
         return
     options = list(_elements(info, base, cells, sides))
     if not many:

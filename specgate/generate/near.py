@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from specgate.descriptors.core import Descriptor, Oddity
+from specgate.descriptors.core import Descriptor, Malformed
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
     from specgate.validate.failures import Failure
 
-__all__ = ["Broken", "BrokenDescriptors", "broken_descriptors"]
+__all__ = ["BrokenDescriptors", "NearMiss", "broken_descriptors"]
 
 #: What no attribute can hold, not even one that holds a tensor or a graph.
 _OF_NO_KIND: Final = {"specgate": 0}
@@ -50,7 +50,7 @@ _ASPECTS: Final = {"tensor": "rule", "case": "rule", "operator": "value"}
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class NearMiss:
     """A descriptor with one thing wrong.
 
     breaks: the finding's id, e.g. ``directml/ONE_HOT/axis-range`` or ``directml/ONE_HOT/IndicesTensor.type``. how: the
@@ -73,7 +73,7 @@ class BrokenDescriptors:
         self.aims = {aim.id: aim for aim in aims_of(spec, resolved)}
         self.valid = valid_descriptors(spec, resolved.level, proven=False)
         #: For each finding, by how little else comes with it, descriptors that have it.
-        self._found: dict[str, dict[int, list[Broken]]] = {}
+        self._found: dict[str, dict[int, list[NearMiss]]] = {}
         if self.valid.found:
             self._explore(Random(f"{spec.name} broken").randint)  # noqa: S311  # repeatable on purpose
 
@@ -86,7 +86,7 @@ class BrokenDescriptors:
         """The findings that can be brought about."""
         return [breaks for breaks in self.aims if self.reachable(breaks)]
 
-    def draw(self, breaks: str, pick: Callable[[int, int], int]) -> Broken | None:
+    def draw(self, breaks: str, pick: Callable[[int, int], int]) -> NearMiss | None:
         """Return a descriptor with the finding `breaks`, None where none was found when this was made."""
         if not self.reachable(breaks):
             return None
@@ -148,17 +148,17 @@ class BrokenDescriptors:
                 if found[1] == 0:
                     return
 
-    def _add(self, made: Broken, grade: int) -> None:
+    def _add(self, made: NearMiss, grade: int) -> None:
         kept = self._found.setdefault(made.breaks, {}).setdefault(grade, [])
         if len(kept) < _KEPT:
             kept.append(made)
 
-    def _shown(self, aim: Aim, made: Descriptor, grade: int) -> Broken | None:
+    def _shown(self, aim: Aim, made: Descriptor, grade: int) -> NearMiss | None:
         """Return the descriptor with its findings, None where they are not what was aimed at, or more than `grade`."""
         found = self._graded(aim, made)
         return found[0] if found is not None and found[1] <= grade else None
 
-    def _graded(self, aim: Aim, made: Descriptor) -> tuple[Broken, int] | None:
+    def _graded(self, aim: Aim, made: Descriptor) -> tuple[NearMiss, int] | None:
         """Return the descriptor with its findings and how much else fails, None where it is not what was aimed at."""
         if aim.kind not in STRUCTURE and accepts(made, self.resolved.level, "documented") is not False:
             return None
@@ -166,10 +166,10 @@ class BrokenDescriptors:
         grade = self._grade(aim, failures)
         return None if grade is None else (self._broken(aim, made, failures), grade)
 
-    def _broken(self, aim: Aim, made: Descriptor, failures: list[Failure]) -> Broken:
+    def _broken(self, aim: Aim, made: Descriptor, failures: list[Failure]) -> NearMiss:
         certain = [failure for failure in failures if not failure.unknown]
         how = "; ".join(dict.fromkeys(failure.message for failure in certain))
-        return Broken(made, aim.id, how, frozenset(self._id(failure) for failure in certain))
+        return NearMiss(made, aim.id, how, frozenset(self._id(failure) for failure in certain))
 
     def _grade(self, aim: Aim, failures: list[Failure]) -> int | None:
         """Return how much else fails: 0 for nothing, 1 for the same part of other fields, 2 for rules about it too."""
@@ -202,13 +202,13 @@ class BrokenDescriptors:
             value: Any = one_of(pick, info.words) if info.words else info.default
             return None if value is None else replace(valid, fields={**valid.fields, aim.name: value}, plain=False)
         if aim.kind == "unknown-attribute":
-            return _odd(valid, Oddity("unknown-attribute", f"unknown_{pick(0, 9)}", "", pick(0, 9)))
+            return _odd(valid, Malformed("unknown-attribute", f"unknown_{pick(0, 9)}", "", pick(0, 9)))
         rest = {name: value for name, value in valid.fields.items() if name != aim.name}
         without = replace(valid, fields=rest, plain=False)
-        return without if aim.kind == "required" else _odd(without, Oddity("wrong-kind", aim.name, "", _OF_NO_KIND))
+        return without if aim.kind == "required" else _odd(without, Malformed("wrong-kind", aim.name, "", _OF_NO_KIND))
 
 
-def _odd(descriptor: Descriptor, oddity: Oddity) -> Descriptor | None:
+def _odd(descriptor: Descriptor, oddity: Malformed) -> Descriptor | None:
     """Return a descriptor with something odd in it, as its dialect's reader reports it; None where it cannot."""
     try:
         made = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from specgate.generate.features import Feature
-    from specgate.spec.forms import Resolved, Side
+    from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
 
@@ -59,7 +59,7 @@ class Walk:
     """Draws descriptors that an operator accepts at one level, on one side or on both."""
 
     def __init__(self, spec: OperatorSpec, level: str, basis: Basis) -> None:
-        names: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+        names: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
         self.spec = spec
         self.level = level
         self.basis: Basis = basis

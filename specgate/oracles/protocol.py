@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["Oracle", "Reply", "Values", "ValuesSide"]
+__all__ = ["Oracle", "Reply", "Values", "ValuesBackend"]
 
 
 class Reply(NamedTuple):
@@ -55,7 +55,7 @@ class Oracle(Protocol):
         """End its processes."""
 
 
-class ValuesSide(Protocol):
+class ValuesBackend(Protocol):
     """What computes values, by the name of each implementation."""
 
     def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]], /) -> list[dict[str, Values]]:

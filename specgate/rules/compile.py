@@ -161,8 +161,8 @@ class _Builder:
             if form.applies_to(info):
                 self._rule(form, {"tensor": item})
         body, self.out = self.out, outer
-        if info.least is not None:
-            many = ast.Compare(call("len", load(f"t_{name}")), [ast.GtE()], [ast.Constant(info.least)])
+        if info.min_count is not None:
+            many = ast.Compare(call("len", load(f"t_{name}")), [ast.GtE()], [ast.Constant(info.min_count)])
             self._guarded([many], name if self._omissible(info) else None)
         if body:
             elements = ast.IfExp(_is_none(f"t_{name}"), ast.Tuple([], ast.Load()), load(f"t_{name}"))

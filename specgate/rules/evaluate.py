@@ -33,7 +33,7 @@ _ORDER: Final[Mapping[type, Callable[[Any, Any], bool]]] = {
 
 
 def evaluate(rule: Rule, context: Context) -> Any:
-    """Return True, False or UNKNOWN (or the value of a sub-expression); raise Broken where it has none."""
+    """Return True, False or UNKNOWN (or the value of a sub-expression); raise Undefined where it has none."""
     return Evaluator(context).value(rule.tree, {})
 
 

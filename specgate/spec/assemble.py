@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.desugar import plain_content, plain_operator
-from specgate.spec.families import home, merge_family
+from specgate.spec.families import locate, merge_family
 from specgate.spec.forms import SHORT_NAMES, rule_forms
 from specgate.spec.sets import named_sets
 from specgate.spec.yamlio import placed
@@ -54,7 +54,7 @@ class Sources(NamedTuple):
     def _home(self, path: Keys) -> tuple[bool, Keys]:
         if self.family is None:
             return False, path
-        return home(path, self.family.content, self.own.content)
+        return locate(path, self.family.content, self.own.content)
 
 
 def assemble(

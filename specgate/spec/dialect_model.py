@@ -181,7 +181,7 @@ class ObservedTensors(_File):
 
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
-    waives: list[RuleName] = []
+    not_enforced: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
     evidence: str

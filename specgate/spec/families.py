@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.yamlio import Keys
 
-__all__ = ["home", "merge_family"]
+__all__ = ["locate", "merge_family"]
 
 #: Keys whose entries go by name, and those of `execute` likewise.
 _NAMED: Final = ("fields", "define", "rules", "counterexamples", "execute")
@@ -33,7 +33,7 @@ def merge_family(family: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str,
     return merged
 
 
-def home(path: Keys, family: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[bool, Keys]:
+def locate(path: Keys, family: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[bool, Keys]:
     """Return whether the value at `path` of a merged operator is in its family's file, and its path there."""
     key, rest = path[0], path[1:]
     if key not in family:

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from specgate.spec.tables import OperatorSpec
 
 __all__ = [
-    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Layout", "Overlay", "Resolved", "RuleForm", "Side",
+    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Layout", "Overlay", "Resolved", "RuleForm", "SingleBasis",
     "make_forms", "rule_forms",
 ]  # fmt: skip
 
 #: What may be left out before a fused operator's name where the dialect says nothing of its own.
 SHORT_NAMES: Final = ("ACTIVATION_", "ELEMENT_WISE_")
-Side = Literal["documented", "observed"]
+SingleBasis = Literal["documented", "observed"]
 _KINDS: Final = {
     "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
     "tensor": TENSOR, "scalar": NUMBER, "size-2d": SIZE_2D, "scale-bias": SCALE_BIAS, "operator": OPERATOR,
@@ -104,11 +104,11 @@ class Cell:
 class FieldInfo:
     """One field: kind is input, output or attribute; optional ones may be left out and then have their default.
 
-    of: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
-    attributes that rules read, with their types. called: the vendor's name where `name` is another.
-    least: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the arrays
-    whose length an attribute states. enum: the enum whose numbers the attribute holds. forms: what the field is over
-    its stretches of levels, where it changes; the rest is then what it is in the newest one.
+    type_from: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
+    attributes that rules read, with their types. vendor_name: what the vendor calls it, `name` if empty.
+    min_count: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the
+    arrays whose length an attribute states. enum: the enum whose numbers the attribute holds. forms: what the field is
+    over its stretches of levels, where it changes; the rest is then what it is in the newest one.
     """
 
     name: str
@@ -120,10 +120,10 @@ class FieldInfo:
     since: str | None = None
     until: str | None = None
     doc: str | None = None
-    of: str | None = None
+    type_from: str | None = None
     members: Mapping[str, str] = field(default_factory=dict)
-    called: str | None = None
-    least: int | None = None
+    vendor_name: str = ""
+    min_count: int | None = None
     heterogeneous: bool = False
     counts: tuple[str, ...] = ()
     enum: str | None = None
@@ -138,10 +138,9 @@ class FieldInfo:
         lists = {"words": tuple(raw["words"]) if raw.get("words") else None, "counts": tuple(raw.get("counts") or ())}
         return cls(name, **{**raw, **lists})
 
-    @property
-    def vendor_name(self) -> str:
-        """What the vendor calls it."""
-        return self.called or self.name
+    def __post_init__(self) -> None:
+        if not self.vendor_name:
+            object.__setattr__(self, "vendor_name", self.name)
 
     @property
     def tensor(self) -> bool:
@@ -246,14 +245,14 @@ class Overlay:
     """What builds of some levels do instead of the page.
 
     by: the only implementation (or build system) that does it; None where every one does. cells: field -> the parts of
-    its cell that differ, as compiled. waives: names of rules that do not hold there. rules: those that hold instead.
-    values: where other values are computed. bug: whether the build contradicts its own page.
+    its cell that differ, as compiled. not_enforced: names of rules that do not hold there. rules: those that hold
+    instead. values: where other values are computed. bug: whether the build contradicts its own page.
     """
 
     builds: LevelSet
     by: str | None = None
     cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    waives: frozenset[str] = frozenset()
+    not_enforced: frozenset[str] = frozenset()
     rules: tuple[RuleForm, ...] = ()
     values: tuple[OtherValues, ...] = ()
     bug: bool = False
@@ -266,7 +265,7 @@ class Overlay:
             builds,
             raw.get("by"),
             raw.get("support", {}),
-            frozenset(raw.get("waives", ())),
+            frozenset(raw.get("not_enforced", ())),
             make_forms(forms, scope, kind=kind),
             tuple(OtherValues.make(entry, scope) for entry in raw.get("values", {}).values()),
             bool(raw.get("bug")),
@@ -278,7 +277,7 @@ class Overlay:
 
     def applied(self, forms: list[RuleForm]) -> list[RuleForm]:
         """Return the rules that hold instead of `forms`."""
-        return [form for form in forms if form.name not in self.waives] + list(self.rules)
+        return [form for form in forms if form.name not in self.not_enforced] + list(self.rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +297,7 @@ class Resolved:
 
     spec: OperatorSpec
     level: str
-    side: Side
+    side: SingleBasis
     row: str
     fields: Mapping[str, FieldInfo]
     cells: Mapping[str, Cell]

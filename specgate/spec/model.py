@@ -55,10 +55,10 @@ class FieldSpec(_File):
     members: dict[Name, str] = Field(
         default={}, description="of the operator that the field holds, the attributes that rules read, with their types"
     )
-    called: str | None = Field(
+    vendor_name: str | None = Field(
         default=None, description="the vendor's name for it, where another field of the operator has that name"
     )
-    least: Annotated[int, Field(ge=0)] | None = Field(
+    min_count: Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="how many elements an array of tensors has at least; 1 if absent, 0 if optional"
     )
     heterogeneous: bool = Field(default=False, description="the elements of an array of tensors may differ in type")
@@ -70,7 +70,7 @@ class FieldSpec(_File):
         description="the attribute holds the number that types.yaml gives an element type; descriptors may say the "
         "type's word, and messages have it",
     )
-    of: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
+    type_from: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
     optional: bool = False
     default: Any = Field(default=None, description="the value an absent attribute has")
     words: list[str] | None = Field(default=None, description="the legal values of a string attribute")
@@ -165,14 +165,14 @@ class Observed(_File):
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     support: dict[Name, ObservedCell] = {}
-    waives: list[RuleName | VariableRule] = []
+    not_enforced: list[RuleName | VariableRule] = []
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
-    unsteady: list[RuleName] = Field(
+    nondeterministic: list[RuleName] = Field(
         default=[],
         description="rules whose breach builds take or refuse by chance, since they read past what is given",
     )
-    partly: list[RuleName | CellRule] = Field(
+    partially_enforced: list[RuleName | CellRule] = Field(
         default=[],
         description="rules, and parts of a field's cell, that an implementation looks at in some cases only, as where "
         "it knows a constant",

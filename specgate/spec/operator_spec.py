@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.caching import cached_property
 from specgate.levels import LevelSet
 from specgate.rules.parse import Rule, RuleError, Scope, parse
-from specgate.spec.forms import Case, Cell, FieldInfo, Layout, Overlay, Resolved, RuleForm, Side, make_forms
+from specgate.spec.forms import Case, Cell, FieldInfo, Layout, Overlay, Resolved, RuleForm, SingleBasis, make_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,9 +44,9 @@ class OperatorSpec:
         self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
         self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
-        self._resolved: dict[tuple[str, Side, str | None], Resolved | None] = {}
-        self._sides: dict[tuple[str, Basis, str | None], dict[Side, Resolved]] = {}
-        self._stretches: dict[tuple[Basis, str | None], list[tuple[dict[Side, Resolved], list[str]]]] = {}
+        self._resolved: dict[tuple[str, SingleBasis, str | None], Resolved | None] = {}
+        self._sides: dict[tuple[str, Basis, str | None], dict[SingleBasis, Resolved]] = {}
+        self._stretches: dict[tuple[Basis, str | None], list[tuple[dict[SingleBasis, Resolved], list[str]]]] = {}
 
     @cached_property
     def levels(self) -> LevelSet:
@@ -213,7 +213,7 @@ class OperatorSpec:
 
         return Taken(self)
 
-    def resolve(self, level: str, side: Side = "documented", by: str | None = None) -> Resolved | None:
+    def resolve(self, level: str, side: SingleBasis = "documented", by: str | None = None) -> Resolved | None:
         """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level.
 
         by: the implementation whose own observations hold on the observed side too (see `Overlay`).
@@ -223,11 +223,11 @@ class OperatorSpec:
             self._resolved[key] = self._resolve(*key)
         return self._resolved[key]
 
-    def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[Side, Resolved]:
+    def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[SingleBasis, Resolved]:
         """Return what `basis` says at `level`, by its sides: by one where both say the same, none without the row."""
         found = self._sides.get((level, basis, by))
         if found is None:
-            sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+            sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
             said = {side: self.resolve(level, side, by) for side in sides}
             kept = {side: resolved for side, resolved in said.items() if resolved is not None}
             if len(kept) == 2 and kept["documented"].key == kept["observed"].key:
@@ -235,11 +235,13 @@ class OperatorSpec:
             found = self._sides[level, basis, by] = kept
         return found
 
-    def stretches(self, basis: Basis = "both", by: str | None = None) -> list[tuple[dict[Side, Resolved], list[str]]]:
+    def stretches(
+        self, basis: Basis = "both", by: str | None = None
+    ) -> list[tuple[dict[SingleBasis, Resolved], list[str]]]:
         """Return all levels at which it exists, those together at which `basis` says the same, with what it says."""
         found = self._stretches.get((basis, by))
         if found is None:
-            held: dict[Any, tuple[dict[Side, Resolved], list[str]]] = {}
+            held: dict[Any, tuple[dict[SingleBasis, Resolved], list[str]]] = {}
             for level in self.levels:
                 said = self.sides_at(level, basis, by)
                 key = tuple((side, one.content) for side, one in said.items())
@@ -247,7 +249,7 @@ class OperatorSpec:
             found = self._stretches[basis, by] = list(held.values())
         return found
 
-    def _resolve(self, level: str, side: Side, by: str | None) -> Resolved | None:
+    def _resolve(self, level: str, side: SingleBasis, by: str | None) -> Resolved | None:
         self.dialect.check_level(level)
         row = self.row_at(level)  # none where a version is withdrawn
         if row is None:

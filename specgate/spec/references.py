@@ -189,15 +189,15 @@ def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
     arrays = {path[1] for path, info in _forms(raw) if info.get("type", "tensor").endswith("[]")}
     for path, info in _forms(raw):
         yield from _member_problems((*path, "members"), info, dialect)
-        scalar, named = info.get("type", "tensor") == "scalar", info.get("of")
+        scalar, named = info.get("type", "tensor") == "scalar", info.get("type_from")
         if scalar and named is None:
-            yield (*path, "of"), "expected the attribute that says which type the scalar has"
+            yield (*path, "type_from"), "expected the attribute that says which type the scalar has"
         elif named is not None and not scalar:
-            yield (*path, "of"), "expected it of a scalar only"
+            yield (*path, "type_from"), "expected it of a scalar only"
         elif named is not None and named not in enums:
-            yield (*path, "of"), f"expected an attribute of an enum's type, found {named!r:.80}"
-        if ("least" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
-            yield path, "expected least and heterogeneous of an array of tensors only"
+            yield (*path, "type_from"), f"expected an attribute of an enum's type, found {named!r:.80}"
+        if ("min_count" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
+            yield path, "expected min_count and heterogeneous of an array of tensors only"
         if "enum" in info and (info["kind"] != "attribute" or info.get("type") not in {"int", "int[]"}):
             yield (*path, "enum"), "expected it of an attribute that holds integers only"
         elif "enum" in info and not dialect.numbers(info["enum"]):
@@ -210,7 +210,10 @@ def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
 
 def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -> Iterator[Problem]:
     if len({form["kind"] for form in forms}) > 1:
-        yield path, "expected one kind in all its forms; a field of another kind needs a name of its own, and `called`"
+        yield (
+            path,
+            "expected one kind in all its forms; a field of another kind needs a name of its own, and `vendor_name`",
+        )
     for index, (before, after) in enumerate(pairwise(forms), start=1):
         end, start = (dialect.position.get(level or "") for level in (before.get("until"), after.get("since")))
         if end is None or start is None or end > start:
@@ -305,7 +308,7 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
             yield (*path, "builds"), error.message
         for name, cell in overlay.get("support", {}).items():
             yield from _cell_problems((*path, "support", name), name, cell, raw, dialect)
-        for key in ("waives", "unsteady", "partly"):
+        for key in ("not_enforced", "nondeterministic", "partially_enforced"):
             yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in known)
         own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
         known.update(own)

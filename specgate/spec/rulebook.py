@@ -16,7 +16,7 @@ from specgate.spec.view import shown_cell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from specgate.spec.forms import Overlay, RuleForm, Side
+    from specgate.spec.forms import Overlay, RuleForm, SingleBasis
     from specgate.spec.tables import Dialect, OperatorSpec
 
 __all__ = ["rule_names", "rule_reference"]
@@ -80,7 +80,7 @@ class _Stated(NamedTuple):
 
     form: RuleForm
     levels: LevelSet
-    basis: Side
+    basis: SingleBasis
     by: str | None
 
 

@@ -14,7 +14,7 @@ from specgate.dialects import package
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
 from specgate.rules.parse import TENSOR, Scope
-from specgate.spec.forms import Overlay, RuleForm, Side, make_forms, rule_forms
+from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.store import compiled_tables, spec_folders
 
@@ -176,7 +176,7 @@ class Dialect:
         rules = self.raw.get("tensor", {}).get("rules", {})
         return make_forms({n: rule_forms(entry) for n, entry in rules.items()}, self.tensor_scope, kind="tensor")
 
-    def tensor_rules_at(self, level: str, side: Side, by: str | None = None) -> tuple[RuleForm, ...]:
+    def tensor_rules_at(self, level: str, side: SingleBasis, by: str | None = None) -> tuple[RuleForm, ...]:
         """Return the shared tensor rules that hold at `level`: by the page, as all builds or as `by` enforces them."""
         overlays = [o for o in self.tensor_overlays if o.holds(level, by)] if side == "observed" else []
         return self.rules_at(level, self.tensor_rules, overlays)

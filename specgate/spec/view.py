@@ -92,10 +92,10 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
 def _about(info: FieldInfo) -> dict[str, Any]:
     known = {
         "values": list(info.words) if info.words else None,
-        "of": info.of,
+        "type_from": info.type_from,
         "optional": info.optional or None,
         "default": info.default,
-        "called": info.called,
+        "vendor_name": info.vendor_name if info.vendor_name != info.name else None,
         "since": info.since,
         "until": info.until,
         "doc": info.doc,
@@ -156,7 +156,7 @@ def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[
         parts: dict[str, Any] = {
             "by": overlay.by,
             "support": cells,
-            "waives": sorted(overlay.waives),
+            "not_enforced": sorted(overlay.not_enforced),
             "rules": rules_of(table, overlay.rules, overlay.builds),
             "values": {name: dict(value) for name, value in entry.get("values", {}).items()},
             "bug": entry.get("bug"),

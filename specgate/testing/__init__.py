@@ -17,13 +17,13 @@ when a strategy is made.
 from __future__ import annotations
 
 from specgate.generate.cases import Case, cases, operators, reproduce, reproducing, targets
-from specgate.generate.near import Broken
+from specgate.generate.near import NearMiss
 from specgate.testing.arrays import arrays
 from specgate.testing.strategies import any_descriptors, descriptors, finding_ids, near_valid, with_unknown_sizes
 
 __all__ = [
-    "Broken",
     "Case",
+    "NearMiss",
     "any_descriptors",
     "arrays",
     "cases",

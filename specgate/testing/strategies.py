@@ -20,7 +20,7 @@ from specgate.spec.tables import dialect as tables
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.generate.near import Broken
+    from specgate.generate.near import NearMiss
     from specgate.spec.forms import FieldInfo
     from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
@@ -61,7 +61,7 @@ def descriptors(
 
 def near_valid(
     dialect: str, operator: str, level: str | float, *, breaks: str | None = None
-) -> st.SearchStrategy[Broken]:
+) -> st.SearchStrategy[NearMiss]:
     """Return a strategy for descriptors with exactly one thing wrong, as the page says what is right.
 
     breaks: the id of the finding that they shall have, such as ``directml/ONE_HOT/axis-range``,
@@ -77,7 +77,7 @@ def near_valid(
         _check_breaks(spec, level, breaks)
 
     @st.composite
-    def broken(draw: st.DrawFn) -> Broken:
+    def broken(draw: st.DrawFn) -> NearMiss:
         source = broken_descriptors(spec, level)
         made = source.draw(breaks or draw(st.sampled_from(source.ids)), _picks(draw))
         return reject() if made is None else made

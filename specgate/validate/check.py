@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.forms import Resolved, Side
+    from specgate.spec.forms import Resolved, SingleBasis
     from specgate.targets import Target
     from specgate.verdict import Basis
 
@@ -166,7 +166,7 @@ def _compile(
     Levels at which the operator is the same share a function.
     """
     spec = load_dialect(dialect).operator(operator)
-    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+    sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
     first, last = spec.resolve(level, sides[0], by), spec.resolve(level, sides[-1], by)
     if first is None or last is None:
         return _never

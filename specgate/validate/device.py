@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Verdict
 
-__all__ = ["DEVICE_RULE", "capabilities", "device_of", "gates", "lacking", "noted"]
+__all__ = ["DEVICE_RULE", "capabilities", "device_of", "lacking", "noted", "required_capabilities"]
 
 #: The name of the finding on a type that a device does not take.
 DEVICE_RULE: Final = "device-capability"
@@ -30,7 +30,7 @@ def _forget() -> None:
     _known.clear()
 
 
-def gates(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
+def required_capabilities(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
     """Return, for each type that some devices refuse at a level, the capabilities that allow it (one is enough)."""
     found = _known.get((dialect, level))
     if found is None:
@@ -71,7 +71,7 @@ def device_of(given: str | Iterable[str] | None, dialect: str | None = None) -> 
 
 def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[tuple[str, str]]:
     """Return (place, type) of each tensor whose type asks at `level` for what `device` lacks."""
-    asked = gates(descriptor.dialect, level)
+    asked = required_capabilities(descriptor.dialect, level)
     if not asked:
         return []
     return [
@@ -83,7 +83,7 @@ def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[
 
 def noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
     """Return an accepting verdict with what its types ask of a device that is not known; any other as it is."""
-    asked = gates(descriptor.dialect, level)
+    asked = required_capabilities(descriptor.dialect, level)
     if not asked or verdict.accepted is not True:
         return verdict
     notes = [

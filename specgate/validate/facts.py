@@ -74,7 +74,7 @@ class Facts:
         return inner
 
     def judge(self, form: RuleForm, context: Context) -> Any:
-        """Return True, False, UNKNOWN, or the Broken that says why the rule has no value."""
+        """Return True, False, UNKNOWN, or the Undefined that says why the rule has no value."""
         key = (id(form), id(context))
         found = self._values.get(key)
         if found is None:
@@ -149,7 +149,7 @@ def _answer(form: RuleForm, context: Context) -> Any:
 
 
 def applies(form: RuleForm, context: Context) -> Any:
-    """Return True, False or UNKNOWN; raise Broken where the rule's condition has no value."""
+    """Return True, False or UNKNOWN; raise Undefined where the rule's condition has no value."""
     if any(context.absent(path) for path in form.require.needs):
         return False
     if form.when is None:

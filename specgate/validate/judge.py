@@ -14,7 +14,7 @@ from specgate.verdict import Finding, Verdict
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.levels import LevelSet
-    from specgate.spec.forms import Side
+    from specgate.spec.forms import SingleBasis
     from specgate.spec.tables import OperatorSpec
     from specgate.targets import Target
     from specgate.validate.failures import Failure
@@ -25,7 +25,7 @@ __all__ = ["answer", "domainless", "verdict_with_reasons"]
 
 def _failures_at(
     descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis, by: str | None = None, *, facts: Facts
-) -> dict[Side, list[Failure]]:
+) -> dict[SingleBasis, list[Failure]]:
     """Return what fails by each side that `basis` asks, by one where both say the same.
 
     `level` is one that has the operator, and the descriptor is as that level reads it.
@@ -90,7 +90,7 @@ def verdict_with_reasons(
 
 
 def _findings(
-    failures: dict[Side, list[Failure]], reach: Reach, taken: LevelSet, level: str, target: str
+    failures: dict[SingleBasis, list[Failure]], reach: Reach, taken: LevelSet, level: str, target: str
 ) -> list[Finding]:
     """Make the findings of both sides: what both refuse is one."""
     keys = {side: {failure.key for failure in found} for side, found in failures.items()}
@@ -107,7 +107,7 @@ def _findings(
     return made
 
 
-def _nowhere(failure: Failure, reach: Reach, side: Side) -> bool:
+def _nowhere(failure: Failure, reach: Reach, side: SingleBasis) -> bool:
     """Whether no level's row takes the type, rank or value."""
     listed = bool(failure.allowed) and failure.aspect in {"type", "rank", "value"}
     return listed and (failure.where, failure.aspect) in reach.nowhere(failure.rule.rpartition(".")[0], side)

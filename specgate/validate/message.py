@@ -11,7 +11,7 @@ from specgate.verdict import Finding
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.forms import Side
+    from specgate.spec.forms import SingleBasis
     from specgate.spec.tables import Dialect, OperatorSpec
     from specgate.targets import Target
     from specgate.validate.failures import Failure
@@ -29,7 +29,7 @@ def finding(
     spec: OperatorSpec,
     level: str,
     target: str,
-    side: Side,
+    side: SingleBasis,
     taken: LevelSet,
     *,
     nowhere: bool = False,
@@ -70,7 +70,7 @@ def finding(
     )
 
 
-def _asked(level: str, side: Side, dialect: Dialect) -> str:
+def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:
     """Say which builds represent a level that has none."""
     others = dialect.neighbours(level)
     if side == "documented" or others == (level,):

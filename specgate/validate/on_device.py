@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specgate.spec.tables import dialect as tables
-from specgate.validate.device import DEVICE_RULE, gates, lacking
+from specgate.validate.device import DEVICE_RULE, lacking, required_capabilities
 from specgate.validate.message import rule_id
 from specgate.validate.reach import Reach
 from specgate.verdict import Finding
@@ -29,7 +29,7 @@ def with_device_findings(
     lacked = lacking(descriptor, level, device)
     if not lacked:
         return verdict
-    asked = gates(descriptor.dialect, level)
+    asked = required_capabilities(descriptor.dialect, level)
     spec = tables(descriptor.dialect).operator(descriptor.operator)
     taken = Reach(descriptor, spec, verdict.basis, by, device).accepting()
     findings = [_finding(place, kind, asked[kind], device, verdict, taken) for place, kind in lacked]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.evaluate import Context
-    from specgate.spec.forms import Resolved, RuleForm, Side
+    from specgate.spec.forms import Resolved, RuleForm, SingleBasis
     from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
 
@@ -48,7 +48,7 @@ class Reach:
         self.facts = facts or Facts()
         self.doubts = doubts
         self._read: dict[str, Descriptor] = {}
-        self._refused: dict[tuple[str, Side], frozenset[tuple[str, str]]] = {}
+        self._refused: dict[tuple[str, SingleBasis], frozenset[tuple[str, str]]] = {}
 
     def accepting(self) -> LevelSet:
         """Return the levels at which nothing fails and nothing is undecided."""
@@ -59,7 +59,7 @@ class Reach:
                 found += [at for at in levels if self.device is None or not lacking(made, at, self.device)]
         return LevelSet.of(self.spec.dialect.levels, found)
 
-    def nowhere(self, field: str, side: Side) -> frozenset[tuple[str, str]]:
+    def nowhere(self, field: str, side: SingleBasis) -> frozenset[tuple[str, str]]:
         """Return the (place, aspect) of what no level's row takes of a field: a type, a rank or a value."""
         found = self._refused.get((field, side))
         if found is None:
@@ -104,7 +104,7 @@ class Reach:
             for name, inner in distinct.values()
         )
 
-    def _rows(self, field: str, side: Side) -> Iterator[set[tuple[str, str]]]:
+    def _rows(self, field: str, side: SingleBasis) -> Iterator[set[tuple[str, str]]]:
         """Yield, for each row that some level has for a field, the (place, aspect) of what it refuses."""
         seen: set[Any] = set()
         for said, levels in self.spec.stretches(side, self.by):

@@ -68,8 +68,8 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
         message = None
         if given is None and name not in wrong and not dialect.may_omit(info):
             message = f"{info.vendor_name} is required, but it is not given"
-        elif info.least is not None and isinstance(given, list | tuple) and len(given) < info.least:
-            message = f"{name} holds {len(given)}, and at least {info.least} are required"
+        elif info.min_count is not None and isinstance(given, list | tuple) and len(given) < info.min_count:
+            message = f"{name} holds {len(given)}, and at least {info.min_count} are required"
         if message is not None:
             yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
     for name in resolved.spec.fields:

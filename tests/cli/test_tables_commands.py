@@ -69,7 +69,7 @@ def test_support_as_data_holds_what_the_text_says(capsys):
     assert data["attributes"]["Axis"]["type"] == "uint"
     assert data["observed"][0]["builds"] == "2.1"
     assert data["observed"][0]["support"] == {"IndicesTensor": {"types": ["INT64", "INT32", "UINT64", "UINT32"]}}
-    assert data["observed"][1]["waives"] == ["values-rank"]
+    assert data["observed"][1]["not_enforced"] == ["values-rank"]
     assert {"name": "axis-range", "levels": "2.0..6.4", "require": "Axis < rank(IndicesTensor)"}.items() <= next(
         rule for rule in data["rules"] if rule["name"] == "axis-range"
     ).items()

@@ -56,7 +56,7 @@ def output_too_many(subject: Subject) -> Made:
 def _necessary(slots: list[Slot]) -> Iterator[Slot]:
     """Those that may not be left out: each required one, of an array all where there are no more than needed."""
     for slot in slots:
-        least = slot.field.least if slot.field.least is not None else 0 if slot.field.optional else 1
+        least = slot.field.min_count if slot.field.min_count is not None else 0 if slot.field.optional else 1
         many = [other for other in slots if other.field is slot.field]
         if slot.field.type == "tensor[]":
             if len(many) == least and slot is many[-1]:

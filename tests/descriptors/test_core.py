@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Oddity, ScaleBias, Size2D, Symbol, TensorDesc, shown, tensor
+from specgate.descriptors.core import Descriptor, Malformed, ScaleBias, Size2D, Symbol, TensorDesc, shown, tensor
 
 
 def test_tensor() -> None:
@@ -58,7 +58,7 @@ def test_plain(fields: dict[str, Any], plain: bool) -> None:
 
 
 def test_an_oddity_is_not_plain() -> None:
-    assert Descriptor("onnx", "X", {}, oddities=(Oddity("unknown-attribute", "a", "message"),)).plain is False
+    assert Descriptor("onnx", "X", {}, oddities=(Malformed("unknown-attribute", "a", "message"),)).plain is False
 
 
 def test_symbols() -> None:

@@ -13,7 +13,7 @@ from specgate.spec.tables import dialect
 from specgate.testing import Case, cases, operators
 
 if TYPE_CHECKING:
-    from specgate.spec.forms import Resolved, Side
+    from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.tables import OperatorSpec
 
 #: What an execution in these tests may allocate, in bytes.
@@ -80,7 +80,7 @@ def spec_of(case: Case) -> OperatorSpec:
     return dialect(case.dialect).operator(case.operator)
 
 
-def resolved_of(case: Case, side: Side = "documented") -> Resolved:
+def resolved_of(case: Case, side: SingleBasis = "documented") -> Resolved:
     found = spec_of(case).resolve(case.level, side)
     assert found is not None
     return found

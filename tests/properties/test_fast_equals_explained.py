@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.forms import Side
+    from specgate.spec.forms import SingleBasis
     from specgate.verdict import Basis
 
-SIDES: dict[Basis, list[Side]] = {
+SIDES: dict[Basis, list[SingleBasis]] = {
     "documented": ["documented"],
     "observed": ["observed"],
     "both": ["documented", "observed"],
@@ -29,7 +29,7 @@ SIDES: dict[Basis, list[Side]] = {
 
 
 @cache
-def fast_of(case: Case, side: Side) -> Callable[[Mapping[str, Any]], bool]:
+def fast_of(case: Case, side: SingleBasis) -> Callable[[Mapping[str, Any]], bool]:
     return compiled(resolved_of(case, side))
 
 

@@ -254,7 +254,7 @@ def test_compiled_and_explaining_path_agree(rule: str, values: dict[str, Any]) -
 
 
 def judged(resolved: Resolved, values: dict[str, Any]) -> Any:
-    """Answer the rule: None where it does not apply, Broken where it has no value."""
+    """Answer the rule: None where it does not apply, Undefined where it has no value."""
     form = resolved.rules[0]
     fields = {name: values.get(name, info.default) for name, info in resolved.fields.items()}
     context = Context(fields, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)

@@ -90,7 +90,7 @@ def case_spec(make_spec: Callable[..., OperatorSpec]) -> Callable[[dict[str, Any
 
 
 def judge(spec: OperatorSpec, descriptor: Descriptor) -> Any:
-    """Answer as the file does: None where the rule does not apply, Broken where it has no value."""
+    """Answer as the file does: None where the rule does not apply, Undefined where it has no value."""
     fields = {name: descriptor.fields.get(name, info.default) for name, info in spec.fields.items()}
     context = Context(fields, spec.dialect.limits("3.0"), spec.dialect.bits, spec.scope.defines)
     rule = spec.rule_forms[0].require

@@ -79,7 +79,7 @@ counterexamples:
   same-rank: {of: one, set: {desc.Output.Sizes: [1]}}
   same-type: {of: one, set: {desc.Output.DataType: INT16}}
 observed:
-  - {builds: "1.0", waives: [same-type], evidence: measured}
+  - {builds: "1.0", not_enforced: [same-type], evidence: measured}
 """
 MEMBER = """\
 operator: MOVE

@@ -20,7 +20,7 @@ fields:
   Input: {kind: input}
   Activation: {kind: attribute, type: operator, optional: true}
   Kind: {kind: attribute, type: "enum:TENSOR_DATA_TYPE", words: [INT8, INT16]}
-  Value: {kind: attribute, type: scalar, of: Kind}
+  Value: {kind: attribute, type: scalar, type_from: Kind}
 support:
   "1.0":
     Input: {ranks: 4, types: [INT8]}
@@ -144,14 +144,14 @@ def test_a_complete_dialect_knows_all_names(problems) -> None:
 
 
 SCALARS = {
-    "no type": (", of: Kind", "fields.Value.of: expected the attribute that says which type the scalar has"),
-    "no such field": ("of: Kind", "fields.Value.of: expected an attribute of an enum's type, found 'Nothing'"),
-    "no enum": ("of: Kind", "fields.Value.of: expected an attribute of an enum's type, found 'Input'"),
-    "no scalar": ("type: scalar", "fields.Value.of: expected it of a scalar only"),
+    "no type": (", type_from: Kind", "fields.Value.type_from: expected the attribute that says which type the scalar has"),
+    "no such field": ("type_from: Kind", "fields.Value.type_from: expected an attribute of an enum's type, found 'Nothing'"),
+    "no enum": ("type_from: Kind", "fields.Value.type_from: expected an attribute of an enum's type, found 'Input'"),
+    "no scalar": ("type: scalar", "fields.Value.type_from: expected it of a scalar only"),
     "operators of a tensor": ("Input: {ranks: 4, types: [INT8]}", "support.1.0.Input.operators: a field of type tensor has no operators"),
     "types of an operator": ("{operators: [RELU, TANH, COPY, ACTIVATION_ELU, SOFT]}", "support.1.0.Activation.types: a field of type operator has no types"),
 }  # fmt: skip
-NEW = ["", "of: Nothing", "of: Input", "type: float", "Input: {operators: [COPY]}", "{types: [INT8]}"]
+NEW = ["", "type_from: Nothing", "type_from: Input", "type: float", "Input: {operators: [COPY]}", "{types: [INT8]}"]
 
 
 @pytest.mark.parametrize(

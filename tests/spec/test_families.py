@@ -67,7 +67,7 @@ def test_the_familys_come_first(move) -> None:
     assert list(made["rules"]) == ["same-rank", "same-type", "axis-range"]
     assert made["tolerance"] == "0"
     assert made["execute"]["kernel"] == "one_hot"
-    assert [entry["waives"] for entry in made["observed"]] == [["same-type"]]
+    assert [entry["not_enforced"] for entry in made["observed"]] == [["same-type"]]
     assert list(made["counterexamples"]) == ["same-rank", "same-type"]
 
 
@@ -97,7 +97,7 @@ PLACES = {
     "its define": (FAMILY, "rank(Input)", "rank(Inputs)", "families/copying.yaml:6: define.dimensions: "),
     "its counterexample": (FAMILY, "same-type: {of: one", "same-type: {of: two", "families/copying.yaml:18: counterexamples.same-type.of: unknown example 'two' (in 'MOVE')"),
     "its array": (FAMILY, "{indices: Input}", "{indices: Axis}", "families/copying.yaml:12: execute.arrays: 'Axis' is no tensor field (in 'MOVE')"),
-    "its observation": (FAMILY, "[same-type]", "[same]", "families/copying.yaml:20: observed.0.waives: unknown rule 'same' (in 'MOVE')"),
+    "its observation": (FAMILY, "[same-type]", "[same]", "families/copying.yaml:20: observed.0.not_enforced: unknown rule 'same' (in 'MOVE')"),
     "an own rule": (MEMBER, "Axis < dimensions", "Axs < dimensions", "operators/move.yaml:13: rules.axis-range.require: "),
     "an own observation": (MEMBER, "examples:", "observed: [{builds: '9.0', evidence: x}]\nexamples:", "operators/move.yaml:14: observed.0.builds: "),
     "an own cell": (MEMBER, "Input: {ranks: 4, types: [INT8]}", "Inputs: {ranks: 4}", "operators/move.yaml:10: support.1.0.Inputs: unknown field 'Inputs'"),

@@ -24,7 +24,7 @@ observed:
   - builds: "2.0.."
     support:
       Input: {types: [INT8]}
-    waives: [same-rank]
+    not_enforced: [same-rank]
     rules:
       same-size: elements(Input) == elements(Output)
     values:
@@ -166,7 +166,7 @@ LATER = {
     "no builds": (OBSERVED, '"2.0.."', '".."', "30: observed.0.builds: expected levels such as"),
     "observed type": (OBSERVED, "[INT8]", "[INT9]", "32: observed.0.support.Input.types: unknown type 'INT9'"),
     "observed field": (OBSERVED, "Input: {types", "Inpt: {types", "32: observed.0.support.Inpt: unknown field 'Inpt'"),
-    "waived rule": (OBSERVED, "[same-rank]", "[same-rnk]", "33: observed.0.waives: unknown rule 'same-rnk'"),
+    "waived rule": (OBSERVED, "[same-rank]", "[same-rnk]", "33: observed.0.not_enforced: unknown rule 'same-rnk'"),
     "condition of values": (OBSERVED, "type(Input)", "type(theirs)", "37: observed.0.values.zeros.when: unknown name 'theirs'"),
     "elements of values": (OBSERVED, "Input == 0", "Inpt == 0", "37: observed.0.values.zeros.elements: unknown name 'Inpt'"),
     "a tensor beside elements": (OBSERVED, "Input == 0", "rank(Input) == 0", "37: observed.0.values.zeros.elements: expected"),
@@ -239,14 +239,14 @@ def test_limits_that_some_levels_lack(problems) -> None:
 
 TENSOR_OBSERVED = """\
 observed:
-  - {builds: "1.0..", waives: [rank], rules: {flat: rank(tensor) <= 1}, evidence: none, bug: true}
-  - {builds: ["2.0"], by: linux, waives: [flat], evidence: none}
+  - {builds: "1.0..", not_enforced: [rank], rules: {flat: rank(tensor) <= 1}, evidence: none, bug: true}
+  - {builds: ["2.0"], by: linux, not_enforced: [flat], evidence: none}
 """
 TENSOR_LATER = {
     "builds": ('["2.0"]', '["9.0"]', "7: observed.1.builds: unknown level '9.0'"),
     "rule": ("rank(tensor) <= 1", "rank(Input) <= 1", "6: observed.0.rules.flat.require: unknown name 'Input'"),
-    "waived rule": ("waives: [rank]", "waives: [rnk]", "6: observed.0.waives: unknown rule 'rnk'"),
-    "rule of a later entry": ("waives: [rank]", "waives: [later]", "6: observed.0.waives: unknown rule 'later'"),
+    "waived rule": ("not_enforced: [rank]", "not_enforced: [rnk]", "6: observed.0.not_enforced: unknown rule 'rnk'"),
+    "rule of a later entry": ("not_enforced: [rank]", "not_enforced: [later]", "6: observed.0.not_enforced: unknown rule 'later'"),
     "no name": ("by: linux", "by: Linux builds", "7: observed.1.by: String should match pattern"),
     "unknown key": ("by: linux", "for: linux", "7: observed.1.for: unknown key"),
 }  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 import specgate
 from specgate.cli import main
 from specgate.errors import InputError
-from specgate.validate.device import capabilities, device_of, gates
+from specgate.validate.device import capabilities, device_of, required_capabilities
 
 
 def identity(kind: str) -> dict[str, object]:
@@ -111,7 +111,7 @@ def test_names_of_devices():
 
 
 def test_other_dialects_ask_nothing_of_devices():
-    assert gates("onnx", "17") == {}
+    assert required_capabilities("onnx", "17") == {}
 
 
 def test_the_command_line_tells(capsys):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Oddity, ScaleBias, Size2D, tensor
+from specgate.descriptors.core import Descriptor, Malformed, ScaleBias, Size2D, tensor
 from specgate.rules.compile import compile_resolved
 from specgate.rules.fused import Fusible
 from specgate.spec import tables
@@ -98,8 +98,8 @@ def test_a_cell_lists_operators() -> None:
     ],
 )
 def test_kinds_of_fields(kind: str, rule_kind: str, fuses: bool) -> None:
-    info = FieldInfo("F", "attribute", kind, of="Type")
-    assert (info.rule_kind, info.fuses, info.of) == (rule_kind, fuses, "Type")
+    info = FieldInfo("F", "attribute", kind, type_from="Type")
+    assert (info.rule_kind, info.fuses, info.type_from) == (rule_kind, fuses, "Type")
 
 
 GOOD = {
@@ -150,7 +150,7 @@ BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
     "a number": (3, ("", "F is 3, but an operator of scratch is expected"), True),
     "a dict": ({"type": "RELU"}, ("", "F is {'type': 'RELU'}, but an operator of scratch is expected"), True),
     "odd": (
-        Descriptor("scratch", "RELU", {}, oddities=(Oddity("unknown-attribute", "a", "a is strange"),)),
+        Descriptor("scratch", "RELU", {}, oddities=(Malformed("unknown-attribute", "a", "a is strange"),)),
         (".a", "F states something odd: a is strange"),
         True,
     ),
@@ -275,7 +275,10 @@ def test_an_unknown_member_of_a_record(make_spec) -> None:
 
 @pytest.mark.parametrize(("value", "taken"), [(1, True), (2.5, True), (4, False), (float("nan"), False)])
 def test_scalars(make_spec, value: float, taken: bool) -> None:
-    fields = {"V": {"kind": "attribute", "type": "scalar", "of": "T"}, "T": {"kind": "attribute", "type": "string"}}
+    fields = {
+        "V": {"kind": "attribute", "type": "scalar", "type_from": "T"},
+        "T": {"kind": "attribute", "type": "string"},
+    }
     for spec in (
         make_spec(fields, {"small": "0 <= V < 4"}),
         make_spec(fields, support={"1.0": {"V": {"range": [0, 3]}}}),

@@ -35,7 +35,7 @@ observed:
     support: {InputTensor: {types: [FLOAT32, INT8]}}
     evidence: measured
   - builds: "3.0..6.4"
-    waives: [same-rank]
+    not_enforced: [same-rank]
     rules:
       no-overlap: {require: not overlapping(OutputTensor), fix: leave Strides out}
     evidence: measured
@@ -43,7 +43,7 @@ observed:
     support: {InputTensor: {ranks: 4}}
     rules:
       small: elements(InputTensor) <= 10
-    waives: [small]
+    not_enforced: [small]
     evidence: measured
 """
 
@@ -161,7 +161,7 @@ fields: {InputTensor: {kind: input}}
 support: {"1.0": {}}
 rules: {small: "InputTensor.sizes[0] <= 100"}
 observed:
-  - {builds: "1.0..", waives: [small], rules: {small: "InputTensor.sizes[1] <= 1"}, evidence: measured}
+  - {builds: "1.0..", not_enforced: [small], rules: {small: "InputTensor.sizes[1] <= 1"}, evidence: measured}
 """
     )
     data = {"type": "GATE", "desc": {"InputTensor": {"DataType": "INT8", "Sizes": ["N", 2]}}}
@@ -209,12 +209,12 @@ rules:
   small: elements(InputTensor) <= 100
 observed:
   - builds: "3.0..5.0"
-    waives: [small]
+    not_enforced: [small]
     rules: {small: elements(InputTensor) <= 50}
     evidence: measured
   - builds: ["5.0"]
     by: linux
-    waives: [small]
+    not_enforced: [small]
     support: {InputTensor: {types: [FLOAT32, INT8]}}
     rules: {even: elements(InputTensor) % 2 == 0}
     evidence: measured
@@ -276,7 +276,7 @@ def test_both_sides_before_one_implementation(scratch) -> None:
 
 def test_an_added_rule_holds_between_its_own_levels(scratch) -> None:
     text = SYSTEMS.replace("{even: elements(InputTensor) % 2 == 0}", '{even: {require: "False", since: "5.1"}}')
-    scratch(split=text.replace('["5.0"]', '"5.0..5.2"').replace("waives: [small]\n    support", "support"))
+    scratch(split=text.replace('["5.0"]', '"5.0..5.2"').replace("not_enforced: [small]\n    support", "support"))
     data = split([1, 1, 1, 2])
     assert [accepts(data, level, "observed", "linux") for level in ("5.0", "5.1", "5.2", "6.0")] == [
         True, False, False, True,

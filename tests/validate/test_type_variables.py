@@ -108,7 +108,7 @@ examples:
     descriptor: {op_type: Both, inputs: [{elem_type: FLOAT, shape: []}, {elem_type: FLOAT, shape: []}]}
 observed:
   - builds: 7..
-    waives: [T.same-type]
+    not_enforced: [T.same-type]
     evidence: none asks
 """,
     )

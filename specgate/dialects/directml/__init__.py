@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.descriptors.files import NoTableEntry
     from specgate.execution.memory import Budget
-    from specgate.oracles.protocol import Oracle, ValuesSide
+    from specgate.oracles.protocol import Oracle, ValuesBackend
 
 __all__ = ["DirectML"]
 
@@ -81,7 +81,7 @@ class DirectML(Shipped):
 
         return Builds(level)
 
-    def values(self, level: str) -> ValuesSide | None:
+    def values(self, level: str) -> ValuesBackend | None:
         from specgate.dialects.directml.oracle.sides import BuildValues
 
         try:

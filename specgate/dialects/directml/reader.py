@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Oddity, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, Malformed, ScaleBias, Size2D, TensorDesc, shown
 from specgate.descriptors.words import number_of, refuse_unknown, word_of
 from specgate.dialects.directml.tensor import (
     LIMITS,
@@ -72,7 +72,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             f"expected an object with the operator's fields, found {shown(desc)}", place=_join(place, "desc")
         )
     fields: dict[str, Any] = {}
-    odd: list[Oddity] = []
+    odd: list[Malformed] = []
     plain = True
     taken = 0
     for name, info in spec.fields.items():
@@ -86,10 +86,10 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
             fields[name], known = tensor_and_known(raw, where, odd)
             plain = plain and known
         else:
-            if info.of is not None and isinstance(raw, dict):
+            if info.type_from is not None and isinstance(raw, dict):
                 from specgate.dialects.directml.union import read_union
 
-                raw = read_union(raw, desc.get(info.of), where)
+                raw = read_union(raw, desc.get(info.type_from), where)
             fields[name] = _value(info, raw, where, depth, odd)
             plain = plain and info.type not in _LOOKED_INTO
     if taken != len(desc):
@@ -119,7 +119,7 @@ def _join(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _value(info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Oddity]) -> Any:
+def _value(info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Malformed]) -> Any:
     if info.type.endswith("[]"):
         if not isinstance(raw, list):
             raise InputError(f"expected a list, found {shown(raw)}", place=place)
@@ -130,7 +130,7 @@ def _value(info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Oddity])
     return _single(info.type, info, raw, place, depth, odd)
 
 
-def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Oddity]) -> Any:
+def _single(kind: str, info: FieldInfo, raw: Any, place: str, depth: int, odd: list[Malformed]) -> Any:
     if kind in LIMITS:
         return integer(raw, kind, place)
     if kind == "tensor":

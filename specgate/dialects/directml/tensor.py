@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Oddity, Symbol, TensorDesc, shown
+from specgate.descriptors.core import Malformed, Symbol, TensorDesc, shown
 from specgate.descriptors.words import number_of, refuse_unknown, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -43,7 +43,7 @@ def read_tensor(raw: Any, place: str) -> TensorDesc:
     return tensor_and_known(raw, place)[0]
 
 
-def tensor_and_known(raw: Any, place: str, odd: list[Oddity] | None = None) -> tuple[TensorDesc, bool]:
+def tensor_and_known(raw: Any, place: str, odd: list[Malformed] | None = None) -> tuple[TensorDesc, bool]:
     """Read a tensor, and say whether every size of it is a known number.
 
     odd: takes the words that do not exist; without it they are refused. An unknown type stays as it was written.
@@ -74,23 +74,23 @@ def tensor_and_known(raw: Any, place: str, odd: list[Oddity] | None = None) -> t
     return _full_tensor(raw, word, sizes, place, odd), known
 
 
-def _check_kind(kind: Any, place: str, odd: list[Oddity] | None) -> None:
+def _check_kind(kind: Any, place: str, odd: list[Malformed] | None) -> None:
     numbers = dialect(NAME).numbers("TENSOR_TYPE")
     if word_of(kind, numbers, "DML_TENSOR_TYPE_") != "BUFFER":
         _note(f"{place}.Type", place, kind, "DML_TENSOR_TYPE", ["BUFFER"], odd)
 
 
-def _note(where: str, place: str, raw: Any, what: str, known: list[str], odd: list[Oddity] | None) -> None:
+def _note(where: str, place: str, raw: Any, what: str, known: list[str], odd: list[Malformed] | None) -> None:
     """Keep a word that does not exist as an oddity of the tensor at `place`; refuse it where none are kept."""
     if not (isinstance(raw, str) or number_of(raw) is not None):
         raise InputError(f"expected a {what} by its name or number, found {shown(raw)}", place=where)
     message = unknown_word(where, raw, what, known)
     if odd is None:
         raise InputError(message)
-    odd.append(Oddity("unknown-word", place, message, raw))
+    odd.append(Malformed("unknown-word", place, message, raw))
 
 
-def _unwrapped(raw: Mapping[str, Any], place: str, odd: list[Oddity] | None) -> Any:
+def _unwrapped(raw: Mapping[str, Any], place: str, odd: list[Malformed] | None) -> Any:
     if "Type" in raw:
         _check_kind(raw["Type"], place, odd)
     refuse_unknown(raw, ["Type", "Desc"], place, "a field of DML_TENSOR_DESC")
@@ -101,7 +101,7 @@ def _unwrapped(raw: Mapping[str, Any], place: str, odd: list[Oddity] | None) -> 
 
 
 def _full_tensor(
-    raw: Mapping[str, Any], word: str, sizes: list[Any] | None, place: str, odd: list[Oddity] | None
+    raw: Mapping[str, Any], word: str, sizes: list[Any] | None, place: str, odd: list[Malformed] | None
 ) -> TensorDesc:
     if "Type" in raw:
         _check_kind(raw["Type"], place, odd)
@@ -126,7 +126,7 @@ def _full_tensor(
     )
 
 
-def _type_word(kind: Any, place: str, odd: list[Oddity] | None) -> str:
+def _type_word(kind: Any, place: str, odd: list[Malformed] | None) -> str:
     """Return the short name of a data type, learning each spelling of one on first use."""
     numbers = _type_numbers()
     word = word_of(kind, numbers, "DML_TENSOR_DATA_TYPE_")
@@ -164,7 +164,7 @@ def integer(value: Any, kind: str, place: str) -> int:
     return value
 
 
-def _flags(value: Any, place: str, odd: list[Oddity] | None) -> int:
+def _flags(value: Any, place: str, odd: list[Malformed] | None) -> int:
     """Return flags from a number, a name, names joined by ``|``, or a list of names."""
     number = number_of(value)
     if number is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Unit
     from specgate.linting.settings import LintSettings
-    from specgate.spec.forms import Side
+    from specgate.spec.forms import SingleBasis
     from specgate.spec.tables import OperatorSpec
     from specgate.verdict import Basis
 
@@ -98,7 +98,7 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
     if descriptor.plain and accepts(descriptor, level, basis):
         return True, ()
     descriptor = reordered_for(descriptor, spec, level)  # what stands first may be another input there
-    sides: list[Side] = ["documented", "observed"] if basis == "both" else [basis]
+    sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
     findings: dict[str, Finding] = {}
     unknown = False
     for side in sides:

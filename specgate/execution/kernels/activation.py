@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import fit, is_float, narrow, single
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32
 from specgate.execution.kernels.elementwise import called, held, paired, quiet, rounded, unary, want_float
 from specgate.execution.kernels.elementwise_unary import erf
 
@@ -38,13 +38,13 @@ def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
 
     def kernel(x: NDArray[Any], *, of_nan: str = "COMPUTED", **numbers: float) -> NDArray[Any]:
         want_float(name, x)
-        values = single(x, x.dtype)
+        values = to_float32(x, x.dtype)
         with quiet():
             read = {name: np.asarray(number).astype(values.dtype) for name, number in numbers.items()}
             result = function(values, **read)
             if of_nan != "COMPUTED":
                 result = np.where(np.isnan(values), values if of_nan == "NAN" else _ZERO, result)
-            return narrow(result, x.dtype)
+            return round_to(result, x.dtype)
 
     return called(name, kernel)
 
@@ -135,10 +135,10 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False) -> N
     """Return x where it is at least 0, else its slope times x. broadcast: the slope is repeated to the shape of x."""
     shape = x.shape
     x, slope = paired("prelu", x, slope, broadcast=broadcast)
-    fit("prelu", "slopes that broadcast", x.shape, shape)
-    values = single(x, x.dtype)
+    require_shape("prelu", "slopes that broadcast", x.shape, shape)
+    values = to_float32(x, x.dtype)
     with quiet():
-        return narrow(np.where(values >= 0, values, single(slope, x.dtype) * values), x.dtype)
+        return round_to(np.where(values >= 0, values, to_float32(slope, x.dtype) * values), x.dtype)
 
 
 def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = False) -> NDArray[Any]:
@@ -149,11 +149,11 @@ def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = Fals
     """
     if exact and not is_float(x.dtype):
         return _shrunk_integers(x, bias, threshold)
-    values = single(x, x.dtype) if is_float(x.dtype) else x.astype(np.float32)
+    values = to_float32(x, x.dtype) if is_float(x.dtype) else x.astype(np.float32)
     with quiet():
         by, limit = (np.asarray(number).astype(values.dtype) for number in (bias, threshold))
         moved = np.where(values > limit, values - by, np.where(values < -limit, values + by, _ZERO))
-        return narrow(moved, x.dtype) if is_float(x.dtype) else held(np.rint(moved), x.dtype)
+        return round_to(moved, x.dtype) if is_float(x.dtype) else held(np.rint(moved), x.dtype)
 
 
 def _shrunk_integers(x: NDArray[Any], bias: float, threshold: float) -> NDArray[Any]:

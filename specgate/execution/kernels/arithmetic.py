@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 __all__ = [
     "check_axes",
     "check_axis",
-    "fit",
     "is_float",
-    "narrow",
     "quiet",
+    "require_shape",
+    "round_to",
     "same_length",
     "shape_of",
-    "single",
-    "wide",
+    "to_float32",
+    "to_float64",
 ]
 
 
@@ -32,12 +32,12 @@ def is_float(dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "f" or dtype.name == "bfloat16"
 
 
-def wide(array: NDArray[Any]) -> NDArray[Any]:
+def to_float64(array: NDArray[Any]) -> NDArray[Any]:
     """Return floats as float64, in which sums of products of float32 hardly round; other types as they are."""
     return array.astype(np.float64) if is_float(array.dtype) else array
 
 
-def single(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return floats rounded to float32, the arithmetic of `dtype` up to 32 bits; float64 and integers stay."""
     if not is_float(dtype) or dtype == np.float64:
         return array
@@ -50,10 +50,10 @@ def quiet(array: NDArray[Any]) -> NDArray[Any]:
     return np.where(np.isnan(array), array.dtype.type(np.nan), array) if array.dtype.kind == "f" else array
 
 
-def narrow(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an array rounded to `dtype`, by way of float32 where that is narrower still."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return single(array, dtype).astype(dtype, copy=False)
+        return to_float32(array, dtype).astype(dtype, copy=False)
 
 
 def check_axis(axis: int, rank: int, name: str) -> None:
@@ -77,7 +77,7 @@ def same_length(name: str, count: int, **lists: Sequence[Any]) -> None:
             raise InputError(f"{name}: expected {count} {what}, found {len(values)}")
 
 
-def fit(name: str, what: str, found: Sequence[int], expected: Sequence[int]) -> None:
+def require_shape(name: str, what: str, found: Sequence[int], expected: Sequence[int]) -> None:
     """Raise InputError unless a shape is the expected one."""
     if tuple(found) != tuple(expected):
         raise InputError(f"{name}: expected {what} of shape {list(expected)}, found {list(found)}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, narrow, wide
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def attention(
     if any(array is not None and array.dtype != dtype for array in given):
         raise InputError(f"attention: expected arrays of {dtype} alone")
     with np.errstate(all="ignore"):
-        queries, keys, values = _biased([wide(part) for part in parts], bias, heads)
+        queries, keys, values = _biased([to_float64(part) for part in parts], bias, heads)
         all_keys, all_values = _after(past_key, keys, "keys"), _after(past_value, values, "values")
         if queries.shape[::3] != keys.shape[::3] or all_keys.shape[:3] != all_values.shape[:3]:
             shapes = [list(each.shape) for each in (queries, all_keys, all_values)]
@@ -69,12 +69,12 @@ def attention(
         multiply_matrices(queries, np.swapaxes(all_keys, 2, 3), scores)
         scores *= np.float32(scale)
         if position_bias is not None:
-            scores += wide(_last("a position bias", position_bias, shape))
+            scores += to_float64(_last("a position bias", position_bias, shape))
         if mask is not None and mask_type != "NONE":
             times = _hidden(mask, mask_type, shape)
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
-        result = narrow(_merged(multiply_matrices(_softmax(scores), all_values), rank), dtype)
-        return result, _led(narrow(all_keys, dtype), key_rank), _led(narrow(all_values, dtype), value_rank)
+        result = round_to(_merged(multiply_matrices(_softmax(scores), all_values), rank), dtype)
+        return result, _led(round_to(all_keys, dtype), key_rank), _led(round_to(all_values, dtype), value_rank)
 
 
 def _parts(
@@ -117,13 +117,13 @@ def _biased(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None, heads: int
     sizes = [heads * part.shape[3] for part in parts]
     if bias.shape[-1:] != (sum(sizes),) or bias.size != sum(sizes):
         raise InputError(f"attention: expected a bias of {sum(sizes)} elements, found the shape {list(bias.shape)}")
-    pieces = np.split(wide(bias).reshape(-1), np.cumsum(sizes)[:-1])
+    pieces = np.split(to_float64(bias).reshape(-1), np.cumsum(sizes)[:-1])
     return [part + piece.reshape(1, heads, 1, -1) for part, piece in zip(parts, pieces, strict=True)]
 
 
 def _last(what: str, array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
     """Return an array of this shape behind dimensions of size 1 without those."""
-    fit("attention", what, array.shape, (*(1,) * (array.ndim - len(shape)), *shape))
+    require_shape("attention", what, array.shape, (*(1,) * (array.ndim - len(shape)), *shape))
     return array.reshape(shape)
 
 
@@ -132,7 +132,7 @@ def _after(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray
         return array
     batch, heads, _, size = array.shape
     length = past.shape[-2] if past.ndim >= 4 else 0
-    return np.concatenate([wide(_last(f"past {what}", past, (batch, heads, length, size))), array], axis=2)
+    return np.concatenate([to_float64(_last(f"past {what}", past, (batch, heads, length, size))), array], axis=2)
 
 
 def _hidden(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, narrow
+from specgate.execution.kernels.arithmetic import is_float, round_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
     """
     memory.empty(inputs.shape, output_type)
     if is_float(output_type):
-        return narrow(inputs, output_type)
+        return round_to(inputs, output_type)
     limits = np.iinfo(output_type)
     if is_float(inputs.dtype):
         whole = np.trunc(np.nan_to_num(inputs.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))

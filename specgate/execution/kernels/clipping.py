@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.elementwise import held, paired, prepared, quiet
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _bound(value: float, dtype: np.dtype[Any], *, finite: bool) -> NDArray[Any]:
         if dtype == np.float16:
             most = np.float32(np.finfo(np.float16).max)
             number = np.clip(number, -most, most) if finite else number
-            return single(number.astype(np.float16), dtype)
+            return to_float32(number.astype(np.float16), dtype)
         return number
 
 
@@ -55,7 +55,7 @@ def clip(
         values = prepared(x, scale_bias)
         values = np.where(~(values <= top) & (top == top), top, values)  # noqa: PLR0124
         values = np.where(~(values >= bottom) & (bottom == bottom), bottom, values)  # noqa: PLR0124
-        return narrow(values, x.dtype)
+        return round_to(values, x.dtype)
 
 
 def hold_between(
@@ -95,12 +95,12 @@ def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | N
     bottom = np.asarray(np.float32(low)) if is_float(x.dtype) else _bound(low, x.dtype, finite=False)
     with quiet():
         values = prepared(x, scale_bias)
-        return narrow(np.where(~(values >= bottom) & (bottom == bottom), bottom, values), x.dtype)  # noqa: PLR0124
+        return round_to(np.where(~(values >= bottom) & (bottom == bottom), bottom, values), x.dtype)  # noqa: PLR0124
 
 
 def clip_gradient(x: NDArray[Any], gradient: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
     """Return the gradient where x lies above `low` and below `high`, else 0. Bounds are read as in `clip`."""
     x, gradient = paired("clip_gradient", x, gradient)
     bottom, top = (_bound(bound, x.dtype, finite=False) for bound in (low, high))
-    values = single(x, x.dtype)
+    values = to_float32(x, x.dtype)
     return np.where((values > bottom) & (values < top), gradient, np.zeros((), gradient.dtype))

@@ -10,7 +10,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, narrow, same_length, shape_of, single, wide
+from specgate.execution.kernels.arithmetic import require_shape, round_to, same_length, shape_of, to_float32, to_float64
 from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
@@ -82,20 +82,20 @@ def convolution(
     else:
         shape = shape_of("convolution", (inputs.shape[0], channels, *places))
     if bias is not None:
-        fit("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),
+        require_shape("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),
             (1, channels, *(1,) * rank))  # fmt: skip
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
     with np.errstate(all="ignore"):
         if 0 in shape:  # all of the output is behind the results
             result = np.zeros(shape)
         else:
-            result = _summed(wide(inputs), wide(kernel), shape, steps, groups, transposed=transposed)
-        if result.size and zeros_meet and not np.isfinite(wide(kernel)).all():
+            result = _summed(to_float64(inputs), to_float64(kernel), shape, steps, groups, transposed=transposed)
+        if result.size and zeros_meet and not np.isfinite(to_float64(kernel)).all():
             result[_meet_zeros(inputs.shape, kernel, shape, steps, groups, transposed=transposed)] = np.nan
         if bias is not None:
-            result += wide(bias)
-        rounded = _padded(single(result, inputs.dtype), output_padding)
-        return narrow(rounded if activation is None else activation(rounded), inputs.dtype)
+            result += to_float64(bias)
+        rounded = _padded(to_float32(result, inputs.dtype), output_padding)
+        return round_to(rounded if activation is None else activation(rounded), inputs.dtype)
 
 
 def _padded(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
@@ -165,7 +165,7 @@ def _meet_zeros(
     transposed: bool,
 ) -> NDArray[np.bool_]:
     """Return at which places fewer of the filter's infinite and nan elements meet an input than there are."""
-    endless = (~np.isfinite(wide(filters))).astype(np.float64)
+    endless = (~np.isfinite(to_float64(filters))).astype(np.float64)
     met = _summed(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
     each = endless.reshape(groups, -1, *filters.shape[1:]).sum(1) if transposed else endless
     counts = each.reshape(1, shape[1], -1).sum(-1).reshape(1, shape[1], *(1,) * len(steps))

@@ -12,7 +12,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ def cast(x: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
 def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDArray[Any]:
     """Return a function of floats, computed in float64 and rounded to the type of the first array."""
     with quiet():
-        return narrow(function(*(array.astype(np.float64) for array in arrays)), arrays[0].dtype)
+        return round_to(function(*(array.astype(np.float64) for array in arrays)), arrays[0].dtype)
 
 
 def held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -76,7 +76,7 @@ def prepared(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray
     That is two operations in float32 (float64 for FLOAT64). Integers are converted, and the result is truncated and
     held in the range of their type.
     """
-    values = single(x, x.dtype)
+    values = to_float32(x, x.dtype)
     if scale_bias is None:
         return values
     integer = not is_float(x.dtype)
@@ -141,6 +141,6 @@ def unary(
         want_float(name, x)
         values = prepared(x, scale_bias)
         with quiet():
-            return narrow(function(values) if single_steps else rounded(function, values), x.dtype)
+            return round_to(function(values) if single_steps else rounded(function, values), x.dtype)
 
     return called(name, kernel)

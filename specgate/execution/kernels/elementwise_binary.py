@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.elementwise import called, paired, quiet, rounded, want_float, whole
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _binary(name: str, floats: Function, integers: Function) -> Callable[..., ND
         a, b = paired(name, a, b, broadcast=broadcast)
         with quiet():
             if is_float(a.dtype):
-                return narrow(floats(single(a, a.dtype), single(b, b.dtype)), a.dtype)
+                return round_to(floats(to_float32(a, a.dtype), to_float32(b, b.dtype)), a.dtype)
             whole(name, a)
             return integers(a, b)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.elementwise import paired, quiet
 
 if TYPE_CHECKING:
@@ -25,26 +25,26 @@ def _folded(
     if not parts:
         raise InputError(f"{name}: expected at least one array")
     first, *others = paired(name, *parts, broadcast=broadcast)
-    result = single(first, first.dtype)
+    result = to_float32(first, first.dtype)
     with quiet():
         for other in others:
-            result = function(result, single(other, other.dtype))
+            result = function(result, to_float32(other, other.dtype))
     return np.array(result)
 
 
 def maximum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
     """Return the largest of the elements at each place; nan where one of them is."""
-    return narrow(_folded("maximum", parts, np.maximum, broadcast=broadcast), parts[0].dtype)
+    return round_to(_folded("maximum", parts, np.maximum, broadcast=broadcast), parts[0].dtype)
 
 
 def minimum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
     """Return the least of the elements at each place; nan where one of them is."""
-    return narrow(_folded("minimum", parts, np.minimum, broadcast=broadcast), parts[0].dtype)
+    return round_to(_folded("minimum", parts, np.minimum, broadcast=broadcast), parts[0].dtype)
 
 
 def sum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
     """Return the sum of the elements at each place, added from left to right and rounded once for narrow floats."""
-    return narrow(_folded("sum", parts, np.add, broadcast=broadcast), parts[0].dtype)
+    return round_to(_folded("sum", parts, np.add, broadcast=broadcast), parts[0].dtype)
 
 
 def mean_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
@@ -53,4 +53,4 @@ def mean_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> ND
     if not is_float(parts[0].dtype):
         raise InputError(f"mean: expected floating-point elements, found {parts[0].dtype}")
     with quiet():
-        return narrow(total / total.dtype.type(len(parts)), parts[0].dtype)
+        return round_to(total / total.dtype.type(len(parts)), parts[0].dtype)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, narrow, single
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.elementwise import cast, held, prepared, quiet, rounded, unary, want_float
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _e
 
 def identity(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
     """Return a copy of any elements, scaled and shifted where there is a scale and bias."""
-    return x.copy() if scale_bias is None else narrow(prepared(x, scale_bias), x.dtype)
+    return x.copy() if scale_bias is None else round_to(prepared(x, scale_bias), x.dtype)
 
 
 def absolute(
@@ -79,7 +79,7 @@ def absolute(
     Scaled and shifted, those of fewer bits are integers of `saturate_below` bits before they are held in their type.
     """
     if is_float(x.dtype):
-        return narrow(np.abs(prepared(x, scale_bias)), x.dtype)
+        return round_to(np.abs(prepared(x, scale_bias)), x.dtype)
     if scale_bias is None or x.dtype.itemsize * 8 >= saturate_below:
         return _signed(prepared(x, scale_bias), np.abs, saturate_below)
     with quiet():
@@ -145,4 +145,4 @@ def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] 
     }
     if signs not in tests:
         raise InputError(f"is_infinite: expected one of {', '.join(tests)}, found {signs!r:.60}")
-    return cast(tests[signs](single(x, x.dtype)), dtype)
+    return cast(tests[signs](to_float32(x, x.dtype)), dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, is_float, narrow, shape_of
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArra
     integer of 32 bits, or 64 for UINT32 and wider types; what that cannot hold is its least number.
     """
     if is_float(dtype):
-        return narrow(np.asarray(value, np.float64), dtype)
+        return round_to(np.asarray(value, np.float64), dtype)
     limits = np.iinfo(dtype)
     if limits.min <= value <= limits.max and value == int(value):
         return np.asarray(int(value), dtype)
@@ -66,7 +66,7 @@ def fill_sequence(
     with np.errstate(all="ignore"):
         first, step = number(start, output_type), number(delta, output_type)
         if is_float(output_type):
-            made = narrow(first.astype(np.float64) + steps * step.astype(np.float64), output_type)
+            made = round_to(first.astype(np.float64) + steps * step.astype(np.float64), output_type)
         else:
             made = first + steps.astype(output_type) * step
     result[...] = made.reshape(result.shape)
@@ -103,7 +103,9 @@ def diagonal_strip(
     check_number("diagonal", output_type, same_type=same_type)
     shape = shape_of("diagonal", sizes)
     if inputs is not None:
-        fit("diagonal", f"an input of {output_type}", inputs.shape if inputs.dtype == output_type else (), shape)
+        require_shape(
+            "diagonal", f"an input of {output_type}", inputs.shape if inputs.dtype == output_type else (), shape
+        )
     result = memory.empty(shape, output_type)
     at = _differences(shape)
     strip = (begin <= at) & (at < end) if begin <= end else (begin <= at) | (at < end)

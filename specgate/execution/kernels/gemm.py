@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, is_float, narrow, single, wide
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
 from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
@@ -43,15 +43,15 @@ def gemm(
         raise InputError(f"gemm: matrices of the shapes {list(left.shape)} and {list(right.shape)} have no product")
     shape = (*left.shape[:-1], right.shape[-1])
     if c is not None:
-        fit("gemm", f"a summand of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
+        require_shape("gemm", f"a summand of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
     with np.errstate(all="ignore"):
         product = memory.empty(shape, np.dtype(np.float64))
-        multiply_matrices(wide(left), wide(right), product)
-        result = wide(single(product, a.dtype)) * np.float32(alpha)
+        multiply_matrices(to_float64(left), to_float64(right), product)
+        result = to_float64(to_float32(product, a.dtype)) * np.float32(alpha)
         if c is not None:
-            result += wide(c) * np.float32(beta)
-        result = single(result, a.dtype)
-        return narrow(result if activation is None else activation(result), a.dtype)
+            result += to_float64(c) * np.float32(beta)
+        result = to_float32(result, a.dtype)
+        return round_to(result if activation is None else activation(result), a.dtype)
 
 
 def matrix_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -74,8 +74,8 @@ def matrix_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     shape = (*batch, left.shape[-2], right.shape[-1])
     product = memory.empty(shape, np.dtype(np.float64) if is_float(a.dtype) else a.dtype)
     with np.errstate(all="ignore"):
-        multiply_matrices(wide(left), wide(right), product)
-        result = narrow(product, a.dtype)
+        multiply_matrices(to_float64(left), to_float64(right), product)
+        result = round_to(product, a.dtype)
     if b.ndim == 1:
         result = result[..., 0]
     return result[..., 0, :] if a.ndim == 1 and b.ndim > 1 else result[..., 0] if a.ndim == 1 else result
@@ -109,5 +109,5 @@ def scaled_matrix_product(
                 return np.asarray(next(factors) * product + next(factors) * summand)
             real = np.float32(alpha) * product.astype(np.float64) + np.float32(beta) * summand.astype(np.float64)
             return np.trunc(real).astype(a.dtype)
-        result = wide(product) * np.float32(alpha) + wide(summand) * np.float32(beta)
-        return narrow(result if c is not None else wide(product) * np.float32(alpha), a.dtype)
+        result = to_float64(product) * np.float32(alpha) + to_float64(summand) * np.float32(beta)
+        return round_to(result if c is not None else to_float64(product) * np.float32(alpha), a.dtype)

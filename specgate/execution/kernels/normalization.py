@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import check_axes, narrow, single, wide
+from specgate.execution.kernels.arithmetic import check_axes, round_to, to_float32, to_float64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,11 +49,11 @@ def normalize_mean_variance(
             variance = np.mean(np.square(result), axis=found, keepdims=True)
             result /= np.sqrt(variance + np.float32(epsilon))
         if scale is not None:
-            result = result * wide(scale)
+            result = result * to_float64(scale)
         if bias is not None:
-            result = result + wide(bias)
-        rounded = single(result, inputs.dtype)
-        return narrow(rounded if activation is None else activation(rounded), inputs.dtype)
+            result = result + to_float64(bias)
+        rounded = to_float32(result, inputs.dtype)
+        return round_to(rounded if activation is None else activation(rounded), inputs.dtype)
 
 
 def _broadcastable(shape: Sequence[int], target: Sequence[int]) -> bool:
@@ -66,4 +66,4 @@ def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float])
         raise InputError(f"scale_channels: {len(bias)} channels do not fit {list(inputs.shape)}")
     with np.errstate(all="ignore"):
         summands = np.array(bias, np.float32).reshape(-1, 1, 1)
-        return narrow(wide(inputs) * np.float32(scale) + summands, inputs.dtype)
+        return round_to(to_float64(inputs) * np.float32(scale) + summands, inputs.dtype)

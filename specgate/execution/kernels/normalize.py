@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import check_axis, fit, narrow
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,14 +18,14 @@ __all__ = ["normalize_batch", "normalize_instances", "normalize_layer", "normali
 def _channel(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
     """Return one number per channel in float64, so that it goes with `inputs` [batch, channel, …]."""
     channels = inputs.shape[1] if inputs.ndim > 1 else 1
-    fit("normalization", what, array.shape, (channels,))
+    require_shape("normalization", what, array.shape, (channels,))
     column: NDArray[np.float64] = array.astype(np.float64).reshape(-1, *(1,) * (inputs.ndim - 2))
     return column if inputs.ndim > 1 else column.reshape(1)
 
 
 def _place(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
     """Return one number in float64 for each place of an element of the batch."""
-    fit("normalization", what, array.shape, inputs.shape[1:])
+    require_shape("normalization", what, array.shape, inputs.shape[1:])
     return array.astype(np.float64)
 
 
@@ -44,7 +44,7 @@ def normalize_instances(
         wide = inputs.astype(np.float64)
         wide = wide - wide.mean(axis=axes, keepdims=True)
         wide /= np.sqrt(np.square(wide).mean(axis=axes, keepdims=True) + np.float32(epsilon))
-        return narrow(wide * factor + summand, inputs.dtype)
+        return round_to(wide * factor + summand, inputs.dtype)
 
 
 def normalize_batch(
@@ -89,11 +89,11 @@ def normalize_batch(
             keep = np.float32(momentum)
             moved = ((mean, middle), (variance, spread))
             mean, variance = (
-                narrow(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
+                round_to(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
             )
         result = (wide - middle) / np.sqrt(spread + np.float32(epsilon)) * factor + summand
-        used = [narrow(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
-        return narrow(result.reshape(inputs.shape), inputs.dtype), mean.copy(), variance.copy(), *used
+        used = [round_to(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
+        return round_to(result.reshape(inputs.shape), inputs.dtype), mean.copy(), variance.copy(), *used
 
 
 def normalize_layer(
@@ -123,7 +123,7 @@ def normalize_layer(
         result = _stretched(wide * inverse, scale, "a scale", np.multiply)
         if bias is not None:
             result = _stretched(result, bias, "a bias", np.add)
-        return narrow(result, inputs.dtype), narrow(mean, kind), narrow(inverse, kind)
+        return round_to(result, inputs.dtype), round_to(mean, kind), round_to(inverse, kind)
 
 
 def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, epsilon: float) -> NDArray[Any]:
@@ -135,7 +135,7 @@ def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, ep
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
         wide = wide / np.sqrt(np.square(wide).mean(axis=axes, keepdims=True) + np.float32(epsilon))
-        return narrow(_stretched(wide, scale, "a scale", np.multiply), scale.dtype)
+        return round_to(_stretched(wide, scale, "a scale", np.multiply), scale.dtype)
 
 
 def _stretched(wide: NDArray[Any], array: NDArray[Any], what: str, function: Any) -> NDArray[Any]:
@@ -154,4 +154,4 @@ def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int) -> NDArray[Any
         wide = inputs.astype(np.float64)
         norm = np.sum(np.abs(wide) ** p, axis=axis, keepdims=True)
         norm = np.sqrt(norm) if p == 2 else norm
-        return narrow(np.where(norm == 0, 0.0, wide / np.where(norm == 0, 1.0, norm)), inputs.dtype)
+        return round_to(np.where(norm == 0, 0.0, wide / np.where(norm == 0, 1.0, norm)), inputs.dtype)

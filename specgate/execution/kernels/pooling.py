@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, narrow, same_length, shape_of, single, wide
+from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,13 +49,13 @@ def average_pool(
     """
     windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
     with np.errstate(all="ignore"):
-        result = wide(inputs)
+        result = to_float64(inputs)
         divisor: Any = 1.0
         for axis, each in enumerate(windows, 2):
             result = _sum(result, axis, each)
             counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
             divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
-        return narrow(result / divisor, inputs.dtype)
+        return round_to(result / divisor, inputs.dtype)
 
 
 def lp_pool(
@@ -71,10 +71,10 @@ def lp_pool(
     """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type."""
     windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
     with np.errstate(all="ignore"):
-        result = wide(single(wide(np.abs(inputs)) ** p, inputs.dtype))
+        result = to_float64(to_float32(to_float64(np.abs(inputs)) ** p, inputs.dtype))
         for axis, each in enumerate(windows, 2):
             result = _sum(result, axis, each)
-        return narrow(wide(single(result, inputs.dtype)) ** (1.0 / p if p else np.inf), inputs.dtype)
+        return round_to(to_float64(to_float32(result, inputs.dtype)) ** (1.0 / p if p else np.inf), inputs.dtype)
 
 
 def max_pool(
@@ -95,7 +95,7 @@ def max_pool(
     nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest.
     """
     windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
-    values = inputs if finite else single(inputs, inputs.dtype)
+    values = inputs if finite else to_float32(inputs, inputs.dtype)
     limits = np.finfo(values.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
     lowest = limits.min if finite or not is_float(inputs.dtype) else -np.inf
     places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
@@ -103,7 +103,7 @@ def max_pool(
         values, places = _largest(values, places, axis, windows[axis - 2], lowest)
     for axis, each in enumerate(windows, 2):
         places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
-    return narrow(values, inputs.dtype), places.astype(index_type or np.int64)
+    return round_to(values, inputs.dtype), places.astype(index_type or np.int64)
 
 
 def max_pool_values(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, narrow
+from specgate.execution.kernels.arithmetic import is_float, round_to
 from specgate.execution.kernels.elementwise import held, paired, prepared, quiet, whole
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def power(base: NDArray[Any], exponent: NDArray[Any], *, broadcast: bool = False
     with quiet():
         if is_float(base.dtype) or is_float(exponent.dtype):
             result = np.power(base.astype(np.float64), exponent.astype(np.float64))
-            return narrow(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
+            return round_to(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
         whole("power", base)
         whole("power", exponent)
         return _integer_power(base, exponent).astype(base.dtype)
@@ -54,7 +54,7 @@ def power_by_logarithm(
         if is_float(base.dtype) or is_float(exponent.dtype):
             work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)
             result = _real_power(x.astype(work), y)
-            return narrow(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
+            return round_to(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
         whole("power_by_logarithm", base)
         whole("power_by_logarithm", exponent)
         return held(_integer_power(x, y), base.dtype)
@@ -74,7 +74,7 @@ def power_to_constant(
     values = prepared(x, scale_bias)
     with quiet():
         power = np.full(x.shape, exponent, np.float64).astype(values.dtype)
-        return narrow(_real_power(values, power), x.dtype)
+        return round_to(_real_power(values, power), x.dtype)
 
 
 def _real_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import narrow, single
+from specgate.execution.kernels.arithmetic import round_to, to_float32
 from specgate.execution.kernels.elementwise import held, paired, quiet, want_float, whole
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def dequantize_linear(
     want_float("dequantize_linear", scale)
     point = _zero_point("dequantize_linear", zero_point, x, x.dtype)
     with quiet():
-        return narrow((x.astype(np.float32) - point) * _single(scale), dtype or scale.dtype)
+        return round_to((x.astype(np.float32) - point) * _single(scale), dtype or scale.dtype)
 
 
 def quantized_add(
@@ -92,7 +92,7 @@ def _one(what: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> 
 
 
 def _single(x: NDArray[Any]) -> NDArray[Any]:
-    return single(x, x.dtype) if x.dtype.kind == "f" else x.astype(np.float32)
+    return to_float32(x, x.dtype) if x.dtype.kind == "f" else x.astype(np.float32)
 
 
 def _zero_point(name: str, zero_point: NDArray[Any] | None, x: NDArray[Any], dtype: np.dtype[Any]) -> Any:

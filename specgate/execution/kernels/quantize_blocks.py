@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import check_axis, fit
+from specgate.execution.kernels.arithmetic import check_axis, require_shape
 from specgate.execution.kernels.quantization import dequantize_linear, quantize_linear
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _fitted(
     if zero_point is None:
         return factors, None
     if zero_point.size != 1 or scale.size != 1:
-        fit("quantize", "a zero point", zero_point.shape, scale.shape)
+        require_shape("quantize", "a zero point", zero_point.shape, scale.shape)
     return factors, _spread(x, zero_point, axis, block)
 
 
@@ -82,10 +82,10 @@ def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDAr
         place = 0
     check_axis(place, x.ndim, "quantize")
     if array.ndim == 1 and (x.ndim > 1 or not block):
-        fit("quantize", "scales along an axis", array.shape, (x.shape[place],))
+        require_shape("quantize", "scales along an axis", array.shape, (x.shape[place],))
         return np.broadcast_to(array.reshape(-1, *(1,) * (x.ndim - 1 - place)), x.shape)
     if array.ndim != x.ndim or block < 1:
         raise InputError(f"quantize: scales of shape {list(array.shape)} do not fit {list(x.shape)}")
     blocks = -(-x.shape[place] // block)
-    fit("quantize", "scales of blocks", array.shape, (*x.shape[:place], blocks, *x.shape[place + 1 :]))
+    require_shape("quantize", "scales of blocks", array.shape, (*x.shape[:place], blocks, *x.shape[place + 1 :]))
     return np.take(np.repeat(array, block, place), range(x.shape[place]), place)

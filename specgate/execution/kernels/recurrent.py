@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, narrow, wide
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _Cell:
         kept = 1 - entering if self.coupled else self.activated(0, to_forget + self.seen(2, cell))
         following = kept * cell + entering * self.activated(1, to_cell)
         leaving = self.activated(0, to_output + self.seen(1, following))
-        return leaving * wide(self.functions[2](following.astype(np.float32))), following
+        return leaving * to_float64(self.functions[2](following.astype(np.float32))), following
 
     def seen(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
         """Return what the peephole adds to a gate: nothing without one, also where the cell is infinite."""
@@ -51,7 +51,7 @@ class _Cell:
     def activated(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
         # a nan is held at the lower bound
         held = values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip)
-        return wide(self.functions[which](held.astype(np.float32)))
+        return to_float64(self.functions[which](held.astype(np.float32)))
 
 
 def lstm(
@@ -91,7 +91,7 @@ def lstm(
                          f"{weights.ndim}, {recurrence.ndim} and {len(activations)}")  # fmt: skip
     _, time, batch, size = inputs.shape
     width = recurrence.shape[3]
-    fit("lstm", "inputs", inputs.shape, (1, time, batch, size))
+    require_shape("lstm", "inputs", inputs.shape, (1, time, batch, size))
     _given(weights, (1, count, 4 * width, size), inputs.dtype, "weights")
     _given(recurrence, (1, count, 4 * width, width), inputs.dtype, "a recurrence")
     both = _given(bias, (1, 1, count, 8 * width), inputs.dtype, "a bias")[0, 0]
@@ -100,7 +100,7 @@ def lstm(
     first = [_given(each, (1, count, batch, width), inputs.dtype, "a state")[0] for each in (hidden, cell)]
     ends = np.full(batch, time) if lengths is None else lengths.reshape(-1).astype(np.int64)
     if lengths is not None:
-        fit("lstm", "lengths", lengths.shape, (1, 1, 1, batch))
+        require_shape("lstm", "lengths", lengths.shape, (1, 1, 1, batch))
     sequence = memory.empty((time, count, batch, width), np.dtype(np.float64))
     last = memory.empty((2, count, batch, width), np.dtype(np.float64))
     with np.errstate(all="ignore"):
@@ -109,12 +109,16 @@ def lstm(
             summed = both[index, : 4 * width] + both[index, 4 * width :]
             bound = float(np.float32(clip)) if clipped else None
             seen = None if peephole is None else peephole[index]
-            one = _Cell(wide(weights[0, index]), wide(recurrence[0, index]), summed, seen, functions, bound, coupled)
+            one = _Cell(
+                to_float64(weights[0, index]), to_float64(recurrence[0, index]), summed, seen, functions, bound, coupled
+            )
             states = [first[0][index], first[1][index]]
-            last[:, index] = _run(one, wide(inputs[0]), states, np.minimum(ends, time), sequence[:, index], reverse)
+            last[:, index] = _run(
+                one, to_float64(inputs[0]), states, np.minimum(ends, time), sequence[:, index], reverse
+            )
         outside = (ends < 1) | (ends > time)
-        single, states_after = (_masked(narrow(each[np.newaxis], inputs.dtype), outside) for each in last)
-        return narrow(sequence, inputs.dtype), single, states_after
+        single, states_after = (_masked(round_to(each[np.newaxis], inputs.dtype), outside) for each in last)
+        return round_to(sequence, inputs.dtype), single, states_after
 
 
 def _masked(array: NDArray[Any], outside: NDArray[np.bool_]) -> NDArray[Any]:
@@ -126,8 +130,8 @@ def _masked(array: NDArray[Any], outside: NDArray[np.bool_]) -> NDArray[Any]:
 def _given(array: NDArray[Any] | None, shape: Sequence[int], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
     if array is None:
         return np.zeros(shape)
-    fit("lstm", f"{what} of {dtype}", array.shape if array.dtype == dtype else (), shape)
-    return wide(array)
+    require_shape("lstm", f"{what} of {dtype}", array.shape if array.dtype == dtype else (), shape)
+    return to_float64(array)
 
 
 def _run(

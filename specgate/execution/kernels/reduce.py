@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import check_axes, check_axis, is_float, narrow, quiet, single, wide
+from specgate.execution.kernels.arithmetic import (
+    check_axes,
+    check_axis,
+    is_float,
+    quiet,
+    round_to,
+    to_float32,
+    to_float64,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +42,7 @@ def reduce(
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}, ARGMAX, ARGMIN")
     found = check_axes(axes, inputs.ndim, "reduce")
     with np.errstate(all="ignore"):
-        return narrow(np.asarray(_FUNCTIONS[function](inputs, found)), inputs.dtype)
+        return round_to(np.asarray(_FUNCTIONS[function](inputs, found)), inputs.dtype)
 
 
 def _sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
@@ -49,17 +57,17 @@ def _product(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 def _squares(array: NDArray[Any]) -> NDArray[Any]:
     """The squares in the arithmetic of the type, so that they overflow where its squares do."""
-    values = single(array, array.dtype)
+    values = to_float32(array, array.dtype)
     return np.asarray(values * values)
 
 
 def _average(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     count = int(np.prod([array.shape[axis] for axis in axes], dtype=np.int64))
-    return np.asarray(single(_sum(array, axes), array.dtype) / np.float32(count))
+    return np.asarray(to_float32(_sum(array, axes), array.dtype) / np.float32(count))
 
 
 def _l1(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return _sum(np.abs(single(array, array.dtype)), axes)
+    return _sum(np.abs(to_float32(array, array.dtype)), axes)
 
 
 def _sum_square(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
@@ -67,24 +75,24 @@ def _sum_square(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _l2(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return np.asarray(np.sqrt(single(_sum_square(array, axes), array.dtype)))
+    return np.asarray(np.sqrt(to_float32(_sum_square(array, axes), array.dtype)))
 
 
 def _log_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return np.asarray(np.log(wide(single(_sum(array, axes), array.dtype))))
+    return np.asarray(np.log(to_float64(to_float32(_sum(array, axes), array.dtype))))
 
 
 def _log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return np.asarray(np.log(wide(single(_sum(np.exp(wide(array)), axes), array.dtype))))
+    return np.asarray(np.log(to_float64(to_float32(_sum(np.exp(to_float64(array)), axes), array.dtype))))
 
 
 def _max(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    found = np.fmax.reduce(quiet(single(array, array.dtype)), axis=axes, keepdims=True)
+    found = np.fmax.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
     return np.where(np.isnan(found), -np.inf, found) if is_float(array.dtype) else np.asarray(found)
 
 
 def _min(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    found = np.fmin.reduce(quiet(single(array, array.dtype)), axis=axes, keepdims=True)
+    found = np.fmin.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
     return np.where(np.isnan(found), np.inf, found) if is_float(array.dtype) else np.asarray(found)
 
 
@@ -119,7 +127,7 @@ def arg_reduce(
     kept = [axis for axis in range(inputs.ndim) if axis not in found]
     count = prod(inputs.shape[axis] for axis in found)
     rows = np.transpose(inputs, (*kept, *found)).reshape(*(inputs.shape[axis] for axis in kept), count)
-    values = quiet(single(rows, inputs.dtype))
+    values = quiet(to_float32(rows, inputs.dtype))
     best = (np.fmax if largest else np.fmin).reduce(values, axis=-1, keepdims=True)
     hits = values == best
     places = np.asarray(count - 1 - np.argmax(hits[..., ::-1], axis=-1) if last else np.argmax(hits, axis=-1))
@@ -145,5 +153,5 @@ def cumulative(
     dtype = np.dtype(np.float64) if is_float(inputs.dtype) else inputs.dtype
     with np.errstate(all="ignore"):
         function = np.multiply if multiply else np.add
-        result = narrow(function.accumulate(values, axis, dtype=dtype), inputs.dtype)
+        result = round_to(function.accumulate(values, axis, dtype=dtype), inputs.dtype)
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)

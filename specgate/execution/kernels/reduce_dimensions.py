@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import check_axis, is_float, narrow, single
+from specgate.execution.kernels.arithmetic import check_axis, is_float, round_to, to_float32
 from specgate.execution.kernels.reduce import cumulative
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def reduce_dimensions(
     with np.errstate(all="ignore"):
         found = np.asarray(_FUNCTIONS[function](inputs, along))
         whole = is_float(found.dtype) and not is_float(inputs.dtype)
-        result = np.trunc(found).astype(inputs.dtype) if whole else narrow(found, inputs.dtype)
+        result = np.trunc(found).astype(inputs.dtype) if whole else round_to(found, inputs.dtype)
     shape = [1 if axis in along else size for axis, size in enumerate(inputs.shape)]
     return result.reshape(shape if keep else [size for axis, size in enumerate(shape) if axis not in along])
 
@@ -107,7 +107,7 @@ def _log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 def _extreme(function: Any, *, largest: bool) -> Function:
     def reduced(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-        values = single(array, array.dtype)
+        values = to_float32(array, array.dtype)
         if values.dtype.kind == "b":
             return np.asarray(function.reduce(values, axis=axes, initial=not largest))
         if values.dtype.kind == "f":
@@ -147,7 +147,7 @@ def arg_reduce_dimension(
     if not size:
         sizes = [1 if place == axis else n for place, n in enumerate(inputs.shape) if keep or place != axis]
         return np.ma.array(np.zeros(sizes, np.int64), mask=True)
-    values = np.flip(single(inputs, inputs.dtype), axis) if last else single(inputs, inputs.dtype)
+    values = np.flip(to_float32(inputs, inputs.dtype), axis) if last else to_float32(inputs, inputs.dtype)
     found = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=bool(keep))
     return np.asarray(size - 1 - found if last else found, np.int64)
 

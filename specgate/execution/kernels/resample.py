@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, narrow, same_length, shape_of, single, wide
+from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def resample(
                 result = np.take(result, _whole(places, upwards, inputs.shape[axis]), axis)
         if linear and not is_float(inputs.dtype):
             result = np.trunc(result.astype(np.float32))
-        return narrow(result, inputs.dtype)
+        return round_to(result, inputs.dtype)
 
 
 def _places(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ def _inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
 def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
     size = values.shape[axis]
     lower = np.floor(places)
-    weight = wide(single(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
+    weight = to_float64(to_float32(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
     left = np.take(values, _inside(lower, size), axis)
     right = np.take(values, _inside(lower + 1, size), axis)
     return np.asarray(left + (right - left) * weight)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import check_axis, fit, narrow, single
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float32
 from specgate.execution.kernels.lookup import places_in
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def scatter_elements(
     reduction: none (the last one stands), add, mul, max or min, of what is there and the updates one after the other.
     """
     check_axis(axis, inputs.ndim, "scatter")
-    fit("scatter", "updates", updates.shape, indices.shape)
+    require_shape("scatter", "updates", updates.shape, indices.shape)
     others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
     if indices.ndim != inputs.ndim or any(n > m for n, m in others):
         raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
@@ -49,7 +49,7 @@ def scatter_tuples(
     if not count:
         first = np.zeros((*indices.shape[:-1], 1), np.int64)
         return np.asarray(scatter_tuples(inputs[np.newaxis], first, updates, reduction=reduction)[0])
-    fit("scatter", "updates", updates.shape, (*indices.shape[:-1], *inputs.shape[count:]))
+    require_shape("scatter", "updates", updates.shape, (*indices.shape[:-1], *inputs.shape[count:]))
     places = [places_in("scatter", indices[..., i], size) for i, size in enumerate(inputs.shape[:count])]
     return _written(inputs, tuple(places), updates, reduction)
 
@@ -66,7 +66,7 @@ def _written(
     if reduction not in _COMBINED or inputs.dtype.kind in "OUS":
         raise InputError(f"scatter: expected none, add, mul, max or min of numbers, found {reduction!r:.60} of "
                          f"{inputs.dtype}")  # fmt: skip
-    values = single(inputs, inputs.dtype).copy()
+    values = to_float32(inputs, inputs.dtype).copy()
     with np.errstate(all="ignore"):
-        _COMBINED[reduction].at(values, places, single(updates, updates.dtype))
-        return narrow(values, inputs.dtype)
+        _COMBINED[reduction].at(values, places, to_float32(updates, updates.dtype))
+        return round_to(values, inputs.dtype)

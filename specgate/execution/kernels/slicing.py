@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import check_axis, fit, same_length, shape_of
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, same_length, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int
     lengths: how many, of the shape of `inputs` with size 1 along `axis`; more than there are mean all.
     """
     check_axis(axis, inputs.ndim, "reverse_beginnings")
-    fit("reverse_beginnings", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :]))
+    require_shape("reverse_beginnings", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :]))
     size = inputs.shape[axis]
     counts = np.minimum(lengths, size).astype(np.int64)
     places = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.execution.kernels.arithmetic import check_axes, check_axis, narrow
+from specgate.execution.kernels.arithmetic import check_axes, check_axis, round_to
 from specgate.execution.kernels.elementwise import quiet, want_float
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
     along = check_axes(axes, x.ndim, "softmax")
     with quiet():
         shifted = np.exp(_below_largest(x, along))
-        return narrow(shifted / shifted.sum(axis=along, keepdims=True), x.dtype)
+        return round_to(shifted / shifted.sum(axis=along, keepdims=True), x.dtype)
 
 
 def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
@@ -36,7 +36,7 @@ def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
     with quiet():
         shifted = _below_largest(x, along)
         total = np.fmax(np.exp(shifted).sum(axis=along, keepdims=True), _LEAST)
-        return narrow(shifted - np.log(total), x.dtype)
+        return round_to(shifted - np.log(total), x.dtype)
 
 
 def _below_largest(x: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
@@ -85,7 +85,7 @@ def _of_groups(
         return x.copy()
     with quiet():
         wide = x.astype(np.float64)
-        return narrow(function(wide - wide.max(axis=along, keepdims=True), along), x.dtype)
+        return round_to(function(wide - wide.max(axis=along, keepdims=True), along), x.dtype)
 
 
 def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import check_axis, single
+from specgate.execution.kernels.arithmetic import check_axis, to_float32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ def top_k(
     size = inputs.shape[axis]
     if not 0 < k <= size:
         raise InputError(f"top_k: expected k from 1 to {size}, found {k}")
-    keys = single(inputs, inputs.dtype)
+    keys = to_float32(inputs, inputs.dtype)
     if largest:  # sorted backwards and turned round, so that equal elements keep their order
         order = size - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
     else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import narrow
+from specgate.execution.kernels.arithmetic import round_to
 from specgate.execution.kernels.pooling import average_pool, lp_pool, max_pool
 from specgate.execution.kernels.reduce_dimensions import reduce_dimensions
 from specgate.execution.kernels.windows import Slide, slide_over
@@ -145,5 +145,5 @@ def pool_whole(inputs: NDArray[Any], *, function: str, p: int = 2) -> NDArray[An
     if function == "NORM":
         with np.errstate(all="ignore"):
             total = np.sum(np.abs(inputs.astype(np.float64)) ** p, axis=tuple(axes), keepdims=True)
-            return narrow(total ** (1.0 / p if p else np.inf), inputs.dtype)
+            return round_to(total ** (1.0 / p if p else np.inf), inputs.dtype)
     return reduce_dimensions(inputs, list(axes), function=function, keep=True, none_of_none=True)

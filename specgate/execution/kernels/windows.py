@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import fit, same_length, wide
+from specgate.execution.kernels.arithmetic import require_shape, same_length, to_float64
 from specgate.execution.kernels.convolution import convolution
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def convolve(
         shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
         _hold_groups(inputs, filters, groups, filters.shape[1] * groups)
         result = _of_nothing(shape, bias, inputs.dtype)
-        endless = ~np.isfinite(wide(filters)).all(axis=tuple(range(1, filters.ndim)))
+        endless = ~np.isfinite(to_float64(filters)).all(axis=tuple(range(1, filters.ndim)))
         result[:, endless] = np.nan  # all that it meets is zeros of the padding
         return result
     rank = inputs.ndim - 2
@@ -206,13 +206,13 @@ def _hold_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, chann
 
 def _hold_window(filters: NDArray[Any], window: Sequence[int] | None) -> None:
     if window is not None:
-        fit("convolution", "filters", filters.shape[2:], window)
+        require_shape("convolution", "filters", filters.shape[2:], window)
 
 
 def _column(bias: NDArray[Any] | None, channels: int, rank: int) -> NDArray[Any] | None:
     if bias is None:
         return None
-    fit("convolution", "a bias", bias.shape, (channels,))
+    require_shape("convolution", "a bias", bias.shape, (channels,))
     return bias.reshape(1, channels, *(1,) * rank)
 
 

@@ -106,12 +106,12 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
             " ".join([word, *some] if word else some) for word, some in listed
         ]
         yield "take", f"{name}: {'; '.join(parts)}" + (f" where {cell['when']}" if "when" in cell else "")
-    if entry.get("waives"):
-        yield "do not ask for", " ".join(entry["waives"])
-    if entry.get("unsteady"):
-        yield "enforce by chance", " ".join(entry["unsteady"])
-    if entry.get("partly"):
-        yield "enforce in part", " ".join(entry["partly"])
+    if entry.get("not_enforced"):
+        yield "do not ask for", " ".join(entry["not_enforced"])
+    if entry.get("nondeterministic"):
+        yield "enforce by chance", " ".join(entry["nondeterministic"])
+    if entry.get("partially_enforced"):
+        yield "enforce in part", " ".join(entry["partially_enforced"])
     for name, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
         for levels, text, because in forms:
             at = f" at {levels}" if levels else ""

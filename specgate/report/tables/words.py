@@ -49,8 +49,8 @@ def examples_count(table: Mapping[str, Any]) -> str:
 def about_attribute(info: Mapping[str, Any]) -> str:
     """Return an attribute's type, whether it may be left out, its default and its words."""
     parts = [info["type"].removeprefix("enum:") if info.get("values") else info["type"].replace("enum:", "enum ")]
-    if "of" in info:
-        parts[0] += f" of the type in {info['of']}"
+    if "type_from" in info:
+        parts[0] += f" of the type in {info['type_from']}"
     if info.get("optional"):
         parts.append("optional")
     if "default" in info:

@@ -355,7 +355,7 @@ fields:
   Function: {kind: attribute, type: "enum:REDUCE_FUNCTION", optional: true}
   Windows: {kind: attribute, type: "uint[]", optional: true}
   Scales: {kind: attribute, type: "float[]", optional: true}
-  Number: {kind: attribute, type: scalar, of: Function, optional: true}
+  Number: {kind: attribute, type: scalar, type_from: Function, optional: true}
   Size: {kind: attribute, type: size-2d, optional: true}
   Line: {kind: attribute, type: scale-bias, optional: true}
   Fused: {kind: attribute, type: operator, optional: true}

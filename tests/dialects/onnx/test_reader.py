@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import specgate
-from specgate.descriptors.core import Oddity, Symbol, TensorDesc, tensor
+from specgate.descriptors.core import Malformed, Symbol, TensorDesc, tensor
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.reader import is_descriptor, operator_name, read, write
 from specgate.errors import InputError, NoTable
@@ -104,9 +104,9 @@ def test_inputs_left_out() -> None:
 def test_oddities() -> None:
     made = read({**NODE, "inputs": [I64] * 4, "attributes": {"axis": "x", "axes": [1]}})
     assert made.oddities == (
-        Oddity("too-many-inputs", "inputs", "4 inputs are given, at most 3 are defined"),
-        Oddity("wrong-kind", "axis", "axis is 'x', but a 64-bit integer is expected", "x"),
-        Oddity("unknown-attribute", "axes", "OneHot defines no attribute 'axes'", [1]),
+        Malformed("too-many-inputs", "inputs", "4 inputs are given, at most 3 are defined"),
+        Malformed("wrong-kind", "axis", "axis is 'x', but a 64-bit integer is expected", "x"),
+        Malformed("unknown-attribute", "axes", "OneHot defines no attribute 'axes'", [1]),
     )
 
 

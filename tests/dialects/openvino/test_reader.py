@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import specgate
-from specgate.descriptors.core import Oddity, Symbol, TensorDesc
+from specgate.descriptors.core import Malformed, Symbol, TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.dialects.openvino.reader import is_descriptor, read, write
 from specgate.errors import InputError, NoTable
@@ -63,9 +63,9 @@ def test_symbols_and_unknown_ranks() -> None:
 def test_oddities() -> None:
     made = read({**LAYER, "inputs": [I64] * 5, "data": {"axis": "--1", "depth": "3"}})
     assert made.oddities == (
-        Oddity("too-many-inputs", "inputs", "5 inputs are given, at most 4 are defined"),
-        Oddity("wrong-kind", "axis", "axis is '--1', but a 64-bit integer is expected", "--1"),
-        Oddity(
+        Malformed("too-many-inputs", "inputs", "5 inputs are given, at most 4 are defined"),
+        Malformed("wrong-kind", "axis", "axis is '--1', but a 64-bit integer is expected", "--1"),
+        Malformed(
             "unknown-attribute",
             "depth",
             "OneHot defines no attribute 'depth'",

@@ -43,7 +43,7 @@ def _value(value: Any, info: FieldInfo, of: Descriptor) -> Any:
     if isinstance(value, Descriptor):
         infos = dialect("directml").operator(value.operator).fields
         return replace(value, fields={n: part for n, part in _given(value).items() if infos[n].kind == "attribute"})
-    if info.of is not None and of.fields.get(info.of) == "FLOAT16":
+    if info.type_from is not None and of.fields.get(info.type_from) == "FLOAT16":
         return _half(value)
     return value
 

@@ -45,7 +45,7 @@ def _parameter(info: FieldInfo, row: Mapping[str, Any]) -> dict[str, Any]:
     types = cell.get("variable") or ", ".join(cell.get("types", ()))
     found = {"name": info.vendor_name, "types": types, "option": "optional" if info.optional else "single"}
     if info.type == "tensor[]":
-        least = info.least if info.least is not None else 0 if info.optional else 1
+        least = info.min_count if info.min_count is not None else 0 if info.optional else 1
         found |= {"option": "variadic", "homogeneous": not info.heterogeneous, "least": least}
     return found
 

@@ -111,10 +111,10 @@ def _fact(part: str, name: str, aliases: Iterable[str], version: Mapping[str, An
     if parameter["option"] == "variadic":
         fact["type"] = "tensor[]"
     if parameter["name"] != name:
-        fact["called"] = parameter["name"]
+        fact["vendor_name"] = parameter["name"]
     if parameter["option"] == "variadic":
         if parameter["least"] > 1:
-            fact["least"] = parameter["least"]
+            fact["min_count"] = parameter["least"]
         if not parameter["homogeneous"]:
             fact["heterogeneous"] = True
     if parameter["option"] == "optional" or parameter.get("least") == 0:
@@ -125,7 +125,7 @@ def _fact(part: str, name: str, aliases: Iterable[str], version: Mapping[str, An
 def _attribute(called: str, name: str, attribute: Mapping[str, Any]) -> dict[str, Any]:
     fact: dict[str, Any] = {"kind": "attribute", "type": ATTRIBUTE_TYPES[attribute["type"]]}
     if called != name:
-        fact["called"] = called
+        fact["vendor_name"] = called
     if not attribute["required"]:
         fact["optional"] = True
     if attribute["default"] is not None:

@@ -74,8 +74,8 @@ def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
     order = (
         "kind",
         "type",
-        "called",
-        "least",
+        "vendor_name",
+        "min_count",
         "heterogeneous",
         "optional",
         "default",

@@ -14,7 +14,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from specgate.descriptors.core import Descriptor, Oddity
+    from specgate.descriptors.core import Descriptor, Malformed
     from specgate.spec.forms import FieldInfo, Layout
 
 __all__ = ["Attribute", "Question", "Tensor", "make_question"]
@@ -169,7 +169,7 @@ def _filled(tensor: Tensor) -> Tensor:
     return tensor if tensor.value is not None else tensor._replace(value=(0,) * few)
 
 
-def _odd(oddity: Oddity, expected: int) -> Attribute:
+def _odd(oddity: Malformed, expected: int) -> Attribute:
     """Return an attribute of the value's own kind; null and objects have none, so another wrong one replaces them."""
     value = oddity.value
     if value is None or isinstance(value, dict):

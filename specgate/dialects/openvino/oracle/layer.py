@@ -11,7 +11,7 @@ from specgate.errors import Error
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from specgate.descriptors.core import Descriptor, Oddity
+    from specgate.descriptors.core import Descriptor, Malformed
     from specgate.spec.tables import Dialect, OperatorSpec
 
 __all__ = ["Layer", "NotExpressibleError", "Port", "layer_of"]
@@ -52,7 +52,7 @@ class Layer(NamedTuple):
 
 
 def layer_of(descriptor: Descriptor, level: str) -> Layer:
-    """Return the layer of a descriptor for `level`; raise UnsayableError where OpenVINO has no place for it."""
+    """Return the layer of a descriptor for `level`; raise NotExpressibleError where OpenVINO has no place for it."""
     if descriptor.dialect != "openvino":
         raise NotExpressibleError(f"it is a descriptor of {descriptor.dialect}")
     tables = dialect("openvino")
@@ -87,7 +87,7 @@ def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     return found
 
 
-def _odd(oddity: Oddity) -> tuple[str, Any]:
+def _odd(oddity: Malformed) -> tuple[str, Any]:
     if oddity.code not in {"unknown-attribute", "wrong-kind"}:
         raise NotExpressibleError(f"{oddity.message}; the descriptor does not hold the others")
     return oddity.where, oddity.value

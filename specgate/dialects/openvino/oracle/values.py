@@ -25,7 +25,7 @@ _INT32: Final = (-(2**31), 2**31 - 1)
 def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
     """Return the arrays of all inputs in order; a constant's is the descriptor's own.
 
-    Raises UnsayableError for an array that is missing, is not as declared, is another than the constant, or has a
+    Raises NotExpressibleError for an array that is missing, is not as declared, is another than the constant, or has a
     type that numpy does not carry.
     """
     spec = dialect("openvino").operator(descriptor.operator)
@@ -110,7 +110,7 @@ def narrowed(blobs: Sequence[Blob]) -> str:
 def arrays_of(descriptor: Descriptor, outputs: Sequence[Blob]) -> dict[str, np.ndarray[Any, Any]]:
     """Return computed outputs by name; several of one field are ``name[0]`` and so on.
 
-    Raises UnsayableError for a type that numpy does not carry.
+    Raises NotExpressibleError for a type that numpy does not carry.
     """
     spec = dialect("openvino").operator(descriptor.operator)
     names: list[str] = []

@@ -25,7 +25,7 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
     """Return an IR of version 11 and its weights; blobs: each input's bytes if it is a constant, else None.
 
     Ports state what the descriptor states; what it leaves open is UNSPECIFIED, without dimensions.
-    Raises UnsayableError for an attribute that has no text.
+    Raises NotExpressibleError for an attribute that has no text.
     """
     weights = bytearray()
     count = len(layer.inputs)

@@ -187,8 +187,8 @@ source:
 fields:
   X: {kind: input}
   axes: {kind: input, optional: true, since: "13"}
-  X_output: {kind: output, called: X}
-  axes_attribute: {kind: attribute, type: "int[]", called: axes, until: "13"}
+  X_output: {kind: output, vendor_name: X}
+  axes_attribute: {kind: attribute, type: "int[]", vendor_name: axes, until: "13"}
   to:
     - {kind: attribute, type: string, optional: true, default: "a b", until: "13"}
     - {kind: attribute, type: int, optional: true, default: -1, since: "13"}
@@ -221,8 +221,8 @@ fields:
   # Of X.
   X: {kind: input, doc: "what is doubled"}   # behind X
   axes: {kind: input, optional: true, since: "13", doc: "which ones"}
-  X_output: {kind: output, called: X}
-  axes_attribute: {kind: attribute, type: "int[]", called: axes, until: "13"}
+  X_output: {kind: output, vendor_name: X}
+  axes_attribute: {kind: attribute, type: "int[]", vendor_name: axes, until: "13"}
   to: {kind: attribute, type: int, optional: true, enum: element-type, words: [a, b],
     doc: "where to"}   # behind to
 support:

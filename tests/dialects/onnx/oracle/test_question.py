@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from specgate.descriptors.core import Descriptor, Oddity
+from specgate.descriptors.core import Descriptor, Malformed
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.oracle.question import Attribute, Question, make_question
 
@@ -101,7 +101,7 @@ def test_reasons(onnx_one_hot):
     assert "my.domain" in make_question(Descriptor("onnx", "my.domain.OneHot", {}), "11")
     assert "NoSuch" in make_question(Descriptor("onnx", "NoSuch", {}), "11")
     assert "unknown opset" in make_question(replace(good, version="999"), "11")
-    odd = replace(good, oddities=(Oddity("unknown-field", "x", "x is no field"),))
+    odd = replace(good, oddities=(Malformed("unknown-field", "x", "x is no field"),))
     assert make_question(odd, "11") == "x is no field"
     typed = replace(good, fields={**good.fields, "values": good.fields["values"]._replace(type="FLOAT99")})
     assert "FLOAT99" in make_question(typed, "11")

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from specgate.descriptors.core import Descriptor, Oddity
+from specgate.descriptors.core import Descriptor, Malformed
 from specgate.dialects.openvino.oracle.layer import Layer, NotExpressibleError, layer_of
 from specgate.dialects.openvino.oracle.values import blobs_of, narrowed
 from specgate.dialects.openvino.oracle.xml import ir_of
@@ -87,8 +87,8 @@ def test_what_no_reader_makes(openvino_one_hot):
     assert "no table for" in refused(replace(good, operator="Nope"))
     assert "a descriptor of onnx" in refused(Descriptor("onnx", "OneHot", {}))
     assert "is no tensor" in refused(replace(good, fields={"indices": 3}))
-    assert "the attribute 'x' is" in refused(replace(good, oddities=(Oddity("unknown-attribute", "x", "", cycle),)))
-    assert "the attribute 'x' is" in refused(replace(good, oddities=(Oddity("unknown-attribute", "x", "", 9**99),)))
+    assert "the attribute 'x' is" in refused(replace(good, oddities=(Malformed("unknown-attribute", "x", "", cycle),)))
+    assert "the attribute 'x' is" in refused(replace(good, oddities=(Malformed("unknown-attribute", "x", "", 9**99),)))
     indices = good.fields["indices"]
     assert "no element type" in refused(replace(good, fields={"indices": indices._replace(type="int")}))
     for size in (-1, 2**63 - 1, 2**80):
