@@ -14,7 +14,7 @@ from specgate.spec.tables import dialect, on_change
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
 
 __all__ = ["Target", "at_level", "known_targets", "listed_targets", "parse_target", "parse_targets"]
 

@@ -7,14 +7,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from specgate.spec import tables
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.forms import rule_forms
-from specgate.spec.tables import Dialect, OperatorSpec, use_specs
+from specgate.spec.tables import use_specs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from specgate.spec.tables import Dialect as DialectTables
+    from specgate.spec.dialect_spec import Dialect as DialectTables
+    from specgate.spec.operator_spec import OperatorSpec
 
 # How long things take is not asserted: the machine may be busy. What a test sets itself is added to this.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -25,7 +25,7 @@ from specgate.verdict import Basis
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 #: Descriptors of an operator, of them those drawn for one level.
 COUNT: Final = 200

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.spec.tables import Dialect, dialect, in_use
+from specgate.spec.dialect_spec import Dialect
+from specgate.spec.tables import dialect, in_use
 from tests.same_verdicts import answers, compare, drawn, record
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from specgate.cli.common import as_json
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.store import compiled_tables
-from specgate.spec.tables import Dialect, dialect
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     import argparse

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Reply
     from specgate.spec.forms import Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.rules.language import Rule
     from specgate.spec.forms import OtherValues, Overlay
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["classify", "classify_whole"]
 

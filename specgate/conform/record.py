@@ -10,8 +10,8 @@ from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.generate.moves import MAX_RANK
-from specgate.spec.forms import Cell
-from specgate.spec.store import source_folders
+from specgate.spec.fields import Cell
+from specgate.spec.folders import source_folders
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from specgate.spec.tables import dialect as tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["shrink", "size_of"]
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from specgate.conform.result import Kind
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Values
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["compare_values"]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.conform.result import Kind
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Oracle, Reply
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["ClassKey", "Counts", "Example", "Shard", "close_oracles", "run_shard", "shrink_example"]
 

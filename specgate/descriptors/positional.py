@@ -12,8 +12,8 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from specgate.spec.forms import FieldInfo
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
     "attributes_of", "build", "flat", "holds_attribute", "outputs_of", "positional", "reordered_for",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle, ValuesBackend
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Oracle, ValuesBackend
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
 
 __all__ = ["Packaged", "Shipped"]
 

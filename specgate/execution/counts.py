@@ -9,7 +9,7 @@ from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["hold_counts"]
 

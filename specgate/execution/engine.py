@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.forms import FieldInfo
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["execute_at", "hold_executable"]
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.forms import FieldInfo, RuleForm
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.forms import RuleForm
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["hold_guards", "hold_rows"]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
 
 __all__ = ["as_array", "gather", "numpy_type", "scatter"]
 

@@ -13,8 +13,9 @@ from specgate.validate.message import rule_id
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.spec.forms import Bounds, Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import Bounds
+    from specgate.spec.forms import Resolved
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["STRUCTURE", "Aim", "aims_of"]
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from specgate.generate.aims import Aim
-    from specgate.spec.forms import FieldInfo, Resolved
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.forms import Resolved
 
 __all__ = ["broken_by"]
 

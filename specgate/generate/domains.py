@@ -10,8 +10,9 @@ from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error
 
 if TYPE_CHECKING:
-    from specgate.spec.forms import FieldInfo
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["OBJECTS", "SIZES", "WILD", "base_type", "element_kind", "holds_elements", "number_limits"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor, TensorDesc
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["alike", "changed", "deepened", "packed", "put", "reranked", "resized", "retyped"]
 

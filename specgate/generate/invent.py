@@ -13,7 +13,8 @@ from specgate.rules.fused import Fusible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from specgate.spec.forms import Cell, FieldInfo, Resolved
+    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.forms import Resolved
 
 __all__ = ["fused_operators", "given", "values_for"]
 

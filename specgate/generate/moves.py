@@ -13,7 +13,7 @@ from specgate.generate.picks import one_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["MAX_RANK", "Mutator", "type_names"]
 

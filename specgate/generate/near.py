@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from specgate.spec.forms import Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.failures import Failure
 
 __all__ = ["BrokenDescriptors", "NearMiss", "broken_descriptors"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from specgate.spec.forms import Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["concrete", "counterexamples_at", "examples_at", "find_operator", "named_level", "rule_numbers"]
 

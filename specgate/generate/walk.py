@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from specgate.generate.features import Feature
     from specgate.spec.forms import Resolved, SingleBasis
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
 __all__ = ["MAX_ELEMENTS", "Walk", "valid_descriptors"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from specgate.linting.nodes import Unit
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
     from specgate.verdict import Report
 
 __all__ = ["context_of"]

@@ -13,8 +13,8 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.spec.forms import FieldInfo
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["annotation", "constructor", "field_is_required", "operators", "ordered"]
 

@@ -13,7 +13,8 @@ from specgate.rules.translate import SLOTS, Translator, answer, call, load
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
+    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.forms import Resolved, RuleForm
 
 __all__ = ["compile_resolved"]
 

@@ -10,7 +10,7 @@ from specgate.errors import NoTable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
 
 __all__ = ["Flaw", "Fusible"]
 

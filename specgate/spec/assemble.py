@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.desugar import plain_content, plain_operator
 from specgate.spec.families import locate, merge_family
-from specgate.spec.forms import SHORT_NAMES, rule_forms
+from specgate.spec.fields import SHORT_NAMES
+from specgate.spec.forms import rule_forms
 from specgate.spec.sets import named_sets
 from specgate.spec.yamlio import placed
 

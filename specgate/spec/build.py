@@ -14,8 +14,8 @@ from specgate.errors import InputError
 from specgate.spec import dialect_model, model
 from specgate.spec.assemble import PART_FOLDERS, Part, assemble
 from specgate.spec.desugar import plain_tensor_rules
+from specgate.spec.folders import layout_file
 from specgate.spec.references import check_references
-from specgate.spec.store import layout_file
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:

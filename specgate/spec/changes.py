@@ -12,8 +12,10 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.spec.forms import Cell, Resolved
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.fields import Cell
+    from specgate.spec.forms import Resolved
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
 
 __all__ = ["Change", "Detail", "Difference", "changes", "difference", "differences"]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from specgate.spec.forms import SHORT_NAMES
+from specgate.spec.fields import SHORT_NAMES
 from specgate.spec.model import Counterexample, OtherValues, RuleEntry, Source  # noqa: TC001 (pydantic reads them)
 from specgate.spec.model_rows import Implementation, Level, Name, RuleName, SetName  # noqa: TC001 (the same)
 

@@ -12,7 +12,7 @@ from specgate.validate.check import check_at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["changed", "counterexample", "example_problems", "levels_of_example"]
 

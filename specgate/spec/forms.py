@@ -1,191 +1,23 @@
-"""The parts of a table: what a cell allows, what a field is, a rule with its levels, and what builds do instead."""
+"""A rule with its levels, what builds do instead of the page, and an operator as it is at one level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from specgate.caching import cached_property
-from specgate.rules.parse import (
-    GRAPH,
-    NUMBER,
-    OPERATOR,
-    SCALE_BIAS,
-    SIZE_2D,
-    TENSOR,
-    TRUTH,
-    WORD,
-    Rule,
-    Scope,
-    parse,
-)
+from specgate.rules.parse import Rule, Scope, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from specgate.levels import LevelSet
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = [
-    "SHORT_NAMES", "Bounds", "Case", "Cell", "FieldInfo", "Layout", "Overlay", "Resolved", "RuleForm", "SingleBasis",
-    "make_forms", "rule_forms",
-]  # fmt: skip
+__all__ = ["Case", "OtherValues", "Overlay", "Resolved", "RuleForm", "SingleBasis", "make_forms", "rule_forms"]
 
-#: What may be left out before a fused operator's name where the dialect says nothing of its own.
-SHORT_NAMES: Final = ("ACTIVATION_", "ELEMENT_WISE_")
 SingleBasis = Literal["documented", "observed"]
-_KINDS: Final = {
-    "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
-    "tensor": TENSOR, "scalar": NUMBER, "size-2d": SIZE_2D, "scale-bias": SCALE_BIAS, "operator": OPERATOR,
-    "tensor-proto": TENSOR, "sparse-tensor-proto": TENSOR, "type-proto": TENSOR, "graph": GRAPH,
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Ranks or numbers that a cell allows: from `low` to `high` (None: no bound), or exactly those in `only`."""
-
-    low: int
-    high: int | None = None
-    only: tuple[int, ...] | None = None
-
-    def __contains__(self, number: int) -> bool:
-        if self.only is not None:
-            return number in self.only
-        return self.low <= number and (self.high is None or number <= self.high)
-
-    def __str__(self) -> str:
-        if self.only is not None:
-            return ", ".join(str(n) for n in self.only)
-        if self.high is None:
-            return f"{self.low} or more"
-        return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
-
-    @classmethod
-    def make(cls, raw: Any) -> Bounds | None:
-        """Read the compiled form: [low, high], {"only": [...]} or None."""
-        if raw is None:
-            return None
-        if isinstance(raw, dict):
-            only = tuple(raw["only"])
-            return cls(only[0], only[-1], only)
-        return cls(raw[0], raw[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a support row allows for one field; None means that the row does not limit it.
-
-    operators: full names of those that a field may hold, fused into its own. variable: the row's name for `types`.
-    """
-
-    types: tuple[str, ...] | None = None
-    ranks: Bounds | None = None
-    values: tuple[Any, ...] | None = None
-    range: Bounds | None = None
-    operators: tuple[str, ...] | None = None
-    variable: str | None = None
-
-    @classmethod
-    def make(cls, raw: Mapping[str, Any], every_type: Iterable[str]) -> Cell:
-        """Read the compiled form; `every_type` is what the word ``any`` stands for."""
-        types = raw.get("types")
-        return cls(
-            types=tuple(every_type) if types == "any" else tuple(types) if types else None,
-            ranks=Bounds.make(raw.get("ranks")),
-            values=tuple(raw["values"]) if "values" in raw else None,
-            range=Bounds.make(raw.get("range")),
-            operators=tuple(raw["operators"]) if "operators" in raw else None,
-            variable=raw.get("variable"),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class FieldInfo:
-    """One field: kind is input, output or attribute; optional ones may be left out and then have their default.
-
-    type_from: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
-    attributes that rules read, with their types. vendor_name: what the vendor calls it, `name` if empty.
-    min_count: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the
-    arrays whose length an attribute states. enum: the enum whose numbers the attribute holds. forms: what the field is
-    over its stretches of levels, where it changes; the rest is then what it is in the newest one.
-    """
-
-    name: str
-    kind: str
-    type: str = "tensor"
-    optional: bool = False
-    default: Any = None
-    words: tuple[str, ...] | None = None
-    since: str | None = None
-    until: str | None = None
-    doc: str | None = None
-    type_from: str | None = None
-    members: Mapping[str, str] = field(default_factory=dict)
-    vendor_name: str = ""
-    min_count: int | None = None
-    heterogeneous: bool = False
-    counts: tuple[str, ...] = ()
-    enum: str | None = None
-    forms: tuple[FieldInfo, ...] = ()
-
-    @classmethod
-    def make(cls, name: str, raw: Mapping[str, Any] | list[Mapping[str, Any]]) -> FieldInfo:
-        """Read the compiled form: of one field, or of what it is over several stretches of levels."""
-        if isinstance(raw, list):
-            forms = tuple(cls.make(name, form) for form in raw)
-            return replace(forms[-1], since=forms[0].since, forms=forms)
-        lists = {"words": tuple(raw["words"]) if raw.get("words") else None, "counts": tuple(raw.get("counts") or ())}
-        return cls(name, **{**raw, **lists})
-
-    def __post_init__(self) -> None:
-        if not self.vendor_name:
-            object.__setattr__(self, "vendor_name", self.name)
-
-    @property
-    def tensor(self) -> bool:
-        return self.type == "tensor"
-
-    @property
-    def fuses(self) -> bool:
-        """Whether it holds an operator, or an array of them."""
-        return self.type in {"operator", "operator[]"}
-
-    @property
-    def rule_kind(self) -> str:
-        """The kind that expressions see."""
-        return kind_of(self.type)
-
-    @property
-    def member_kinds(self) -> dict[str, str]:
-        """The kinds of `members`, by their names."""
-        return {name: kind_of(type_) for name, type_ in self.members.items()}
-
-
-def kind_of(type_: str) -> str:
-    """Return the kind of a field's or a member's type in rules."""
-    kind = _KINDS.get(type_.removesuffix("[]"), WORD)  # an enum's values are words
-    return f"{kind}s" if type_.endswith("[]") else kind
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How descriptors of one level are read: tensors by position, attributes by the vendor's names for them.
-
-    attributes: those of the level, and behind them those that only other levels have.
-    """
-
-    inputs: tuple[FieldInfo, ...]
-    outputs: tuple[FieldInfo, ...]
-    attributes: Mapping[str, FieldInfo]
-
-    @classmethod
-    def make(cls, held: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
-        """Put the fields `held` at a level in order; `every` field is there to name attributes of other levels."""
-        attributes = {f.vendor_name: f for f in held.values() if f.kind == "attribute"}
-        others = {f.vendor_name: f for f in every.values() if f.kind == "attribute" and f.vendor_name not in attributes}
-        inputs = tuple(f for f in held.values() if f.kind == "input")
-        return cls(inputs, tuple(f for f in held.values() if f.kind == "output"), attributes | others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from specgate.levels import LevelSet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.spec.forms import Bounds, Cell, Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import Bounds, Cell
+    from specgate.spec.forms import Resolved
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Step", "distinct", "in_case", "more_from", "steps"]
 

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.evaluate import Context, evaluate
+from specgate.spec.folders import written_tables
 from specgate.spec.lint_written import WRITTEN_LINTERS, Written, written_file
-from specgate.spec.store import written_tables
 from specgate.spec.tables import in_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from specgate.spec.dialect_spec import Dialect
     from specgate.spec.forms import RuleForm
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["LINTERS", "lint_tables"]
 

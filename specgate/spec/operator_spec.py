@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from specgate.caching import cached_property
 from specgate.levels import LevelSet
 from specgate.rules.parse import Rule, RuleError, Scope, parse
-from specgate.spec.forms import Case, Cell, FieldInfo, Layout, Overlay, Resolved, RuleForm, SingleBasis, make_forms
+from specgate.spec.fields import Cell, FieldInfo, Layout
+from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, make_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
     from specgate.spec.taken import Taken
     from specgate.verdict import Basis
 

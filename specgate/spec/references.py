@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
 from specgate.rules.parse import TRUTH, RuleError, parse
 from specgate.spec.assemble import support_rows
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.forms import rule_forms
+from specgate.spec.operator_spec import OperatorSpec
+from specgate.spec.references_fields import cell_problems, field_problems, forms_of, support_problems
 from specgate.spec.sets import named_sets
-from specgate.spec.tables import Dialect, OperatorSpec
 from specgate.spec.variables import SAME_TYPE
 from specgate.spec.yamlio import placed
 
@@ -20,14 +21,13 @@ if TYPE_CHECKING:
 
     from specgate.rules.parse import Rule, Scope
     from specgate.spec.assemble import Sources
+    from specgate.spec.references_fields import Problem
     from specgate.spec.yamlio import Keys, Lines
 
-    Problem = tuple[Keys, str]
 
 __all__ = ["check_operators", "check_references"]
 
 _RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs", "since", "lacks"})
-_SPEAKS_OF: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
 
 
 def check_references(
@@ -124,8 +124,8 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
         yield ("summary",), "expected this key"
     for path, level in _levels_of(raw):
         yield from _level_problem(path, level, dialect)
-    yield from _field_problems(raw, dialect)
-    yield from _support_problems(raw, dialect)
+    yield from field_problems(raw, dialect)
+    yield from support_problems(raw, dialect)
     spec = OperatorSpec(dialect, raw)
     defines: dict[str, Rule] = {}
     for name, text in raw.get("define", {}).items():
@@ -151,7 +151,7 @@ def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
     yield from ((path, path[-1]) for path, _ in support_rows(raw["support"]))
     if raw.get("removed"):
         yield ("removed",), raw["removed"]
-    for path, info in _forms(raw):
+    for path, info in forms_of(raw):
         yield from (((*path, key), info[key]) for key in ("since", "until") if info.get(key))
     for name, example in raw.get("examples", {}).items():
         yield from ((("examples", name, key), example[key]) for key in ("since", "until") if example.get(key))
@@ -161,110 +161,6 @@ def _levels_of(raw: dict[str, Any]) -> Iterator[tuple[Keys, Any]]:
     yield from ((("execute", level), level) for level in raw.get("execute", {}) if level not in _RECIPE)
     if since := raw.get("execute", {}).get("since"):
         yield ("execute", "since"), since
-
-
-def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    """What rules read of a fused operator is an attribute of some operator, of the type that stands there."""
-    if info.get("members") and info.get("type") != "operator":
-        yield path, "expected it of an operator only"
-    elif dialect.raw["dialect"].get("complete"):
-        known = {(n, f.get("type")) for raw in dialect.raw["operators"].values() for (_, n, *_), f in _forms(raw)}
-        for name, type_ in info.get("members", {}).items():
-            if (name, type_) not in known:
-                yield (*path, name), f"no operator has an attribute {name} of type {type_!r:.80}"
-
-
-def _forms(raw: dict[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]]:
-    """Yield every form of every field with its path."""
-    for name, info in raw["fields"].items():
-        if isinstance(info, list):
-            yield from ((("fields", name, index), form) for index, form in enumerate(info))
-        else:
-            yield ("fields", name), info
-
-
-def _field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    """A scalar's type is in an enum of the same operator; the forms of a field follow each other."""
-    enums = {path[1] for path, info in _forms(raw) if str(info.get("type")).startswith("enum:")}
-    arrays = {path[1] for path, info in _forms(raw) if info.get("type", "tensor").endswith("[]")}
-    for path, info in _forms(raw):
-        yield from _member_problems((*path, "members"), info, dialect)
-        scalar, named = info.get("type", "tensor") == "scalar", info.get("type_from")
-        if scalar and named is None:
-            yield (*path, "type_from"), "expected the attribute that says which type the scalar has"
-        elif named is not None and not scalar:
-            yield (*path, "type_from"), "expected it of a scalar only"
-        elif named is not None and named not in enums:
-            yield (*path, "type_from"), f"expected an attribute of an enum's type, found {named!r:.80}"
-        if ("min_count" in info or "heterogeneous" in info) and info.get("type") != "tensor[]":
-            yield path, "expected min_count and heterogeneous of an array of tensors only"
-        if "enum" in info and (info["kind"] != "attribute" or info.get("type") not in {"int", "int[]"}):
-            yield (*path, "enum"), "expected it of an attribute that holds integers only"
-        elif "enum" in info and not dialect.numbers(info["enum"]):
-            yield (*path, "enum"), "types.yaml has no numbers"
-        yield from (((*path, "counts"), f"{n!r:.80} is no array") for n in info.get("counts") or () if n not in arrays)
-    for name, forms in raw["fields"].items():
-        if isinstance(forms, list):
-            yield from _order_problems(("fields", name), forms, dialect)
-
-
-def _order_problems(path: Keys, forms: list[dict[str, Any]], dialect: Dialect) -> Iterator[Problem]:
-    if len({form["kind"] for form in forms}) > 1:
-        yield (
-            path,
-            "expected one kind in all its forms; a field of another kind needs a name of its own, and `vendor_name`",
-        )
-    for index, (before, after) in enumerate(pairwise(forms), start=1):
-        end, start = (dialect.position.get(level or "") for level in (before.get("until"), after.get("since")))
-        if end is None or start is None or end > start:
-            yield (*path, index, "since"), "expected it no lower than the `until` of the form before"
-
-
-def _support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    support = raw["support"]
-    cases = list(enumerate(support)) if isinstance(support, list) else [(None, support)]
-    seen: dict[str, int] = {}
-    for index, case in cases:
-        path: Keys = ("support",) if index is None else ("support", index)
-        levels = [level for level in case if index is None or level != "when"]
-        rows = [dialect.position[level] for level in levels if level in dialect.position]
-        if not levels or rows != sorted(rows):
-            yield path, "expected at least one row, rows in the order of the levels"
-        if index is not None and seen.setdefault(case["when"], index) != index:
-            yield (*path, "when"), f"support.{seen[case['when']]} says the same"
-    if not cases:
-        yield ("support",), "expected at least one case"
-    before: dict[Keys, dict[str, Any]] = {}
-    for path, row in support_rows(support):
-        kept = before.get(path[:-1], {})
-        for name, cell in row.items():
-            if kept.get(name) != cell:  # else the row before has said it
-                yield from _cell_problems((*path, name), name, cell, raw, dialect)
-        before[path[:-1]] = row
-
-
-def _cell_problems(
-    path: Keys, name: str, cell: dict[str, Any], raw: dict[str, Any], dialect: Dialect
-) -> Iterator[Problem]:
-    if name not in raw["fields"]:
-        yield path, f"unknown field {name!r}"
-        return
-    kinds = [f.get("type", "tensor").removesuffix("[]") for at, f in _forms(raw) if at[1] == name]
-    for key in cell.keys() & _SPEAKS_OF.keys():
-        if not set(kinds) & set(_SPEAKS_OF[key]):
-            yield (*path, key), f"a field of type {kinds[-1]} has no {key}"
-    if dialect.raw["dialect"].get("complete"):
-        unknown = [n for n in cell.get("operators", ()) if n not in dialect.raw["operators"]]
-        yield from (((*path, "operators"), f"unknown operator {n!r:.80}") for n in unknown)
-    if "when" in cell and cell["when"] not in _conditions(raw):
-        yield (*path, "when"), "expected the condition of one of the operator's cases, as it stands there"
-    types = cell.get("types")
-    if types != "any":
-        yield from (((*path, "types"), f"unknown type {t!r:.80}") for t in types or () if not dialect.knows_type(t))
-
-
-def _conditions(raw: dict[str, Any]) -> list[str]:
-    return [case["when"] for case in raw["support"]] if isinstance(raw["support"], list) else []
 
 
 def _rule_problems(
@@ -307,7 +203,7 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         except InputError as error:
             yield (*path, "builds"), error.message
         for name, cell in overlay.get("support", {}).items():
-            yield from _cell_problems((*path, "support", name), name, cell, raw, dialect)
+            yield from cell_problems((*path, "support", name), name, cell, raw, dialect)
         for key in ("not_enforced", "nondeterministic", "partially_enforced"):
             yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in known)
         own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
@@ -323,8 +219,8 @@ def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> It
     recipe = raw.get("execute", {})
     missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
     yield from ((("execute", key), "expected this key") for key in missing)
-    fields = {at[1] for at, f in _forms(raw) if f.get("type", "tensor") in {"tensor", "tensor[]"}}
-    numbers = {at[1] for at, f in _forms(raw) if f.get("type") == "int"}
+    fields = {at[1] for at, f in forms_of(raw) if f.get("type", "tensor") in {"tensor", "tensor[]"}}
+    numbers = {at[1] for at, f in forms_of(raw) if f.get("type") == "int"}
     for part in ("arrays", "output_type", "outputs"):
         named = recipe.get(part, [])
         entries = named.values() if isinstance(named, dict) else named
@@ -335,7 +231,7 @@ def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> It
         if name not in fields:
             yield ("execute", "lacks"), f"{name!r} is no tensor field"
         yield from ((("execute", "lacks", name), f"unknown type {t!r:.40}") for t in types if t not in dialect.types)
-    whole = {at[1] for at, f in _forms(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
+    whole = {at[1] for at, f in forms_of(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
         if text not in whole:
             yield from _expression_problems(("execute", "arguments", name), text, scope, None)

@@ -16,8 +16,9 @@ from specgate.spec.view import shown_cell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from specgate.spec.dialect_spec import Dialect
     from specgate.spec.forms import Overlay, RuleForm, SingleBasis
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["rule_names", "rule_reference"]
 

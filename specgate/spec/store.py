@@ -8,35 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from specgate.dialects import dialect_names, package
+from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.files import write_text
+from specgate.spec.folders import CHECKOUT, PACKAGE, layout_file
 
-__all__ = ["compiled_tables", "layout_file", "source_folders", "spec_folders", "written_tables"]
+__all__ = ["compiled_tables"]
 
-_PACKAGE: Final = Path(__file__).resolve().parent.parent
-_SHIPPED: Final = _PACKAGE / "_specs"
-_CHECKOUT: Final = _PACKAGE.parent / "specs"
+_SHIPPED: Final = PACKAGE / "_specs"
 _TOOL_VERSION: Final = 6  # raise it whenever build.py's output changes shape
-
-
-def spec_folders() -> list[Path]:
-    """Return the extra spec folders of the environment variable SPECGATE_SPECS, in order."""
-    return [Path(p) for p in os.environ.get("SPECGATE_SPECS", "").split(os.pathsep) if p]
-
-
-def source_folders() -> list[Path]:
-    """Return the folders whose YAML files can be edited here: the checkout's, then the extra ones."""
-    own = [_CHECKOUT] if (_CHECKOUT.parent / "pyproject.toml").is_file() and _CHECKOUT.is_dir() else []
-    return own + spec_folders()
-
-
-def written_tables(dialect: str) -> Path | None:
-    """Return the folder with the YAML files of a dialect that is in use, None where only compiled tables are."""
-    roots = source_folders()
-    own = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
-    specs = package(dialect).specs if own is None and dialect in dialect_names() else None
-    return own if specs is None else Path(specs)
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -44,8 +24,8 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
 
     Raises InputError when there is no such dialect or a spec file is wrong.
     """
-    folder = _CHECKOUT / dialect
-    in_checkout = (_CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir()
+    folder = CHECKOUT / dialect
+    in_checkout = (CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir()
     tables = _fresh(dialect, folder) if in_checkout else _shipped(dialect, extra)
     for root in extra:
         _merge(tables, root / dialect)
@@ -70,11 +50,6 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
 def _read(path: Path) -> Any:
     with path.open("rb") as file:
         return json.loads(file.read())
-
-
-def layout_file(folder: Path) -> Path:
-    """Return where the layout of a dialect's structures is, which numbers its words; few dialects have one."""
-    return folder.parent / "abi" / f"{folder.name}.yaml"
 
 
 def stamp(folder: Path) -> list[list[Any]]:

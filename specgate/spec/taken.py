@@ -11,7 +11,7 @@ from specgate.rules.language import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from specgate.spec.forms import Bounds, Cell, FieldInfo
+    from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Taken"]

@@ -6,13 +6,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from specgate.rules.parse import parse
-from specgate.spec.forms import FieldInfo, RuleForm
+from specgate.spec.forms import RuleForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["SAME_TYPE", "variable_forms"]
 

@@ -14,8 +14,10 @@ from specgate.targets import Target
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from specgate.spec.forms import Bounds, Cell, FieldInfo, Overlay, Resolved, RuleForm
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.fields import Bounds, Cell, FieldInfo
+    from specgate.spec.forms import Overlay, Resolved, RuleForm
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
     "OperatorSupport", "find_operators", "observed", "operator_named", "operator_support", "operators_at",
@@ -145,7 +147,7 @@ def rules_of(table: Dialect, forms: Iterable[RuleForm], levels: LevelSet) -> lis
 
 def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what builds do instead of the page as plain data; `raw` holds the overlays' entries, in their order."""
-    from specgate.spec.forms import Cell
+    from specgate.spec.fields import Cell
 
     found = []
     for overlay, entry in zip(overlays, raw, strict=True):

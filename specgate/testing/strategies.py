@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from specgate.generate.near import NearMiss
-    from specgate.spec.forms import FieldInfo
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
 __all__ = ["any_descriptors", "descriptors", "finding_ids", "near_valid", "with_unknown_sizes"]

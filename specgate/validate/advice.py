@@ -9,7 +9,7 @@ from specgate.rules.words import told
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
     from specgate.validate.places import Place
     from specgate.validate.repair import Repair, Step
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
 
 __all__ = ["exact_up_to", "lossless", "nearest"]
 

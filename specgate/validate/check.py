@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.rules.compile import compile_resolved
-from specgate.spec.forms import Bounds, Cell
+from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
 from specgate.spec.tables import on_change
 from specgate.validate.device import noted

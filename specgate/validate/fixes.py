@@ -9,7 +9,7 @@ from specgate.descriptors.words import near_word
 from specgate.validate.casting import exact_up_to, nearest
 
 if TYPE_CHECKING:
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.failures import Failure
 
 __all__ = ["own_fix"]

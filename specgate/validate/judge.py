@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.levels import LevelSet
     from specgate.spec.forms import SingleBasis
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
     from specgate.validate.failures import Failure
     from specgate.verdict import Basis

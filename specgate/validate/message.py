@@ -11,8 +11,9 @@ from specgate.verdict import Finding
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
+    from specgate.spec.dialect_spec import Dialect
     from specgate.spec.forms import SingleBasis
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
     from specgate.validate.failures import Failure
 

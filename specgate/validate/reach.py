@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.rules.evaluate import Context
     from specgate.spec.forms import Resolved, RuleForm, SingleBasis
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
 __all__ = ["Reach"]

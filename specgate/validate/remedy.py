@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.rules.evaluate import Context
-    from specgate.spec.forms import FieldInfo, Resolved, RuleForm
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.failures import Failure
     from specgate.validate.repair import Repair
 

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.rules.explain import Leaf
-    from specgate.spec.forms import FieldInfo, RuleForm
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.forms import RuleForm
 
 __all__ = ["Repair", "Step", "repairs"]
 

@@ -14,7 +14,8 @@ from specgate.validate.rule_failures import Judged, broken_failure, rule_failure
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.spec.forms import Cell, FieldInfo, Resolved, RuleForm
+    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.facts import Facts
 

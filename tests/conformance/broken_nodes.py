@@ -13,8 +13,9 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from specgate.spec.forms import Cell, FieldInfo, Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.forms import Resolved
+    from specgate.spec.operator_spec import OperatorSpec
 
 #: Constants of at most so many elements are what rules read: axes, sizes, pads.
 MOST_ELEMENTS = 32

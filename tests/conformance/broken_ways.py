@@ -12,7 +12,7 @@ from tests.conformance.broken_edit import at_opset, drop_unused, leave_out, set_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
     from tests.conformance.broken_nodes import Slot, Subject
 
     Made = Iterator[tuple[str, Any]]

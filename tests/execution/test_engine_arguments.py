@@ -11,7 +11,8 @@ from specgate.descriptors.core import Descriptor, ScaleBias, tensor
 from specgate.errors import InputError, NoKernel
 from specgate.execution import kernels
 from specgate.execution.engine import execute_at
-from specgate.spec.tables import OperatorSpec, dialect
+from specgate.spec.operator_spec import OperatorSpec
+from specgate.spec.tables import dialect
 
 TENSORS = {"A": {"kind": "input"}, "Out": {"kind": "output"}}
 

@@ -10,7 +10,8 @@ import pytest
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.errors import InputError
 from specgate.execution.tolerance import differing, tolerance_of
-from specgate.spec.tables import OperatorSpec, dialect
+from specgate.spec.operator_spec import OperatorSpec
+from specgate.spec.tables import dialect
 
 FIELDS: dict[str, Any] = {
     "A": {"kind": "input"},

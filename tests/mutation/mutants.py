@@ -6,8 +6,8 @@ import ast
 import copy
 from typing import TYPE_CHECKING, Any
 
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.forms import rule_forms
-from specgate.spec.tables import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

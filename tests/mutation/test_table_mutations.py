@@ -29,7 +29,8 @@ from tests.properties.support import shown_operators
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.operator_spec import OperatorSpec
 
 #: Mutants that mean the same as the table they came from, each with the reason.
 _D = "depth.sizes[0] == 1"

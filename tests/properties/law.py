@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Answer", "ask", "cases_of"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.errors import NoKernel
 from specgate.execution.types import numpy_type
-from specgate.spec.store import spec_folders
+from specgate.spec.folders import spec_folders
 from specgate.spec.tables import dialect
 from specgate.testing import Case, cases, operators
 
 if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 #: What an execution in these tests may allocate, in bytes.
 MAX_BYTES = 2**26

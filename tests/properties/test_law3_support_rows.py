@@ -16,7 +16,7 @@ from tests.properties.support import chosen_cases, spec_of, steady
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Finding
 
 CELLS = ("type", "rank", "value")

@@ -15,7 +15,7 @@ from tests.properties.support import chosen_cases, chosen_operators, spec_of
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
 

@@ -17,7 +17,7 @@ from tests.properties.support import chosen_cases, spec_of
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
     from specgate.verdict import Basis, Finding
 
 BASES: tuple[Basis, ...] = ("documented", "observed", "both")

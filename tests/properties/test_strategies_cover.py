@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 #: How many draws must be enough, and after how many it is asked whether they are.
 DRAWS = 300

@@ -15,7 +15,7 @@ from specgate.spec.tables import dialect
 from specgate.validate.explain import explain_at
 
 if TYPE_CHECKING:
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 A: dict[str, Any] = {"A": {"kind": "input"}}
 MANY: dict[str, Any] = {"Many": {"kind": "input", "type": "tensor[]"}}

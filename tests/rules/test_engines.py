@@ -13,6 +13,8 @@ from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive, explain
 from specgate.rules.words import words
 from specgate.spec import tables
+from specgate.spec.dialect_spec import Dialect
+from specgate.spec.operator_spec import OperatorSpec
 from specgate.validate.explain import explain_at
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ FUSIBLE: dict[str, dict[str, Any]] = {
 DEFINE = {"new_axis": "Back if Back >= 0 else Back + rank(A)", "first": "A.sizes[0]"}
 
 
-def operator(rule: str) -> tables.OperatorSpec:
+def operator(rule: str) -> OperatorSpec:
     raw = {
         "dialect": {"dialect": "scratch", "level": "level", "unstated_outputs": False},
         "levels": {"levels": {"1": {"limits": {"max_dimensions": 3}}}},
@@ -62,7 +64,7 @@ def operator(rule: str) -> tables.OperatorSpec:
         "define": DEFINE,
         "rules": {"r": [{"require": rule}]},
     }
-    return tables.OperatorSpec(tables.Dialect("scratch", raw), spec)
+    return OperatorSpec(Dialect("scratch", raw), spec)
 
 
 FUSED = [

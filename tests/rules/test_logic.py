@@ -18,7 +18,7 @@ from tests.paths import SPECS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 LOGIC = load_yaml((SPECS / "logic.yaml").read_text(encoding="utf-8"), "logic.yaml")[0]
 CASES = [pytest.param(case, id=f"{case['in']}: {case['expression']}") for case in LOGIC["cases"]]

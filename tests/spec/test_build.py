@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from specgate.spec.build import MAX_PROBLEMS, SpecErrors, build_dialect, dialect_files
-from specgate.spec.tables import Dialect
+from specgate.spec.dialect_spec import Dialect
 from tests.spec.conftest import BASE, OPERATOR
 
 if TYPE_CHECKING:

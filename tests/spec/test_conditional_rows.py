@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specgate.spec.build import build_dialect
-from specgate.spec.tables import Dialect
+from specgate.spec.dialect_spec import Dialect
 from tests.spec.conftest import BASE, REDUCE
 
 REDUCE_ON_INTEGERS = (

@@ -10,9 +10,9 @@ import pytest
 
 from specgate.spec import store
 from specgate.spec.build import build_dialect
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.lint import LINTERS, lint_tables
 from specgate.spec.store import compiled_tables
-from specgate.spec.tables import Dialect
 from tests.spec.conftest import BASE, FAMILY, MEMBER
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def test_tables_are_rebuilt_when_a_family_changes(tmp_path: Path, monkeypatch: p
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     (tmp_path / "pyproject.toml").touch()
-    monkeypatch.setattr(store, "_CHECKOUT", tmp_path / "specs")
+    monkeypatch.setattr(store, "CHECKOUT", tmp_path / "specs")
     monkeypatch.setattr(store, "_SHIPPED", tmp_path / "compiled")
     assert compiled_tables("scratch")["operators"]["MOVE"]["tolerance"] == "0"
     family = root / "families" / "copying.yaml"

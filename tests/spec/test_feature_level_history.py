@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.spec.forms import Resolved
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 FILE = DATA / "directml" / "feature_level_history.yaml"
 HISTORY: dict[str, Any] = load_yaml(FILE.read_text(encoding="utf-8"), str(FILE))[0]

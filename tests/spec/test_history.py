@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.spec.forms import Bounds, Cell
+from specgate.spec.fields import Bounds, Cell
 from specgate.spec.history import _cell_takes_more, _wider, more_from, steps
 from specgate.spec.tables import dialect
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.lint import LINTERS, lint_tables
-from specgate.spec.tables import Dialect, dialect
+from specgate.spec.tables import dialect
 from tests.spec.conftest import REDUCE
 
 SOUND = """\

@@ -14,7 +14,7 @@ import pytest
 
 from specgate import files
 from specgate.errors import InputError
-from specgate.spec import build, store, tables
+from specgate.spec import build, folders, store, tables
 from tests.paths import ROOT
 
 
@@ -26,7 +26,7 @@ def checkout(folder, monkeypatch) -> Path:
     specs.mkdir(parents=True)
     laid_out.rename(specs / "scratch")
     (specs.parent / "pyproject.toml").touch()
-    monkeypatch.setattr(store, "_CHECKOUT", specs)
+    monkeypatch.setattr(store, "CHECKOUT", specs)
     monkeypatch.setattr(store, "_SHIPPED", specs.parent / "compiled")
     return specs / "scratch"
 
@@ -199,9 +199,9 @@ def test_unknown_dialects(name: str) -> None:
 
 def test_folders_of_the_environment(monkeypatch) -> None:
     monkeypatch.setenv("SPECGATE_SPECS", os.pathsep.join(["/a", "", "/b"]))
-    assert store.spec_folders() == [Path("/a"), Path("/b")]
+    assert folders.spec_folders() == [Path("/a"), Path("/b")]
     monkeypatch.delenv("SPECGATE_SPECS")
-    assert store.spec_folders() == []
+    assert folders.spec_folders() == []
 
 
 def test_reading_fresh_tables_needs_no_yaml() -> None:

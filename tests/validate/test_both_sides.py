@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.spec.forms import Bounds
+from specgate.spec.fields import Bounds
 from specgate.validate.check import _common, _within_both
 
 

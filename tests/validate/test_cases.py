@@ -15,7 +15,7 @@ from specgate.validate.explain import explain_at
 from tests.spec.conftest import REDUCE
 
 if TYPE_CHECKING:
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
 
 FOUR, THREE, FIVE = [1, 2, 3, 4], [2, 3, 4], [1, 1, 2, 3, 4]
 

@@ -13,14 +13,15 @@ from specgate.descriptors.core import Descriptor, Malformed, ScaleBias, Size2D, 
 from specgate.rules.compile import compile_resolved
 from specgate.rules.fused import Fusible
 from specgate.spec import tables
-from specgate.spec.forms import Cell, FieldInfo
+from specgate.spec.dialect_spec import Dialect
+from specgate.spec.fields import Cell, FieldInfo
+from specgate.spec.operator_spec import OperatorSpec
 from specgate.validate.explain import explain_at
 from specgate.validate.message import finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.spec.tables import OperatorSpec
     from specgate.validate.failures import Failure
 
 INPUT = {"kind": "input"}
@@ -325,7 +326,7 @@ def test_joined_tensors_by_counting(parts: list[tuple[str, list[int]]], whole: l
     }
     forms = {name: [rule if isinstance(rule, dict) else {"require": rule}] for name, rule in JOINED.items()}
     own = {"operator": "SCRATCH", "fields": JOIN, "support": {"1.0": {}}, "rules": forms}
-    spec = tables.OperatorSpec(tables.Dialect("scratch", raw), own)
+    spec = OperatorSpec(Dialect("scratch", raw), own)
     values = {"Parts": [tensor(*part) for part in parts], "Whole": tensor("INT8", whole), "Axis": axis}
     fits = (
         axis < len(whole)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Unit
     from specgate.linting.settings import LintSettings
     from specgate.spec.forms import SingleBasis
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
 __all__ = ["opset_minimum"]

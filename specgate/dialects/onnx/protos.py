@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
 
 __all__ = ["constant_protos", "from_node_proto", "node_attributes", "to_node_proto"]
 

@@ -25,7 +25,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
 
 __all__ = ["ATTRIBUTE_TYPES", "attribute_value", "container", "is_descriptor", "operator_name", "read", "write"]
 

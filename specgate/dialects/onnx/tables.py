@@ -32,7 +32,8 @@ def compare_tables(to: str | None, say: Callable[[str], object]) -> bool:
     from specgate.dialects.onnx.importer.compare import differences, facts_of_tables, level_differences
     from specgate.dialects.onnx.importer.schemas import domain_versions, package_version, schema_facts, version_table
     from specgate.spec.build import build_dialect
-    from specgate.spec.tables import Dialect, dialect
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.tables import dialect
 
     table = dialect("onnx") if to is None else Dialect("onnx", build_dialect(_folder(to)))
     words = {info["tensor"]: word for word, info in table.types.items()}
@@ -52,7 +53,7 @@ def _expect_package() -> None:
 
 
 def _folder(to: str | None) -> Path:
-    from specgate.spec.store import source_folders
+    from specgate.spec.folders import source_folders
 
     if to is not None:
         return Path(to)

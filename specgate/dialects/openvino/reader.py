@@ -24,7 +24,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
 
 __all__ = ["attribute_value", "is_descriptor", "read", "write"]
 

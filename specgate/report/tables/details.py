@@ -14,7 +14,7 @@ from specgate.spec.view import observed, resolved_table, rules_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
 
 __all__ = ["operator_details", "tensor_rules"]
 

@@ -12,7 +12,7 @@ from specgate.report.tables.matrix import legend, matrix
 from specgate.spec.view import operators_at
 
 if TYPE_CHECKING:
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
     from specgate.targets import Target
 
 __all__ = ["render"]

@@ -10,7 +10,7 @@ from specgate.report.tables.lines import wrapped
 
 if TYPE_CHECKING:
     from specgate.lowest import Minimum
-    from specgate.spec.tables import Dialect
+    from specgate.spec.dialect_spec import Dialect
 
 __all__ = ["minimum_text"]
 

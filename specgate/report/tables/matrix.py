@@ -9,8 +9,9 @@ from specgate.report.page import scrolled
 from specgate.spec.history import more_from, steps
 
 if TYPE_CHECKING:
+    from specgate.spec.dialect_spec import Dialect
     from specgate.spec.history import Step
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["legend", "matrix"]
 

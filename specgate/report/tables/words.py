@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.levels import LevelSet
-from specgate.spec.forms import SHORT_NAMES
+from specgate.spec.fields import SHORT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

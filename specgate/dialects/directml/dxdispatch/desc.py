@@ -15,7 +15,7 @@ from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
 
 __all__ = ["as_dispatched"]
 

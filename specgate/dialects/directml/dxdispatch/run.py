@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.directml.dxdispatch.model import DxBinding, DxCommand, DxModel
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
 
 __all__ = ["run_dx_model"]
 

@@ -10,8 +10,9 @@ from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from specgate.spec.forms import FieldInfo
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["differences", "facts_of_tables", "level_differences", "version_differences"]
 

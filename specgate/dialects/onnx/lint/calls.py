@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxNode
     from specgate.dialects.onnx.lint.walk import Key, Place
-    from specgate.spec.tables import OperatorSpec
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Finding
 
     Types = tuple[str | None, ...]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from specgate.descriptors.core import Descriptor, Malformed
-    from specgate.spec.forms import FieldInfo, Layout
+    from specgate.spec.fields import FieldInfo, Layout
 
 __all__ = ["Attribute", "Question", "Tensor", "make_question"]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
-    from specgate.spec.forms import FieldInfo
+    from specgate.spec.fields import FieldInfo
 
 __all__ = ["Run", "is_constant", "label_of", "placed"]
 

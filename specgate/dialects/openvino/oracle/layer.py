@@ -12,7 +12,8 @@ from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, Malformed
-    from specgate.spec.tables import Dialect, OperatorSpec
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Layer", "NotExpressibleError", "Port", "layer_of"]
 

@@ -15,7 +15,8 @@ from specgate.dialects.onnx.importer.compare import differences, facts_of_tables
 from specgate.dialects.onnx.importer.tables import file_name, import_operators
 from specgate.errors import InputError
 from specgate.spec.build import build_dialect
-from specgate.spec.tables import Dialect, dialect
+from specgate.spec.dialect_spec import Dialect
+from specgate.spec.tables import dialect
 from tests.paths import ROOT, SPECS
 
 if TYPE_CHECKING:

@@ -1,0 +1,269 @@
+"""One dialect at run time: its levels, its types, what holds for every tensor, and its operators. No pydantic."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.caching import cached_property
+from specgate.descriptors.core import Numbered
+from specgate.errors import InputError, NoTable
+from specgate.levels import LevelSet
+from specgate.rules.parse import TENSOR, Scope
+from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
+from specgate.spec.operator_spec import OperatorSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.spec.fields import FieldInfo
+
+__all__ = ["Dialect"]
+
+MAX_LEVEL: Final = 10**9
+#: The enum of the element types, which `types.yaml` numbers.
+ELEMENT_TYPE: Final = "element-type"
+
+
+@dataclass
+class Dialect:
+    """One dialect's levels, types and operators."""
+
+    name: str
+    raw: dict[str, Any]
+    #: "", or the domain whose versions are the levels here.
+    domain: str = ""
+    #: The dialect that a domain with versions of its own belongs to.
+    whole: Dialect | None = None
+    _operators: dict[str, OperatorSpec] = field(default_factory=dict)
+    _domains: dict[str, Dialect] = field(default_factory=dict)
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        return tuple(self.raw["levels"]["levels"])
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        return {level: index for index, level in enumerate(self.levels)}
+
+    @cached_property
+    def types(self) -> dict[str, dict[str, Any]]:
+        types: dict[str, dict[str, Any]] = self.raw["types"]["types"]
+        return types
+
+    @cached_property
+    def type_numbers(self) -> dict[str, int]:
+        """The numbers of the element types, by their words; empty where the dialect has none."""
+        return {name: int(info["value"]) for name, info in self.types.items() if info.get("value") is not None}
+
+    @cached_property
+    def bits(self) -> dict[str, int | None]:
+        return {name: info.get("bits") for name, info in self.types.items()}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.types)
+
+    def numbers(self, enum: str) -> dict[str, int]:
+        """Return the numbers of an enum's words (``PADDING_MODE``), empty where the dialect has none for them.
+
+        The element types are one of them: ``element-type``.
+        """
+        if enum == ELEMENT_TYPE:
+            return self.type_numbers
+        found: dict[str, int] = self.raw.get("numbers", {}).get("enums", {}).get(enum, {})
+        return found
+
+    def numbered(self, info: FieldInfo, value: Any) -> Any:
+        """Return the value of a field with the word of each number that has one, where the field numbers words."""
+        if info.enum is None:
+            return value
+        if isinstance(value, list | tuple):
+            return type(value)(self.numbered(info, item) for item in value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            return value
+        word = next((word for word, number in self.numbers(info.enum).items() if number == value), None)
+        return value if word is None else Numbered(value, word)
+
+    @property
+    def operator_numbers(self) -> dict[str, int]:
+        """The numbers of operators in the vendor's header, by their names; empty where it has none."""
+        found: dict[str, int] = self.raw.get("numbers", {}).get("operators", {})
+        return found
+
+    @property
+    def level_word(self) -> str:
+        """What the dialect calls its version axis, e.g. ``feature level``."""
+        return str(self.raw["dialect"]["level"])
+
+    def label(self, level: str) -> str:
+        """The level in a sentence: ``feature level 4.1``, ``opset 17``, ``opset13``."""
+        return level if level.startswith(self.level_word) else f"{self.level_word} {level}"
+
+    @property
+    def infers_outputs(self) -> bool:
+        return bool(self.raw["dialect"]["unstated_outputs"])
+
+    def may_omit(self, info: FieldInfo) -> bool:
+        """Return whether a descriptor may leave the field out, whether or not it has a default."""
+        return info.optional or info.default is not None or (self.infers_outputs and info.kind == "output")
+
+    @cached_property
+    def limit_names(self) -> frozenset[str]:
+        return frozenset(n for info in self.raw["levels"]["levels"].values() for n in info.get("limits", {}))
+
+    def limits(self, level: str) -> dict[str, int]:
+        """Return the named limits at `level` (``max_dimensions``)."""
+        return dict(self.raw["levels"]["levels"][level].get("limits", {}))
+
+    @property
+    def domains(self) -> list[str]:
+        """The domains with versions of their own."""
+        return list(self.raw["dialect"].get("domains", ()))
+
+    def of_domain(self, domain: str) -> Dialect:
+        """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
+        if domain not in self.domains:
+            return self
+        if domain not in self._domains:
+            newest = max(int(version) for version in map(partial(self.domain_level, domain), self.levels) if version)
+            raw = {
+                **self.raw,
+                "dialect": {**self.raw["dialect"], "level": f"{domain} version", "domains": []},
+                "levels": {"levels": {str(version): {} for version in range(1, newest + 1)}},
+                "environments": {},
+            }
+            self._domains[domain] = Dialect(self.name, raw, domain, self)
+        return self._domains[domain]
+
+    def domain_level(self, domain: str, level: str) -> str | None:
+        """Return the version of `domain` that belongs to `level`, None where none does; `level` for any other one."""
+        self.check_level(level)
+        if domain not in self.domains:
+            return level
+        version: str | None = self.raw["levels"]["levels"][level].get("domains", {}).get(domain)
+        return version
+
+    def knows_type(self, name: str, depth: int = 4) -> bool:
+        """Return whether `name` is an element type, or one made of them: ``seq(tensor(float))``."""
+        if name in self.types or not depth:
+            return name in self.types
+        word, _, inner = name.partition("(")
+        count = self.raw["types"].get("containers", {}).get(word)
+        if count is None or not inner.endswith(")"):
+            return False
+        spelt = {str(info.get("tensor")) for info in self.types.values()}
+        spelt |= {text.removeprefix("tensor(").removesuffix(")") for text in spelt}
+        parts = inner[:-1].split(", ", count - 1)
+        return len(parts) == count and all(part in spelt or self.knows_type(part, depth - 1) for part in parts)
+
+    def neighbours(self, level: str) -> tuple[str, ...]:
+        """Return the levels whose implementations represent `level`: itself, or where it has none those next to it."""
+        asked = [name for name, info in self.raw["levels"]["levels"].items() if info.get("asked", True)]
+        here = self.position[level]
+        before = [name for name in asked if self.position[name] <= here]
+        after = [name for name in asked if self.position[name] >= here]
+        return tuple(dict.fromkeys([*before[-1:], *after[:1]]))
+
+    @cached_property
+    def tensor_rules(self) -> tuple[RuleForm, ...]:
+        rules = self.raw.get("tensor", {}).get("rules", {})
+        return make_forms({n: rule_forms(entry) for n, entry in rules.items()}, self.tensor_scope, kind="tensor")
+
+    def tensor_rules_at(self, level: str, side: SingleBasis, by: str | None = None) -> tuple[RuleForm, ...]:
+        """Return the shared tensor rules that hold at `level`: by the page, as all builds or as `by` enforces them."""
+        overlays = [o for o in self.tensor_overlays if o.holds(level, by)] if side == "observed" else []
+        return self.rules_at(level, self.tensor_rules, overlays)
+
+    def rules_at(self, level: str, forms: Sequence[RuleForm], overlays: Sequence[Overlay]) -> tuple[RuleForm, ...]:
+        """Return those of `forms` that hold at `level`, with what `overlays` waive and add, one after the other."""
+        found = list(forms)
+        for overlay in overlays:
+            found = overlay.applied(found)
+        return tuple(form for form in found if self.holds(level, form.since, form.until))
+
+    @cached_property
+    def tensor_overlays(self) -> list[Overlay]:
+        """What builds do instead of the page, for tensors of any operator, in the order of the file."""
+        entries = self.raw.get("tensor", {}).get("observed", [])
+        scope = self.tensor_scope
+        return [Overlay.make(entry, self.level_set(entry["builds"]), scope, kind="tensor") for entry in entries]
+
+    @property
+    def tensor_scope(self) -> Scope:
+        """The names that the rules of every tensor may use."""
+        return Scope(fields={"tensor": TENSOR}, numbers=self.limit_names, words=self.words)
+
+    @property
+    def environments(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.raw.get("environments", {}).get("environments", [])
+        return found
+
+    def level_named(self, wanted: object) -> str | None:
+        """Return the level that a text or a number names, None where none does.
+
+        As it is written (``4.1``, ``opset13``), by its number alone (``13``, 17, 5.0), as the vendor's header spells it
+        (``DML_FEATURE_LEVEL_4_1``) or by the number there (``0x4100``).
+        """
+        if isinstance(wanted, bool) or not isinstance(wanted, str | int | float):
+            return None
+        if isinstance(wanted, int) and abs(wanted) > MAX_LEVEL:  # too long to print, perhaps
+            return None
+        text = str(wanted)
+        spelt = {text}
+        if not isinstance(wanted, str):  # 5 and 5.0 are one number
+            spelt |= {f"{text}.0", text.removesuffix(".0")}
+        word = str(self.raw["dialect"].get("level_name", ""))
+        for level in self.levels:
+            number = str(self.raw["levels"]["levels"][level].get("target_version", level))
+            names = {level, level.removeprefix("opset"), f"opset{level}" if level.isdecimal() else level, number}
+            if spelt & names or (word and text.upper() == word + level.replace(".", "_")):
+                return level
+        return None
+
+    def check_level(self, level: str) -> None:
+        """Raise InputError when `level` is not one of this dialect's."""
+        if level not in self.position:
+            near = difflib.get_close_matches(level, self.levels, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            known = ", ".join(self.levels)
+            raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {known}{hint}")
+
+    def holds(self, level: str, since: str | None, until: str | None) -> bool:
+        """Return whether `level` lies from `since` on and before `until`."""
+        here = self.position[level]
+        return (since is None or here >= self.position[since]) and (until is None or here < self.position[until])
+
+    def level_set(self, text: str | Sequence[str]) -> LevelSet:
+        """Read ``"3.0..6.4"``, ``"4.1.."``-style text or a list of levels as a set."""
+        if not isinstance(text, str):
+            return LevelSet.of(self.levels, text)
+        first, dots, last = text.partition("..")
+        for level in filter(None, (first, last)):
+            self.check_level(level)
+        if not (first or last):
+            raise InputError(f"expected levels such as 3.0, 3.0..6.4 or 3.0.., found {text!r:.40}")
+        start = self.position[first] if first else 0
+        end = self.position[last] if last else (len(self.levels) - 1 if dots else start)
+        if end < start:
+            raise InputError(f"expected levels in their order, found {text!r:.40}")
+        return LevelSet(self.levels, frozenset(range(start, end + 1)))
+
+    def operator(self, name: str) -> OperatorSpec:
+        """Return an operator's spec; raise NoTable when there is none."""
+        if name not in self._operators:
+            if name not in self.raw["operators"]:
+                near = difflib.get_close_matches(name, self.raw["operators"], 1)
+                raise NoTable(
+                    f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
+                )
+            home = self if self.domain else self.of_domain(name.rpartition(".")[0])
+            self._operators[name] = OperatorSpec(home, self.raw["operators"][name])
+        return self._operators[name]
+
+    @property
+    def operators(self) -> list[str]:
+        """The names of all operators that have a table, sorted."""
+        return sorted(self.raw["operators"])
