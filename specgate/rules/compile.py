@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules import primitives
-from specgate.rules.parse import RECORDS
+from specgate.rules.language import RECORDS
 from specgate.rules.translate import SLOTS, Translator, answer, call, load
 
 if TYPE_CHECKING:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
-from specgate.rules.language import known
-from specgate.rules.parse import TRUTH
+from specgate.rules.language import TRUTH, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.rules.evaluate import Context
-    from specgate.rules.parse import Rule
+    from specgate.rules.language import Rule
 
 __all__ = ["Leaf", "decisive", "explain"]
 

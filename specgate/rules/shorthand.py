@@ -10,8 +10,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from specgate.rules.checks import MAX_NODES
 from specgate.rules.language import FUNCTIONS
-from specgate.rules.parse import MAX_NODES
 from specgate.rules.show import shown_tree
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from specgate.rules.parse import NUMBERS, WORDS
+from specgate.rules.language import NUMBERS, WORDS
 from specgate.rules.primitives import TENSOR_FUNCTIONS, TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from specgate.rules.parse import Rule
+    from specgate.rules.language import Rule
     from specgate.spec.forms import Resolved
 
 __all__ = ["SLOTS", "Builder", "Translator", "answer", "call", "load"]

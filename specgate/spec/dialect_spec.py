@@ -11,7 +11,7 @@ from specgate.caching import cached_property
 from specgate.descriptors.core import Numbered
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
-from specgate.rules.parse import TENSOR, Scope
+from specgate.rules.language import TENSOR, Scope
 from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.parse import GRAPH, NUMBER, OPERATOR, SCALE_BIAS, SIZE_2D, TENSOR, TRUTH, WORD
+from specgate.rules.language import GRAPH, NUMBER, OPERATOR, SCALE_BIAS, SIZE_2D, TENSOR, TRUTH, WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

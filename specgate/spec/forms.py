@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from specgate.caching import cached_property
-from specgate.rules.parse import Rule, Scope, parse
+from specgate.rules.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.levels import LevelSet
+    from specgate.rules.language import Rule, Scope
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.caching import cached_property
 from specgate.levels import LevelSet
-from specgate.rules.parse import Rule, RuleError, Scope, parse
+from specgate.rules.language import Rule, RuleError, Scope
+from specgate.rules.parse import parse
 from specgate.spec.fields import Cell, FieldInfo, Layout
 from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, make_forms
 

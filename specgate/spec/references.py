@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
-from specgate.rules.parse import TRUTH, RuleError, parse
+from specgate.rules.language import TRUTH, RuleError
+from specgate.rules.parse import parse
 from specgate.spec.assemble import support_rows
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.forms import rule_forms
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from specgate.rules.parse import Rule, Scope
+    from specgate.rules.language import Rule, Scope
     from specgate.spec.assemble import Sources
     from specgate.spec.references_fields import Problem
     from specgate.spec.yamlio import Keys, Lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.words import told
+from specgate.rules.sentences import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

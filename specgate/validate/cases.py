@@ -12,7 +12,7 @@ from specgate.spec.forms import RuleForm
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from specgate.rules.parse import Rule
+    from specgate.rules.language import Rule
     from specgate.spec.forms import Case, Resolved
 
 __all__ = ["NO_CASE", "compile_cases"]

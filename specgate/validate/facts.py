@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.explain import Leaf
-    from specgate.rules.parse import Rule
+    from specgate.rules.language import Rule
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.failures import Failure
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import Evaluator, Undefined
-from specgate.rules.words import dimension, resolved
+from specgate.rules.resolving import dimension, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

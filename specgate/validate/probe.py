@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.evaluate import Context, Evaluator, Undefined
-from specgate.rules.words import resolved
+from specgate.rules.resolving import resolved
 from specgate.validate.places import Place, changed, place_of, value_of
 
 if TYPE_CHECKING:

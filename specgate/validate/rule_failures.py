@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.rules.explain import explain
-from specgate.rules.words import told, words
+from specgate.rules.sentences import told
+from specgate.rules.words import words
 from specgate.validate.facts import applies
 from specgate.validate.failures import Failure, plain
 from specgate.validate.remedy import Remedy
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.evaluate import Context
-    from specgate.rules.parse import Rule
+    from specgate.rules.language import Rule
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
 

@@ -12,7 +12,7 @@ from specgate.rules.explain import decisive, explain
 from specgate.rules.words import words
 
 if TYPE_CHECKING:
-    from specgate.rules.parse import Rule
+    from specgate.rules.language import Rule
 
 FIELDS: dict[str, Any] = {
     "IndicesTensor": {"kind": "input"},

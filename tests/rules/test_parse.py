@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.rules.parse import (
+from specgate.rules.checks import MAX_DEPTH, MAX_NODES
+from specgate.rules.language import (
     FUNCTIONS,
-    MAX_DEPTH,
-    MAX_LENGTH,
-    MAX_NODES,
     NUMBER,
     NUMBERS,
     OPERATOR,
@@ -27,8 +25,8 @@ from specgate.rules.parse import (
     Rule,
     RuleError,
     Scope,
-    parse,
 )
+from specgate.rules.parse import MAX_LENGTH, parse
 
 pytestmark = pytest.mark.timeout(240)  # what is hostile must not hang
 

@@ -8,7 +8,7 @@ import pytest
 
 import specgate
 from specgate.descriptors.read import read_dict, write_dict
-from specgate.rules.parse import RuleError
+from specgate.rules.language import RuleError
 from specgate.spec.tables import dialect
 
 FLOAT = {"elem_type": "FLOAT", "shape": [2, 3]}

@@ -1,0 +1,118 @@
+"""Facts as sentences: "A has rank 3 and B has rank 4", "dimension -1 is 3 in A and 4 in B"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import shown
+from specgate.rules.language import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["MAX_ITEMS", "NO_VALUE", "Fact", "joined", "sentences", "told"]
+
+MAX_ITEMS: Final = 16
+MAX_WORD: Final = 60
+#: A longer list of facts is cut: the first ones are what a reader acts on.
+MAX_FACTS: Final = 200
+#: What stands for a value that is not there; no value is written like this.
+NO_VALUE: Final = ""
+_UNKNOWN: Final[Mapping[str, str]] = {
+    "rank": "the rank of {} is unknown",
+    "type": "the type of {} is unknown",
+    "sizes": "the sizes of {} are unknown",
+    "elements": "the number of elements of {} is unknown",
+    "values": "the values of {} are unknown",
+    "holds": "the value of {} is unknown",
+}
+#: A fact of one field, and of several.
+_PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
+    "is": ("{} is {}", "{} are {}"),
+    "rank": ("{} has rank {}", "{} have rank {}"),
+    "type": ("{} is {}", "{} are {}"),
+    "given": ("{} is {}", "{} are {}"),
+    "empty": ("{} is {}", "{} are {}"),
+    "sizes": ("{} has the sizes {}", "{} have the sizes {}"),
+    "holds": ("{} holds {}", "{} hold {}"),
+    "values": ("{} holds {}", "{} hold {}"),
+    "elements": ("{} has {} element", "{} have {} element"),
+    "count": ("{} has {} value", "{} have {} value"),
+    "tensors": ("{} has {} tensor", "{} have {} tensor"),
+}
+_COUNTED: Final = frozenset({"elements", "count", "tensors"})
+
+
+class Fact(NamedTuple):
+    """One value. kind: the words to use; of: the field or expression; at: which dimension, "" for none."""
+
+    kind: str
+    of: str
+    value: str
+    at: str = ""
+
+
+def told(value: Any) -> str:
+    """Return a value as a message shows it."""
+    if isinstance(value, tuple | list | range):
+        more = ", …" if len(value) > MAX_ITEMS else ""
+        return "[" + ", ".join(told(v) for v in value[:MAX_ITEMS]) + more + "]"
+    if value is None or value is UNKNOWN:
+        return "unknown"
+    if isinstance(value, str):  # a word, or a symbolic size: as it stands, unless it would break the line
+        return str(value) if value.isprintable() and 0 < len(value) <= MAX_WORD else shown(value)
+    return shown(value)
+
+
+def sentences(facts: Iterable[Fact]) -> list[str]:
+    """Return facts in words; those of one kind that say the same of several, or of several at one place, in one."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for fact in facts:
+        groups.setdefault((fact.kind, fact.at, fact.value), []).append(fact.of)
+    said: list[str] = []
+    done: set[tuple[str, str]] = set()
+    for (kind, at, value), owners in groups.items():
+        if kind == "size":
+            if (kind, at) not in done:
+                done.add((kind, at))
+                same = {v: names for (k, a, v), names in groups.items() if (k, a) == (kind, at)}
+                said.append(_sizes_at(at, same))
+        else:
+            said.append(_sentence(kind, value, owners))
+    return said
+
+
+def _sizes_at(at: str, by_value: Mapping[str, list[str]]) -> str:
+    if len(by_value) == 1:
+        (value, owners), *_ = by_value.items()
+        return f"dimension {at} of {_listed(owners)} is {value}"
+    return f"dimension {at} is " + _listed([f"{value} in {_listed(owners)}" for value, owners in by_value.items()])
+
+
+def _sentence(kind: str, value: str, owners: list[str]) -> str:
+    names, several = _listed(owners), len(owners) > 1
+    if value == "unknown" and kind in _UNKNOWN:
+        return _UNKNOWN[kind].format(names)
+    if kind == "overlap":
+        return f"the strides of {names} let elements overlap" if value == "True" else f"no elements of {names} overlap"
+    pattern = _PATTERNS[kind][several]
+    return pattern.format(names, value) + ("s" if kind in _COUNTED and value != "1" else "")
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Join with commas and "and"; what makes the text longer than 200 characters is counted."""
+    every = list(parts)
+    kept: list[str] = []
+    for part in every:
+        if kept and sum(map(len, kept)) + len(part) > MAX_FACTS:
+            break
+        kept.append(part)
+    if len(kept) < len(every):
+        kept.append(f"{len(every) - len(kept)} more")
+    if not kept:
+        return ""
+    return "; ".join(kept) if any(", expected" in part for part in kept) else _listed(kept)
