@@ -5,7 +5,7 @@ Source: onnx/onnx.proto in onnx 1.23.2; the tests hold these tables against the 
 
 from __future__ import annotations
 
-from specgate.dialects.onnx.file.wire import enum, messages
+from specgate.dialects.onnx.file.messages import enum, messages
 
 __all__ = [
     "ATTRIBUTE_FIELDS",

@@ -3,19 +3,35 @@
 The encoding is described at https://protobuf.dev/programming-guides/encoding/. A sub-message is a span (begin, end) of
 the file, never a copy, so what is not asked for is seeked over. One message may be several spans: a singular
 message that occurs again is merged into the first, and merging is the same as reading one after the other.
+
+Over 300 lines: the reader is one state, a buffer and its place, that every method moves.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+from specgate.dialects.onnx.file.messages import SCALARS, SKIPPED, Codec, Message, unchanged
+from specgate.dialects.onnx.file.varints import (
+    END_GROUP,
+    GROUP,
+    I32,
+    I64,
+    LEN,
+    VARINT,
+    WireError,
+    explained,
+    key_of,
+    length_of,
+    varint,
+)
 
-__all__ = ["Message", "Reader", "Span", "WireError", "enum", "locate", "messages"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["Reader", "Span"]
 
 BLOCK_BYTES = 1 << 14
 MAX_TEXT_BYTES = 1 << 20
@@ -25,118 +41,13 @@ MAX_ODDITIES = 10
 MAX_MEMORY_BYTES = 1 << 30  # by the estimates FIELD_COST and Message.cost
 FIELD_COST = 64  # bytes: a small object and its place in a list
 
-VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
-_WIRES = ("a varint", "64 bits", "a length and bytes", "a group", "the end of a group", "32 bits")
 _HEADER_BYTES = 20  # a key and a length or number take no more
-_MOST_LENGTH = (1 << 31) - 1  # of a field, as in protobuf
-_MOST_PREFIX = 5  # bytes of a key, and of a length
 _SCANNED_BYTES = 1 << 20  # of packed numbers at once
 _ALL_GO_ON = re.compile(rb"[\x80-\xff]{10}")  # within packed varints: one of more than 10 bytes
 _GOES_ON = bytes(range(128, 256))
 
 Span = tuple[int, int]
 Field = tuple[str, Any, int]
-
-
-class WireError(Exception):
-    """The bytes at `offset` are not what the wire format or the message's type asks for."""
-
-    def __init__(self, message: str, offset: int) -> None:
-        self.message = message
-        self.offset = offset
-        super().__init__(f"byte {offset}: {message}")
-
-
-def _int64(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
-
-
-def _int32(value: int) -> int:
-    return ((value & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
-
-
-def _number(value: int) -> int:
-    return value
-
-
-# A .proto type's wire type, and the function that makes the value: of the number in a varint, of the bytes otherwise.
-_SCALARS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "int64": (VARINT, _int64),
-    "int32": (VARINT, _int32),
-    "enum": (VARINT, _int32),
-    "uint64": (VARINT, _number),
-    "float": (I32, struct.Struct("<f").unpack_from),
-    "double": (I64, struct.Struct("<d").unpack_from),
-}
-
-_Codec = tuple[str, Callable[..., Any], bool]  # a field's name, the function above, and whether it is a string
-_SKIPPED: _Codec = ("", _number, False)
-
-
-class Message:
-    """What to read of a message type: by field number (name, type), both as in the .proto file ("repeated string").
-
-    A type is a scalar type, `enum`, `bytes` or a message's name. Fields that are not listed are skipped, and so are
-    those of the label "skipped", messages that are only walked through (`walked`: their names by key). `cost` is the
-    memory in bytes that one such message is expected to take once it has been read.
-    """
-
-    __slots__ = ("_bare", "by_key", "cost", "fields", "name", "walked")
-
-    def __init__(self, name: str, cost: int, fields: Mapping[int, tuple[str, str]]) -> None:
-        self.name = name
-        self.cost = cost
-        self.walked = {n << 3 | LEN: kind[8:] for n, (_, kind) in fields.items() if kind.startswith("skipped ")}
-        self.fields = {number: field for number, field in fields.items() if number << 3 | LEN not in self.walked}
-        self.by_key: dict[int, _Codec] = {}
-        self._bare: Message | None = None
-        for number, (field, label_and_type) in self.fields.items():
-            kind = label_and_type.removeprefix("repeated ")
-            wire, convert = _SCALARS.get(kind, (LEN, _number))
-            self.by_key[number << 3 | wire] = (field, convert, kind == "string")
-            if wire != LEN and kind != label_and_type:  # repeated numbers come one by one or packed
-                self.by_key[number << 3 | LEN] = (field, _number, False)
-
-    @property
-    def bare(self) -> Message:
-        """The same message with its strings as bytes: to walk through, not to read."""
-        if self._bare is None:
-            fields = {number: (name, kind.replace("string", "bytes")) for number, (name, kind) in self.fields.items()}
-            fields |= {key >> 3: ("", f"skipped {kind}") for key, kind in self.walked.items()}
-            self._bare = Message(self.name, 0, fields)
-        return self._bare
-
-    def unlisted(self, key: int, at: int) -> str | None:
-        """What is odd about a field to skip: a listed field's number with a wrong wire. WireError where it is none."""
-        number = key >> 3
-        if not 0 < number < 1 << 29:
-            raise WireError(f"expected a field number from 1 to 536870911, found {number}", at)
-        if number in self.fields and key & 7 < len(_WIRES):
-            name, kind = self.fields[number]
-            return f"expected {kind} in {self.name}.{name}, found {_WIRES[key & 7]}; skipped, as protobuf does"
-        return None
-
-
-def enum(text: str) -> tuple[str, ...]:
-    """An enum's names in the order of their numbers, which begin at 0."""
-    return tuple(text.split())
-
-
-def messages(text: str) -> dict[str, Message]:
-    """Messages by name from a text such as `TypeProto.Map 0: 1 int32 key_type; 2 TypeProto value_type`.
-
-    That is a name and a cost, then each field's number, label if repeated, type and name; a line that begins with a
-    blank continues the last.
-    """
-    found: dict[str, Message] = {}
-    for line in text.strip().replace("\n ", " ").splitlines():
-        head, _, rest = line.partition(":")
-        name, cost = head.split()
-        fields = {}
-        for words in (part.split() for part in rest.split(";") if part.strip()):
-            fields[int(words[0])] = (words[-1], " ".join(words[1:-1]))
-        found[name] = Message(name, int(cost), fields)
-    return found
 
 
 class Reader:
@@ -195,14 +106,14 @@ class Reader:
                 key = buffer[i]
                 i += 1
                 if key > 127:
-                    key, i = _key(buffer, i - 1, at)
+                    key, i = key_of(buffer, i - 1, at)
                 value: Any = buffer[i]
                 field = by_key[key] if key in by_key else self._unlisted(message, key, at)
                 end = 0
                 if key & 7 == LEN:
                     i += 1
                     if value > 127:
-                        value, i = _length(buffer, i - 1, at)
+                        value, i = length_of(buffer, i - 1, at)
                     after = i + value
                     value = base + i
                     end = base + after
@@ -211,7 +122,7 @@ class Reader:
                 elif key & 7 == VARINT:
                     after = i + 1
                     if value > 127:
-                        value, after = _varint(buffer, i, at)
+                        value, after = varint(buffer, i, at)
                         value = field[1](value)
                 else:
                     value, after = self._rare(key, i, field[1], (at, stop))
@@ -230,7 +141,7 @@ class Reader:
                 i = after
         except (IndexError, struct.error, WireError) as error:
             if not batch:
-                raise _explained(error, at) from None
+                raise explained(error, at) from None
             return batch, at
         self.spend(FIELD_COST * len(batch), at)
         return batch, base + i
@@ -268,7 +179,7 @@ class Reader:
         if end - begin > MAX_PACKED_BYTES:
             raise WireError(f"expected at most {MAX_PACKED_BYTES} bytes of packed numbers, found {end - begin}", begin)
         data = self.read(begin, end)
-        wire, convert = _SCALARS[kind]
+        wire, convert = SCALARS[kind]
         if wire != VARINT:
             code, width = ("f", 4) if wire == I32 else ("d", 8)
             if len(data) % width:
@@ -279,7 +190,7 @@ class Reader:
             i = 0
             try:
                 while i < len(data):
-                    value, i = _varint(data, i, begin)
+                    value, i = varint(data, i, begin)
                     values.append(convert(value))
             except IndexError:
                 raise WireError("a packed number is cut off", begin) from None
@@ -288,7 +199,7 @@ class Reader:
 
     def count_packed(self, begin: int, end: int, kind: str) -> int:
         """How many numbers of the .proto type `kind` a span of packed ones has; WireError where it is none."""
-        wire = _SCALARS[kind][0]
+        wire = SCALARS[kind][0]
         if wire != VARINT:
             width = 4 if wire == I32 else 8
             if (end - begin) % width:
@@ -330,10 +241,10 @@ class Reader:
             elif end > value:
                 self.count_packed(value, end, kind)
 
-    def _unlisted(self, message: Message, key: int, at: int) -> _Codec:
+    def _unlisted(self, message: Message, key: int, at: int) -> Codec:
         if (odd := message.unlisted(key, at)) and len(self.oddities) < MAX_ODDITIES:
             self.oddities[at] = odd
-        return _SKIPPED
+        return SKIPPED
 
     def _escaped(self, error: UnicodeDecodeError, message: Message, at: int) -> str:
         # A proto2 parser takes any bytes for a string. Escaped, what differs stays different and can be printed.
@@ -354,7 +265,7 @@ class Reader:
         wire = key & 7
         if wire in {I64, I32}:
             end = i + (8 if wire == I64 else 4)
-            known = convert is not _number and self._base + end <= stop
+            known = convert is not unchanged and self._base + end <= stop
             return convert(self._buffer, i)[0] if known else None, end
         if wire == GROUP:
             base = self._base
@@ -368,7 +279,7 @@ class Reader:
         while begun:
             if pos >= stop:
                 raise WireError(f"the group of field {begun[-1]} has no end", at)
-            key, pos = self._varint(pos, at, _key)
+            key, pos = self._varint(pos, at, key_of)
             wire = key & 7
             if key >> 3 == 0:
                 raise WireError("expected a field number from 1 to 536870911, found 0", at)
@@ -381,7 +292,7 @@ class Reader:
             elif wire == VARINT:
                 pos = self._varint(pos, at)[1]
             elif wire == LEN:
-                size, pos = self._varint(pos, at, _length)
+                size, pos = self._varint(pos, at, length_of)
                 pos += size
             elif wire in {I64, I32}:
                 pos += 8 if wire == I64 else 4
@@ -392,7 +303,7 @@ class Reader:
     def _varint(self, pos: int, at: int, read: Callable[[bytes, int, int], tuple[int, int]] | None = None) -> Span:
         if not 0 <= pos - self._base < self._safe:
             self._load(pos, at)
-        value, i = (read or _varint)(self._buffer, pos - self._base, at)
+        value, i = (read or varint)(self._buffer, pos - self._base, at)
         return value, self._base + i
 
     def _load(self, pos: int, at: int) -> None:
@@ -409,62 +320,3 @@ class Reader:
         while data and len(data) < size and (more := self._file.read(size - len(data))):
             data += more
         return data
-
-
-def locate(reader: Reader, message: Message, messages: Mapping[str, Message], offset: int) -> str:
-    """The path of the innermost message around a byte, such as `graph.node[3].attribute[0]`; "" for the outermost.
-
-    It is read again from the start, up to the byte, so that no count is kept while all is well.
-    """
-    path: list[str] = []
-    span = (0, reader.size)
-    inner: Message | None = message
-    while inner:
-        kinds = dict(inner.fields.values())
-        counts = dict.fromkeys(kinds, 0)
-        found = inner
-        inner = None
-        try:
-            for name, begin, end in reader.fields([span], found):
-                kind = kinds[name].removeprefix("repeated ")
-                if end and begin <= offset < end and kind in messages:
-                    path.append(name if kind == kinds[name] else f"{name}[{counts[name]}]")
-                    span, inner = (begin, end), messages[kind]
-                    break
-                counts[name] += 1
-        except WireError:
-            break
-    return ".".join(path)
-
-
-def _explained(error: Exception, at: int) -> WireError:
-    if isinstance(error, WireError):
-        return error
-    return WireError("a field is cut off at the end of the file", at)
-
-
-def _varint(buffer: bytes, i: int, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while (byte := buffer[i]) > 127:
-        value |= (byte & 127) << shift
-        shift += 7
-        i += 1
-        if shift > 63:
-            raise WireError("a varint of more than 10 bytes", at)
-    return (value | byte << shift) & 0xFFFFFFFFFFFFFFFF, i + 1
-
-
-def _key(buffer: bytes, i: int, at: int) -> tuple[int, int]:
-    key, after = _varint(buffer, i, at)
-    if after - i > _MOST_PREFIX or key >> 32:
-        raise WireError(f"expected a field's key in at most {_MOST_PREFIX} bytes and 32 bits, found a longer one", at)
-    return key, after
-
-
-def _length(buffer: bytes, i: int, at: int) -> tuple[int, int]:
-    length, after = _varint(buffer, i, at)
-    if after - i > _MOST_PREFIX:
-        raise WireError(f"expected a field's length in at most {_MOST_PREFIX} bytes, found a longer one", at)
-    if length > _MOST_LENGTH:
-        raise WireError(f"expected a field of at most {_MOST_LENGTH} bytes, found one of {length}", at)
-    return length, after

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.dialects.onnx.file.messages import messages
 from specgate.dialects.onnx.file.schema import STORED
-from specgate.dialects.onnx.file.wire import Reader, Span, WireError, messages
+from specgate.dialects.onnx.file.varints import WireError
+from specgate.dialects.onnx.file.wire import Reader, Span
 from specgate.errors import InputError
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect

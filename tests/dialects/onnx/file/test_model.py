@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.onnx.file import model as onnx_model
+from specgate.dialects.onnx.file import graph as onnx_graph
 from specgate.dialects.onnx.file import schema as onnx_schema
 from specgate.dialects.onnx.file import tensors as onnx_tensors
 from specgate.dialects.onnx.file import values as onnx_values
@@ -1033,7 +1033,7 @@ def test_long_names_are_refused() -> None:
 
 
 def test_long_attributes_are_skipped() -> None:
-    limit = onnx_model.MAX_ATTRIBUTE_VALUES
+    limit = onnx_graph.MAX_ATTRIBUTE_VALUES
     for field in (b"\x40\x05", b"\x3d\0\0\x80\x3f", sized(9, b"a")):
         assert len(only_attribute(in_attribute(field * limit)).value) == limit
         (attribute,) = read_model_bytes(in_attribute(field * (limit + 1))).graph.nodes[0].attributes.values()

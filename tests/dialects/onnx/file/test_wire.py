@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.onnx.file import wire
-from specgate.dialects.onnx.file.wire import Message, Reader, WireError, enum, locate, messages
+from specgate.dialects.onnx.file import varints, wire
+from specgate.dialects.onnx.file.locate import locate
+from specgate.dialects.onnx.file.messages import Message, enum, messages
+from specgate.dialects.onnx.file.varints import WireError
+from specgate.dialects.onnx.file.wire import Reader
 
 MESSAGES = messages("""
 Outer 10: 1 int64 number; 2 string text; 3 repeated Inner inner; 4 bytes data; 5 int32 small; 6 enum choice;
@@ -40,20 +43,20 @@ def key(number: int, wire_type: int) -> bytes:
 
 
 def sized(number: int, payload: bytes) -> bytes:
-    return key(number, wire.LEN) + varint(len(payload)) + payload
+    return key(number, varints.LEN) + varint(len(payload)) + payload
 
 
 def scalar(name: str, value: Any) -> bytes:
     number = NUMBERS[name]
     if name in {"single", "singles"}:
-        return key(number, wire.I32) + struct.pack("<f", value)
+        return key(number, varints.I32) + struct.pack("<f", value)
     if name == "twice":
-        return key(number, wire.I64) + struct.pack("<d", value)
+        return key(number, varints.I64) + struct.pack("<d", value)
     if name in {"text", "far"}:
         return sized(number, value.encode())
     if name == "data":
         return sized(number, value)
-    return key(number, wire.VARINT) + varint(value)
+    return key(number, varints.VARINT) + varint(value)
 
 
 def reader(data: bytes) -> Reader:
@@ -86,7 +89,9 @@ def test_every_field_is_read_whatever_the_block(
     fields: list[tuple[str, Any]], block: int, strangers: list[int]
 ) -> None:
     parts = [scalar(name, value) for name, value in fields]
-    unknown = key(99, wire.LEN) + varint(70) + b"\xff" * 70 + key(98, wire.I64) + b"\xff" * 8 + key(97, 0) + b"\xff\x01"
+    unknown = (
+        key(99, varints.LEN) + varint(70) + b"\xff" * 70 + key(98, varints.I64) + b"\xff" * 8 + key(97, 0) + b"\xff\x01"
+    )
     for at in strangers:
         parts.insert(min(at, len(parts)), unknown)
     with pytest.MonkeyPatch.context() as patch:
@@ -153,7 +158,7 @@ def test_children_are_read_between_their_siblings(block: int, monkeypatch: pytes
 
 
 def group(number: int, content: bytes) -> bytes:
-    return key(number, wire.GROUP) + content + key(number, wire.END_GROUP)
+    return key(number, varints.GROUP) + content + key(number, varints.END_GROUP)
 
 
 @pytest.mark.parametrize("block", [24, 1 << 15])
@@ -172,7 +177,7 @@ def test_unknown_groups_are_skipped(block: int, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_bomb_of_groups_is_refused_at_once() -> None:
     with pytest.raises(WireError, match="more than 100 deep"):
-        read(key(40, wire.GROUP) * 100_000)
+        read(key(40, varints.GROUP) * 100_000)
 
 
 HOSTILE = [

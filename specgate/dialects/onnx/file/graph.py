@@ -1,0 +1,248 @@
+"""Graphs of an ONNX model file: nodes, attributes with their subgraphs, values and types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specgate.dialects.onnx.file.plain import Runs, Source, plain_info, plain_node
+from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
+from specgate.dialects.onnx.file.structure import (
+    OnnxAttribute,
+    OnnxGraph,
+    OnnxNode,
+    OnnxType,
+    OnnxValueInfo,
+)
+from specgate.dialects.onnx.file.tensors import (
+    elem_type,
+    numbers,
+    read_sparse_tensor,
+    read_tensor,
+    skip,
+)
+from specgate.dialects.onnx.file.varints import WireError
+from specgate.dialects.onnx.file.wire import MAX_NESTING, Reader, Span
+
+__all__ = [
+    "MAX_ATTRIBUTE_BYTES",
+    "MAX_ATTRIBUTE_VALUES",
+    "domain_of",
+    "read_attribute",
+    "read_graph",
+    "read_node",
+    "read_value_info",
+]
+
+MAX_ATTRIBUTE_BYTES = 1 << 20  # of the strings of one attribute; larger ones are skipped
+MAX_ATTRIBUTE_VALUES = 1 << 16  # of an attribute that is a list of numbers or strings; longer ones are skipped
+_NEARLY = MAX_NESTING - 10  # from this level on every message is counted; none but graphs and types go deeper than 10
+
+
+def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
+    _enter(reader, spans, "GraphProto", depth)
+    graph = OnnxGraph()
+    runs = Runs()
+    for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
+        if name == "node":
+            node, bare = read_node(reader, value, end, depth)
+            if bare:
+                runs.add(len(graph.nodes), value, end)
+            graph.nodes.append(node)
+        elif name == "value_info":
+            graph.value_infos.append(read_value_info(reader, value, end, depth))
+        elif name == "initializer":
+            graph.initializers.append(read_tensor(reader, [(value, end)]))
+        elif name == "input":
+            graph.inputs.append(read_value_info(reader, value, end, depth))
+        elif name == "output":
+            graph.outputs.append(read_value_info(reader, value, end, depth))
+        elif name == "sparse_initializer":
+            graph.sparse_initializers.append(read_sparse_tensor(reader, [(value, end)]))
+        elif name == "quantization_annotation":
+            _quantization(reader, [(value, end)], graph.quantization)
+        else:
+            graph.name = value
+    if len(spans) == 1:  # else something stands between nodes that is none of theirs
+        runs.close()
+        graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.found]
+    return graph
+
+
+def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
+    """Refuse what protobuf finds too deep: exactly near that depth, where the message is walked through."""
+    if level > MAX_NESTING:
+        raise WireError(f"messages are nested more than {MAX_NESTING} deep", spans[0][0])
+    if level > _NEARLY:
+        reader.pending.extend((begin, end, kind, level) for begin, end in spans)
+
+
+def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, str]]) -> None:
+    tensor = ""
+    names: dict[str, str] = {}
+    for name, value, end in reader.fields(spans, PROTO["TensorAnnotation"]):
+        if name == "tensor_name":
+            tensor = value
+        else:
+            pair = {key: text for key, text, _ in reader.fields([(value, end)], PROTO["StringStringEntryProto"])}
+            names[pair.get("key", "")] = pair.get("value", "")
+    known.setdefault(tensor, {}).update(names)
+
+
+def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNode, bool]:
+    """Read a node; return also whether it is self-contained, so that it may be copied as it is."""
+    plain = plain_node(reader, begin, end)
+    if plain is None:
+        return _any_node(reader, begin, end, depth), False
+    node, held, bare = plain
+    known = node.attributes
+    for data, at in held:
+        attribute = reader.attributes.get(data)
+        if attribute is None:
+            attribute = read_attribute(reader, [(at, at + len(data))], depth)
+            reader.share(data, attribute)
+        if attribute.name in known:
+            node.duplicates.append(attribute.name)
+            bare = False
+        else:
+            known[attribute.name] = attribute
+            bare = bare and attribute.plain
+    return node, bare
+
+
+def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
+    node = OnnxNode()
+    for name, value, stop in reader.fields([(begin, end)], PROTO["NodeProto"]):
+        if name == "input":
+            node.inputs.append(value)
+        elif name == "output":
+            node.outputs.append(value)
+        elif name == "attribute":
+            attribute = read_attribute(reader, [(value, stop)], depth)
+            if node.attributes.setdefault(attribute.name, attribute) is not attribute:
+                node.duplicates.append(attribute.name)
+        elif name == "domain":
+            node.domain = domain_of(value)
+        else:  # name, op_type, overload
+            setattr(node, name, value)
+    return node
+
+
+def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribute:
+    named, kind, reference = "", "UNDEFINED", ""
+    found: dict[str, list[Any]] = {}  # numbers and spans by field; which of them is the value is known at the end
+    for name, value, end in reader.fields(spans, PROTO["AttributeProto"]):
+        if name == "name":
+            named = value
+        elif name == "ref_attr_name":
+            reference = value
+        elif name == "type":
+            if 0 <= value < len(ATTRIBUTE_TYPES):  # a closed enum: other numbers count as unknown fields
+                kind = ATTRIBUTE_TYPES[value]
+        elif name not in found or name in {"f", "i", "s"}:
+            if not end or end > value or name not in {"floats", "ints"}:  # packed, but none: as if it were not there
+                found[name] = [(value, end) if end else value]
+        elif len(found[name]) <= MAX_ATTRIBUTE_VALUES:
+            found[name].append((value, end) if end else value)
+        elif end:
+            skip(reader, "AttributeProto", name, [(value, end)], depth + 3)
+    if kind == "UNDEFINED":
+        kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
+    content = None
+    if kind != "UNDEFINED" and not reference:
+        items = found.pop(ATTRIBUTE_FIELDS[kind], [])
+        content = _value(reader, kind, items, depth)
+        if content is None:
+            skip(reader, "AttributeProto", ATTRIBUTE_FIELDS[kind], items, depth + 3)
+    for name, items in found.items():
+        skip(reader, "AttributeProto", name, items, depth + 3)
+    return OnnxAttribute(named, kind, content, reference or None)
+
+
+def _value(reader: Source, kind: str, items: list[Any], depth: int) -> Any:
+    if len(items) > MAX_ATTRIBUTE_VALUES:
+        return None
+    if kind in {"FLOAT", "INT"}:
+        return items[-1] if items else 0.0 if kind == "FLOAT" else 0
+    if kind in {"FLOATS", "INTS"}:
+        if sum(item[1] - item[0] for item in items if isinstance(item, tuple)) > MAX_ATTRIBUTE_BYTES:
+            return None
+        found = numbers(reader, items, "float" if kind == "FLOATS" else "int64")
+        return found if len(found) <= MAX_ATTRIBUTE_VALUES else None
+    if kind in {"STRING", "STRINGS"}:
+        if sum(end - begin for begin, end in items) > MAX_ATTRIBUTE_BYTES:
+            return None
+        strings = [reader.keep(begin, end) for begin, end in items]
+        return strings if kind == "STRINGS" else strings[-1] if strings else b""
+    if kind in {"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"}:
+        return _element(reader, kind, items, depth) if items else None
+    return [_element(reader, kind.removesuffix("S"), [span], depth) for span in items]
+
+
+def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
+    if kind == "TENSOR":
+        return read_tensor(reader, spans)
+    if kind == "GRAPH":
+        return read_graph(reader, spans, depth + 3)  # node, attribute, graph
+    if kind == "SPARSE_TENSOR":
+        return read_sparse_tensor(reader, spans)
+    return _type(reader, spans, depth + 3)
+
+
+def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxValueInfo:
+    plain = plain_info(reader, begin, end)
+    if plain is not None:
+        named, data, at = plain
+        kind = reader.types.get(data) if depth < _NEARLY // 2 else None  # at 127 bytes it goes no deeper than that
+        if kind is None:
+            kind = _type(reader, [(at, at + len(data))], depth + 2)
+            reader.share_type(data, kind)
+        return OnnxValueInfo(named, kind)
+    info = OnnxValueInfo()
+    types: list[Span] = []
+    for name, value, stop in reader.fields([(begin, end)], PROTO["ValueInfoProto"]):
+        if name == "name":
+            info.name = value
+        else:
+            types.append((value, stop))
+    info.type = _type(reader, types, depth + 2) if types else None
+    return info
+
+
+def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
+    _enter(reader, spans, "TypeProto", depth)
+    case = ""
+    content: list[Span] = []
+    for name, value, end in reader.fields(spans, PROTO["TypeProto"]):
+        if name != case:  # a oneof: the last one stands
+            skip(reader, "TypeProto", case, content, depth + 1)
+            case = name
+            content = []
+        content.append((value, end))
+    if not case:
+        return OnnxType()
+    kind = case.removesuffix("_type")
+    element: str | None = None
+    inner: list[Span] = []
+    for _, value, end in reader.fields(content, PROTO[KINDS["TypeProto"][case]]):
+        if end:
+            inner.append((value, end))
+        else:
+            element = elem_type(value)
+    if inner and kind in {"tensor", "sparse_tensor"}:
+        return OnnxType(kind, element, _shape(reader, inner))
+    return OnnxType(kind, element, None, _type(reader, inner, depth + 2) if inner else None)
+
+
+def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
+    dimension = PROTO["TensorShapeProto.Dimension"]
+    shape: list[int | str | None] = []
+    for _, begin, end in reader.fields(spans, PROTO["TensorShapeProto"]):
+        size = None
+        for _, value, _ in reader.fields([(begin, end)], dimension):  # a oneof: the last one stands
+            size = None if value == "" else value
+        shape.append(size)
+    return tuple(shape)
+
+
+def domain_of(name: str) -> str:
+    return "" if name == "ai.onnx" else name
