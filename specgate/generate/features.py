@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Feature", "features", "wanted"]
+__all__ = ["Feature", "features", "types_taken", "wanted"]
 
 #: An aspect (type, rank, word, given, count, layout, size), a field, and which one it is.
 Feature = tuple[str, str, Any]
@@ -88,3 +88,14 @@ def _of_row(row: Resolved) -> set[Feature]:
         if row.spec.dialect.may_omit(info):
             found |= {("given", name, True), ("given", name, False)}
     return found
+
+
+def types_taken(sides: Sequence[Resolved]) -> dict[str, list[str]]:
+    """Return for each tensor field the types that some row takes."""
+    found: dict[str, dict[str, None]] = {}
+    for side in sides:
+        for row in side.alternatives:
+            for name, cell in row.cells.items():
+                if cell.types is not None:
+                    found.setdefault(name, {}).update(dict.fromkeys(cell.types))
+    return {name: list(types) for name, types in found.items()}

@@ -16,7 +16,7 @@ from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
 from specgate.generate.edits import alike, changed, deepened, put, reranked, resized, retyped
-from specgate.generate.features import features, wanted
+from specgate.generate.features import features, types_taken, wanted
 from specgate.generate.invent import given, values_for
 from specgate.generate.mend import mended, row_of
 from specgate.generate.moves import Mutator, type_names
@@ -26,7 +26,7 @@ from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from specgate.generate.features import Feature
     from specgate.spec.forms import Resolved, SingleBasis
@@ -69,7 +69,7 @@ class Walk:
             if side is not None and all(side.key != other.key for other in self.sides):
                 self.sides.append(side)
         self.numbers = rule_numbers(self.sides[-1])
-        self.types = _types(self.sides)
+        self.types = types_taken(self.sides)
         self.found: list[Descriptor] = []
         self._covered: set[Feature] = set()
         self._refusals: Counter[str] = Counter()
@@ -272,17 +272,6 @@ class Walk:
                 for _ in range(abs(steps)):
                     made = deepened(made, self.spec, back, drop=steps < 0, places=places)
                 yield made
-
-
-def _types(sides: Sequence[Resolved]) -> dict[str, list[str]]:
-    """Return for each tensor field the types that some row takes."""
-    found: dict[str, dict[str, None]] = {}
-    for side in sides:
-        for row in side.alternatives:
-            for name, cell in row.cells.items():
-                if cell.types is not None:
-                    found.setdefault(name, {}).update(dict.fromkeys(cell.types))
-    return {name: list(types) for name, types in found.items()}
 
 
 _known: WeakKeyDictionary[OperatorSpec, dict[Any, Walk]] = WeakKeyDictionary()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import TensorDesc, shown
 from specgate.descriptors.positional import build
-from specgate.dialects.openvino.ir import constant_values
+from specgate.dialects.openvino.constants import constant_values
 from specgate.dialects.openvino.reader import attribute_value
 from specgate.dialects.openvino.rules import ir_findings
 from specgate.errors import NoTable
@@ -17,7 +17,7 @@ from specgate.verdict import Finding, Location
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.dialects.openvino.ir import IrLayer, IrModel, IrNet, IrPort
+    from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet, IrPort
 
 __all__ = ["openvino_units"]
 

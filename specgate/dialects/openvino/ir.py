@@ -1,4 +1,4 @@
-"""A streaming reader of the structure of an OpenVINO IR file: layers, ports, edges, bodies; small constants on demand.
+"""A streaming reader of the structure of an OpenVINO IR file: layers, ports, edges, bodies.
 
 The XML never becomes a tree: expat reports tags, the reader keeps what a layer is made of and skips the rest, and
 every count, length and depth is bounded, so that a hostile file costs an error and neither memory nor time.
@@ -8,28 +8,17 @@ from __future__ import annotations
 
 import os
 import stat
-import struct
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
+from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet, IrPort, whole_number
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = [
-    "IrEdge",
-    "IrLayer",
-    "IrModel",
-    "IrNet",
-    "IrPort",
-    "constant_values",
-    "read_ir",
-    "read_ir_bytes",
-    "whole_number",
-]
+__all__ = ["read_ir", "read_ir_bytes"]
 
 _BLOCK = 64 * 1024
 _MAX_BYTES = 512 * 1024 * 1024
@@ -44,74 +33,6 @@ _SHOWN = 60  # characters of the file's text in a message
 # precisions that are not the element type in capitals
 _PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}
 _UNKNOWN = ("UNSPECIFIED", "UNDEFINED", "DYNAMIC")
-_CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
-_CODES |= {"boolean": "?", "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
-_BITS = {"u1": 1, "u2": 2, "u4": 4, "i4": 4} | {kind: struct.calcsize(f"<{_CODES[kind]}") * 8 for kind in _CODES}
-
-
-@dataclass(slots=True)
-class IrPort:
-    """One port of a layer.
-
-    `element_type` is OpenVINO's spelling (`f32`, `i64`, `boolean`), None if dynamic or not stated. In `shape` -1 is
-    an unknown size (an interval too), None an unknown rank. The IR writes a scalar and a tensor of unknown rank
-    alike, as a port without dims, so `()` stands only where a Const or Parameter says it.
-    """
-
-    id: str
-    element_type: str | None
-    shape: tuple[int, ...] | None
-    names: tuple[str, ...]
-    line: int
-
-
-@dataclass(slots=True)
-class IrEdge:
-    """From an output port to an input port, all four by id within the same net."""
-
-    from_layer: str
-    from_port: str
-    to_layer: str
-    to_port: str
-    line: int = 0
-
-
-@dataclass(slots=True)
-class IrNet:
-    """The layers and edges of a model or of a body, in the order of the file."""
-
-    layers: list[IrLayer] = field(default_factory=list)
-    edges: list[IrEdge] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class IrLayer:
-    """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text."""
-
-    id: str
-    name: str
-    type: str
-    version: str | None
-    line: int
-    data: dict[str, str] = field(default_factory=dict)
-    inputs: list[IrPort] = field(default_factory=list)
-    outputs: list[IrPort] = field(default_factory=list)
-    bodies: dict[str, IrNet] = field(default_factory=dict)
-
-    @property
-    def body(self) -> IrNet | None:
-        """The body of a TensorIterator or Loop; an If has `then_body` and `else_body` in `bodies`."""
-        return self.bodies.get("body")
-
-
-@dataclass(slots=True)
-class IrModel:
-    """A whole IR: its name, the IR version of <net> (None if not stated), its net and the file it was read from."""
-
-    name: str
-    version: int | None
-    net: IrNet
-    file: str | None
 
 
 def read_ir(path: str | os.PathLike[str]) -> IrModel:
@@ -133,67 +54,8 @@ def read_ir_bytes(data: bytes, name: str = "<bytes>") -> IrModel:
     return _Reader(name).read(data[start : start + _BLOCK] for start in range(0, len(data), _BLOCK))
 
 
-def constant_values(model: IrModel, layer: IrLayer, limit: int = 4096) -> list[int] | list[float] | list[bool] | None:
-    """Return the values of a Const in row-major order, from the .bin file beside the .xml file.
-
-    None if they take more than `limit` bytes, if the file is missing, not regular or too short, or if the element
-    type is not decoded (strings, 8-bit and smaller floats, 3 and 6 bits).
-    """
-    offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
-    kind, shape = (layer.outputs[0].element_type, layer.outputs[0].shape) if layer.outputs else (None, None)
-    if layer.type != "Const" or model.file is None or kind not in _BITS or offset is None or size is None:
-        return None
-    count = _count(shape, limit * 8)
-    wanted = limit + 1 if count is None else (count * _BITS[kind] + 7) // 8
-    if count is None or wanted > min(size, limit):
-        return None
-    try:
-        file = Path(model.file).with_suffix(".bin")
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode) or offset + size > status.st_size:
-            return None
-        with file.open("rb") as stream:
-            stream.seek(offset)
-            blob = stream.read(wanted)
-    except (OSError, ValueError):
-        return None
-    return _decode(kind, count, blob) if len(blob) == wanted else None
-
-
-def _decode(kind: str, count: int, blob: bytes) -> list[int] | list[float] | list[bool]:
-    if kind == "bf16":  # the upper half of a float32
-        halves = struct.unpack(f"<{count}H", blob)
-        return list(struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(half << 16 for half in halves))))
-    if kind in _CODES:
-        return list(struct.unpack(f"<{count}{_CODES[kind]}", blob))
-    bits = _BITS[kind]
-    shifts = range(7, -1, -1) if kind == "u1" else range(0, 8, bits)  # only single bits start at the high end
-    values = [byte >> shift & (1 << bits) - 1 for byte in blob for shift in shifts][:count]
-    return [value - 16 if kind == "i4" and value > 7 else value for value in values]
-
-
-def _count(shape: tuple[int, ...] | None, most: int) -> int | None:
-    """Elements of a static shape; None if unknown or more than `most`."""
-    if shape is None or min(shape, default=0) < 0:
-        return None
-    count = 0 if 0 in shape else 1
-    for size in shape:
-        count *= size
-        if count > most:
-            return None
-    return count
-
-
 def _show(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
-
-
-def whole_number(text: str) -> int | None:
-    """Read a decimal integer from 0 to 2^63-1; None for anything else."""
-    text = text.strip()
-    if not (text.isascii() and text.isdigit() and len(text) < 20):
-        return None
-    return value if (value := int(text)) < 2**63 else None
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from specgate.verdict import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.dialects.openvino.ir import IrNet
+    from specgate.dialects.openvino.net import IrNet
     from specgate.linting.given import Given
     from specgate.linting.nodes import Unit
     from specgate.verdict import Basis

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
-from specgate.dialects.openvino.ir import whole_number
+from specgate.dialects.openvino.net import whole_number
 from specgate.dialects.openvino.references import PREFIX
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
@@ -18,7 +18,7 @@ from specgate.verdict import Finding, Location
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.dialects.openvino.ir import IrLayer, IrModel, IrNet
+    from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
     from specgate.verdict import Severity
 
 __all__ = ["ir_findings"]

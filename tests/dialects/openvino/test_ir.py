@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specgate.dialects.openvino import ir as openvino_ir
-from specgate.dialects.openvino.ir import IrEdge, IrLayer, IrModel, IrNet, constant_values, read_ir, read_ir_bytes
+from specgate.dialects.openvino.constants import constant_values
+from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
+from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet
 from specgate.errors import InputError
 
 SAMPLES = Path(__file__).parents[2] / "data" / "models"

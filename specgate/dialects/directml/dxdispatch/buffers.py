@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.directml.dxdispatch.model import DxResource
 
-__all__ = ["Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "printed", "scatter_tensor"]
+__all__ = ["Buffer", "Plan", "gather_tensor", "needed_bytes", "plan_buffer", "scatter_tensor"]
 
-#: More elements than this are not printed, whatever the buffer holds.
-MAX_PRINTED: Final = 1_000_000
 _IMAGES: Final = (".jpg", ".jpeg", ".png")
 
 
@@ -278,27 +276,3 @@ def _pack(elements: NDArray[Any], data: NDArray[np.uint8]) -> None:
     low, high = nibbles[::2], nibbles[1::2]
     data[: low.size] = (data[: low.size] & 0xF0) | low
     data[: high.size] = (data[: high.size] & 0x0F) | (high << 4)
-
-
-def printed(buffer: Buffer, verbose: bool) -> str:
-    """Return the initialised elements as DxDispatch prints them: C++'s default format, 6 significant digits.
-
-    verbose: a line each, with its index and its bits. 8-bit integers are printed as numbers, not as characters.
-    """
-    if buffer.type is None:
-        raise InputError("a buffer of mixed types cannot be printed")
-    values = buffer.values(buffer.initialised)
-    text = [_number(value) for value in values[:MAX_PRINTED]]
-    if verbose:
-        width, digits = len(str(values.size)), values.itemsize * 2
-        bits = values[:MAX_PRINTED].view(f"u{values.itemsize}")
-        text = [f"[{i:{width}}] {value} (0x{int(bits[i]):{digits}X})" for i, value in enumerate(text)]
-    if values.size > MAX_PRINTED:
-        text.append(f"… ({values.size} elements)")
-    return ("\n" if verbose else ", ").join(text)
-
-
-def _number(value: Any) -> str:
-    if value.dtype.kind in "iu":
-        return str(value)
-    return "nan" if np.isnan(value) else f"{float(value):g}"

@@ -1,0 +1,80 @@
+"""What an OpenVINO IR file is made of: layers with ports, edges, and nets, which are models or bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["IrEdge", "IrLayer", "IrModel", "IrNet", "IrPort", "whole_number"]
+
+
+@dataclass(slots=True)
+class IrPort:
+    """One port of a layer.
+
+    `element_type` is OpenVINO's spelling (`f32`, `i64`, `boolean`), None if dynamic or not stated. In `shape` -1 is
+    an unknown size (an interval too), None an unknown rank. The IR writes a scalar and a tensor of unknown rank
+    alike, as a port without dims, so `()` stands only where a Const or Parameter says it.
+    """
+
+    id: str
+    element_type: str | None
+    shape: tuple[int, ...] | None
+    names: tuple[str, ...]
+    line: int
+
+
+@dataclass(slots=True)
+class IrEdge:
+    """From an output port to an input port, all four by id within the same net."""
+
+    from_layer: str
+    from_port: str
+    to_layer: str
+    to_port: str
+    line: int = 0
+
+
+@dataclass(slots=True)
+class IrNet:
+    """The layers and edges of a model or of a body, in the order of the file."""
+
+    layers: list[IrLayer] = field(default_factory=list)
+    edges: list[IrEdge] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class IrLayer:
+    """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text."""
+
+    id: str
+    name: str
+    type: str
+    version: str | None
+    line: int
+    data: dict[str, str] = field(default_factory=dict)
+    inputs: list[IrPort] = field(default_factory=list)
+    outputs: list[IrPort] = field(default_factory=list)
+    bodies: dict[str, IrNet] = field(default_factory=dict)
+
+    @property
+    def body(self) -> IrNet | None:
+        """The body of a TensorIterator or Loop; an If has `then_body` and `else_body` in `bodies`."""
+        return self.bodies.get("body")
+
+
+@dataclass(slots=True)
+class IrModel:
+    """A whole IR: its name, the IR version of <net> (None if not stated), its net and the file it was read from."""
+
+    name: str
+    version: int | None
+    net: IrNet
+    file: str | None
+
+
+def whole_number(text: str) -> int | None:
+    """Read a decimal integer from 0 to 2^63-1; None for anything else."""
+    text = text.strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        return None
+    return value if (value := int(text)) < 2**63 else None
