@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from specgate.caching import cached_property
 from specgate.rules.parse import parse
+from specgate.spec.fields import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from specgate.levels import LevelSet
     from specgate.rules.language import Rule, Scope
-    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Case", "OtherValues", "Overlay", "Resolved", "RuleForm", "SingleBasis", "make_forms", "rule_forms"]
+__all__ = [
+    "Case",
+    "OtherValues",
+    "Overlay",
+    "Resolved",
+    "RuleForm",
+    "SingleBasis",
+    "cells_of",
+    "make_forms",
+    "rule_forms",
+]
 
 SingleBasis = Literal["documented", "observed"]
 
@@ -189,3 +200,16 @@ def rule_forms(entry: Any) -> list[dict[str, Any]]:
     forms = [{"require": e} if isinstance(e, str) else e for e in entries]
     several = [form["require"] if isinstance(form["require"], list) else [form["require"]] for form in forms]
     return [{**form, "require": text} for form, texts in zip(forms, several, strict=True) for text in texts]
+
+
+def cells_of(
+    row: Mapping[str, Any], types: Iterable[str], overlays: Iterable[Overlay], when: str | None = None
+) -> dict[str, Cell]:
+    """Return a row's cells, with what builds do instead in all cases or in the one of `when`; types: all there are."""
+    cells = {name: Cell.make(raw, types) for name, raw in row.items()}
+    for overlay in overlays:
+        for name, raw in overlay.cells.items():
+            if raw.get("when") in {None, when}:
+                parts = {key: getattr(Cell.make(raw, types), key) for key in raw if key != "when"}
+                cells[name] = replace(cells.get(name, Cell()), **parts)
+    return cells

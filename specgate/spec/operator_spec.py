@@ -9,8 +9,8 @@ from specgate.caching import cached_property
 from specgate.levels import LevelSet
 from specgate.rules.language import Rule, RuleError, Scope
 from specgate.rules.parse import parse
-from specgate.spec.fields import Cell, FieldInfo, Layout
-from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, make_forms
+from specgate.spec.fields import FieldInfo, Layout
+from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, cells_of, make_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,8 @@ __all__ = ["OperatorSpec"]
 
 
 def _support(raw: Any) -> tuple[tuple[str | None, dict[str, Any]], ...]:
-    if isinstance(raw, dict):
-        return ((None, raw),)
-    return tuple((case["when"], {level: row for level, row in case.items() if level != "when"}) for case in raw)
+    cases = [raw] if isinstance(raw, dict) else raw
+    return tuple((case.get("when"), {at: row for at, row in case.items() if at != "when"}) for case in cases)
 
 
 class OperatorSpec:
@@ -35,7 +34,7 @@ class OperatorSpec:
         self.dialect = dialect
         self.raw = raw
         self.name: str = raw["operator"]
-        #: The support rows: once, without a condition, or for each case that the descriptor may be.
+        #: Once, without a condition, or for each case that the descriptor may be.
         self.support: tuple[tuple[str | None, dict[str, Any]], ...] = _support(raw["support"])
         order = dialect.position
         every = dict.fromkeys(level for _, rows in self.support for level in rows)
@@ -108,15 +107,18 @@ class OperatorSpec:
 
     @property
     def inputs(self) -> list[FieldInfo]:
-        return [f for f in self.fields.values() if f.kind == "input"]
+        return self._of_kind("input")
 
     @property
     def outputs(self) -> list[FieldInfo]:
-        return [f for f in self.fields.values() if f.kind == "output"]
+        return self._of_kind("output")
 
     @property
     def attributes(self) -> list[FieldInfo]:
-        return [f for f in self.fields.values() if f.kind == "attribute"]
+        return self._of_kind("attribute")
+
+    def _of_kind(self, kind: str) -> list[FieldInfo]:
+        return [f for f in self.fields.values() if f.kind == kind]
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -263,7 +265,7 @@ class OperatorSpec:
             side=side,
             row=row,
             fields=self.fields_at(level),
-            cells={} if self.whens else self.cells_of(self.raw["support"][row], None, overlays),
+            cells={} if self.whens else cells_of(self.raw["support"][row], self.dialect.types, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
@@ -275,18 +277,7 @@ class OperatorSpec:
         for rule, (when, rows) in zip(self.whens, self.support, strict=True):
             row = self.row_at(whole.level, rows)
             if row is not None:
-                yield Case(rule, replace(whole, row=row, cells=self.cells_of(rows[row], when, overlays)))
-
-    def cells_of(self, row: Mapping[str, Any], when: str | None, overlays: Sequence[Overlay]) -> dict[str, Cell]:
-        """Return a row's cells, with what builds do instead in all cases or in the one of `when`."""
-        types = self.dialect.types
-        cells = {name: Cell.make(raw, types) for name, raw in row.items()}
-        for overlay in overlays:
-            for name, raw in overlay.cells.items():
-                if raw.get("when") in {None, when}:
-                    parts = {key: getattr(Cell.make(raw, types), key) for key in raw if key != "when"}
-                    cells[name] = replace(cells.get(name, Cell()), **parts)
-        return cells
+                yield Case(rule, replace(whole, row=row, cells=cells_of(rows[row], self.dialect.types, overlays, when)))
 
     def has_kernel(self, level: str) -> bool:
         """Return whether the table names a kernel for what the operator means at `level`."""

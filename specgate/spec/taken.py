@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
 from specgate.errors import InputError
 from specgate.rules.language import UNKNOWN
+from specgate.spec.forms import cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -160,7 +161,7 @@ def _rows(spec: OperatorSpec) -> Iterator[_Row]:
     """Yield every row of the page, then what builds do instead wherever that differs."""
     for when, rows in spec.support:
         for level, raw in rows.items():
-            yield _Row(spec.fields_at(level), spec.cells_of(raw, when, ()))
+            yield _Row(spec.fields_at(level), cells_of(raw, spec.dialect.types, (), when))
     if not any(entry.get("support") for entry in spec.raw.get("observed", ())):
         return
     seen = set()
@@ -171,7 +172,7 @@ def _rows(spec: OperatorSpec) -> Iterator[_Row]:
             key = (row, when, tuple(map(id, overlays)))
             if row is not None and overlays and key not in seen:
                 seen.add(key)
-                yield _Row(spec.fields_at(level), spec.cells_of(rows[row], when, overlays))
+                yield _Row(spec.fields_at(level), cells_of(rows[row], spec.dialect.types, overlays, when))
 
 
 def _holds(row: _Row, name: str, value: Any) -> bool:
