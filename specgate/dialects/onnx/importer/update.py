@@ -17,6 +17,11 @@ _ORDER: Final = ("operator", "family", "summary", "source", "unknowns", "fields"
 #: What people add to a field or a cell; the package states none of it.
 _BY_HAND: Final = ("enum", "words", "counts", "doc")
 _TYPES: Final = "types"
+#: Behind the key of a section that the package states: what in it people write.
+_MARKS: Final = {
+    "fields": "# as the package states them; by hand: doc, enum, words, counts",
+    "support": "# as the package states it; by hand: ranks, ranges, values",
+}
 
 
 def updated(
@@ -146,10 +151,11 @@ def _inside(text: str) -> str:
 
 
 def _head(text: str, key: str) -> str:
-    """The line of a section's key with the comments above it."""
+    """The line of a section's key, which says whose it is, with the comments above it."""
     lines = text.splitlines(keepends=True)
     start = next((i for i, one in enumerate(lines) if one[:1].isalpha()), None)
-    return f"{key}:\n" if start is None else "".join(lines[: start + 1])
+    above, own = ("", f"{key}:") if start is None else ("".join(lines[:start]), lines[start].rstrip())
+    return f"{above}{own if '#' in own else f'{own}  {_MARKS[key]}'}\n"
 
 
 def _comments(text: str | None) -> list[str]:
