@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from specgate.dialects.directml.vocabulary import VOCABULARY
 from specgate.spec import tables
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.forms import rule_forms
@@ -48,7 +49,9 @@ def make_spec() -> Callable[..., OperatorSpec]:
         forms = {name: rule_forms(entry) for name, entry in (rules or {}).items()}
         operator = {"operator": "SCRATCH", "fields": fields, "support": support or {"1.0": {}}, "rules": forms, **more}
         raw["operators"]["SCRATCH"] = operator
-        return Dialect("scratch", raw).operator("SCRATCH")
+        table = Dialect("scratch", raw)
+        table.vocabulary = VOCABULARY
+        return table.operator("SCRATCH")
 
     return make
 

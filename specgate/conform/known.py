@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.descriptors.core import RECORDS, TensorDesc
+from specgate.descriptors.core import TensorDesc, is_record
 from specgate.rules.evaluate import Context, Undefined, evaluate
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _holds(rule: Rule, context: Context) -> bool:
 
 def _one(value: Any) -> bool:
     """Whether an attribute is one for all elements: no tensor, and no list but the numbers that a record names."""
-    return isinstance(value, tuple(RECORDS.values())) or not isinstance(value, TensorDesc | list | tuple)
+    return is_record(value) or not isinstance(value, TensorDesc | list | tuple)
 
 
 def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc, is_record
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _values(value: Any, types: dict[str, int]) -> Iterator[Any]:
             yield from (value._replace(**{name: items}) for items in _lists(getattr(value, name), types))
         for name in ("size_in_bytes", "alignment", "flags"):
             yield from (value._replace(**{name: new}) for new in _numbers(getattr(value, name)))
-    elif isinstance(value, Size2D | ScaleBias):
+    elif is_record(value):
         yield from (value._replace(**{k: new}) for k, part in value._asdict().items() for new in _numbers(part))
     elif isinstance(value, Descriptor):
         yield from _smaller(value, types)

@@ -19,13 +19,14 @@ __all__ = [
     "GraphDesc",
     "Malformed",
     "Numbered",
-    "ScaleBias",
-    "Size2D",
     "Symbol",
     "TensorDesc",
     "integer_limits",
+    "is_record",
+    "register_record",
     "shown",
     "tensor",
+    "whole_numbers",
 ]  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
 
     Control characters are escaped; numbers too long to print, nesting and cycles are cut off before they are printed.
     """
-    if isinstance(value, Size2D | ScaleBias):
+    if is_record(value):
         value = value._asdict()
     if isinstance(value, str | bytes):
         text = repr(value[: limit + 1])
@@ -97,22 +98,24 @@ class Numbered(int):
         return int(self), self.word
 
 
-class Size2D(NamedTuple):
-    """A width and a height, both whole numbers (DML_SIZE_2D)."""
-
-    Width: int
-    Height: int
+#: The types of attributes that hold several numbers by name, as tables call them: each dialect registers its own.
+RECORDS: Final[dict[str, type[Any]]] = {}
 
 
-class ScaleBias(NamedTuple):
-    """The function x * Scale + Bias (DML_SCALE_BIAS)."""
+def register_record(name: str, record: type[Any]) -> None:
+    """Make `record`, a NamedTuple of numbers, the class of attributes whose type tables call `name`."""
+    if RECORDS.setdefault(name, record) is not record:
+        raise ValueError(f"the type {name} is registered with another class")
 
-    Scale: float
-    Bias: float
+
+def is_record(value: object) -> bool:
+    """Return whether a value holds several numbers by name."""
+    return value.__class__ in RECORDS.values()
 
 
-#: The types of attributes that hold several numbers by name.
-RECORDS: Final[Mapping[str, type[Size2D | ScaleBias]]] = {"size-2d": Size2D, "scale-bias": ScaleBias}
+def whole_numbers(record: type[Any]) -> bool:
+    """Return whether what a record holds are whole numbers."""
+    return all(kind in {int, "int"} for kind in record.__annotations__.values())
 
 
 class TensorDesc(NamedTuple):
@@ -121,8 +124,9 @@ class TensorDesc(NamedTuple):
     type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown; what is no tensor in ONNX has its
     type as schemas spell it (``seq(tensor(float))``), and no sizes.
     sizes: per dimension an int, a Symbol or None (unknown); the whole is None where the rank is unknown.
-    strides: in elements, None when packed. size_in_bytes, alignment, flags: DirectML's TotalTensorSizeInBytes,
-    GuaranteedBaseOffsetAlignment and Flags, None where not given. value: the elements of a constant, flat, or None.
+    strides: in elements, None when packed. size_in_bytes, alignment, flags: of its buffer, None where not given (in
+    DirectML TotalTensorSizeInBytes, GuaranteedBaseOffsetAlignment and Flags); a dialect registers the names that rules
+    have for them. value: the elements of a constant, flat, or None.
     """
 
     type: str | None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle, ValuesBackend
+    from specgate.rules.language import Vocabulary
     from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding
@@ -81,6 +82,17 @@ class DialectPackage:
     def laid_out(self, descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
         """Return input arrays with elements that share memory made equal, where tensors have a layout in memory."""
         return arrays
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the dialect adds to tables and rules: a tensor's attributes, functions of its layout, records."""
+        from specgate.rules.language import PLAIN
+
+        return PLAIN
+
+    def least_bytes(self, bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
+        """Return how many bytes a tensor needs at least, where descriptors declare how many it has."""
+        return 0
 
     # Descriptors in JSON and YAML files that were found in a folder, not named.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import reordered_for
+from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
@@ -17,7 +18,6 @@ from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
 from specgate.execution.recipe import array_fields, output_fields
 from specgate.execution.types import as_array, numpy_type
-from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
         raise InputError(f"has {len(tensor.strides)} strides for {len(shape)} sizes", place=name)
     bits = spec.dialect.bits.get(tensor.type) if tensor.type is not None else None
     if tensor.size_in_bytes is not None and bits is not None:
-        needed = minimum_size(bits, shape, tensor.strides)
+        needed = package(spec.dialect.name).least_bytes(bits, shape, tensor.strides)
         if tensor.size_in_bytes < needed:
             raise InputError(f"needs {needed} bytes, but {tensor.size_in_bytes} are declared", place=name)
 

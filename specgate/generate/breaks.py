@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc, whole_numbers
 from specgate.generate.domains import WILD, base_type
 from specgate.generate.edits import alike, changed, put, reranked, resized, retyped
 from specgate.generate.invent import fused_operators, given
@@ -94,11 +94,12 @@ def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int]
 
 def _candidates(info: FieldInfo) -> list[Any]:
     base = base_type(info)
-    if base in {"float", "scale-bias"}:
+    whole = base in RECORDS and whole_numbers(RECORDS[base])
+    if base == "float" or (base in RECORDS and not whole):
         return list(_FLOATS)
-    if base in {"uint", "int", "uint64", "int64", "size-2d", "scalar"}:
+    if whole or base in {"uint", "int", "uint64", "int64", "scalar"}:
         found = [*_NUMBERS, *WILD]
-        return [n for n in found if n >= 0 or base not in {"uint", "uint64", "size-2d"}]
+        return [n for n in found if n >= 0 or not (whole or base in {"uint", "uint64"})]
     return [*(info.words or ()), "specgate", ""]
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc, is_record, whole_numbers
 from specgate.generate.edits import changed, deepened, put, reranked, resized, retyped
 from specgate.generate.picks import one_of
 
@@ -152,10 +152,10 @@ class Mutator:
             return self._any(words)
         if isinstance(value, int):
             return self._any([0, 1, 2, 3, self.near(value), *([-1, -2] if value < 0 or self._signed(name) else [])])
-        if isinstance(value, Size2D):
-            return value._replace(**{self._any(["Width", "Height"]): self._any([0, 1, 2, 3, self.near(value.Width)])})
-        if isinstance(value, ScaleBias):
-            return value._replace(**{self._any(["Scale", "Bias"]): self._any(_FLOATS)})
+        if is_record(value):
+            first = value[0]
+            some = [0, 1, 2, 3, self.near(first)] if whole_numbers(type(value)) else list(_FLOATS)
+            return value._replace(**{self._any(list(value._fields)): self._any(some)})
         if isinstance(value, float):
             return self._any((*_FLOATS, value))
         if isinstance(value, TensorDesc):

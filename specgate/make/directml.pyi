@@ -1,7 +1,8 @@
 # Written by `python -m specgate.make.stubs` from the tables; a test holds it against them.
 from typing import Literal, TypeAlias
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 
 _AXIS_DIRECTION: TypeAlias = Literal["INCREASING", "DECREASING"]
 _CONVOLUTION_MODE: TypeAlias = Literal["CONVOLUTION", "CROSS_CORRELATION"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -21,7 +21,6 @@ __all__ = ["annotation", "constructor", "field_is_required", "operators", "order
 _PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
 _PYTHON |= dict.fromkeys(("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto"), "TensorDesc")
 _PYTHON |= {"graph": "GraphDesc", "operator": "Descriptor", "scalar": "float"}
-_PYTHON |= {"size-2d": "Size2D", "scale-bias": "ScaleBias"}
 
 
 def operators(name: str) -> list[str]:
@@ -32,7 +31,7 @@ def operators(name: str) -> list[str]:
 def annotation(info: FieldInfo) -> str:
     """Return the Python type of a field, as text; where the table lists its words, those alone."""
     base = info.type.removesuffix("[]")
-    kind = _PYTHON.get(base, "str")
+    kind = RECORDS[base].__name__ if base in RECORDS else _PYTHON.get(base, "str")
     if info.enum:
         kind += " | str"
     if info.words:

@@ -23,7 +23,7 @@ def stub_text(name: str) -> str:
     aliases = _aliases(name)
     lines = ["# Written by `python -m specgate.make.stubs` from the tables; a test holds it against them."]
     lines += ["from typing import Literal, TypeAlias", ""] if aliases else []
-    lines += [f"from specgate.descriptors.core import {', '.join(_classes(name))}", ""]
+    lines += [*_imports(name), ""]
     for words, alias in aliases.items():
         line = f"{alias}: TypeAlias = {words}"
         listed = words.removeprefix("Literal[").removesuffix("]").split(", ")
@@ -64,10 +64,15 @@ def _short(kind: str, aliases: Mapping[str, str]) -> str:
     return kind
 
 
-def _classes(name: str) -> list[str]:
+def _imports(name: str) -> list[str]:
+    """Return the imports of the classes that annotations name, those of records from where their dialect has them."""
     kinds = {annotation(info) for operator in operators(name) for info in ordered(dialect(name).operator(operator))}
-    others = ("GraphDesc", "ScaleBias", "Size2D", "TensorDesc")
-    return ["Descriptor", *(word for word in others if any(word in kind for kind in kinds))]
+    used = [word for word in ("GraphDesc", "TensorDesc") if any(word in kind for kind in kinds)]
+    found = [f"from specgate.descriptors.core import {', '.join(['Descriptor', *used])}"]
+    places: dict[str, list[str]] = {}
+    for record in dialect(name).vocabulary.records.values():
+        places.setdefault(record.__module__, []).append(record.__name__)
+    return found + [f"from {module} import {', '.join(sorted(names))}" for module, names in places.items()]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from specgate.rules.language import (
     NUMBERS,
     OPERATORS,
     TENSOR,
-    TENSOR_ATTRIBUTES,
     TENSORS,
     TRUTH,
     TRUTHS,
@@ -90,6 +89,11 @@ class Checks:
         if not isinstance(node, ast.Name | ast.Subscript):
             raise self.fail("expected a tensor field's own name", node)
 
+    def record(self, kind: Kind) -> tuple[str, ...] | None:
+        """Return the names of the numbers in a record, None for another kind."""
+        record = self.scope.vocabulary.records.get(kind)
+        return None if record is None else tuple(record._fields)  # a NamedTuple
+
     def one_field(self, node: ast.expr, kind: Kind) -> None:
         """Tensors and operators are not chosen among several fields, for the same reason."""
         if kind in {TENSORS, OPERATORS} and not isinstance(node, ast.Name | ast.Attribute):  # of a graph, its ends
@@ -108,9 +112,11 @@ class Calls(Checks):
                 raise self.fail(f"expected {name}(condition for d in …)", node)
             self._loop(node.args[0], TRUTH, variables, depth)
             return TRUTH
-        if name not in FUNCTIONS:
-            raise self.fail(f"unknown function {name!r:.80}; known: {', '.join([*FUNCTIONS, *_QUANTIFIERS])}", node)
-        wanted, result = FUNCTIONS[name]
+        function = self.scope.function(name)
+        if function is None:
+            known = ", ".join([*FUNCTIONS, *self.scope.vocabulary.functions, *_QUANTIFIERS])
+            raise self.fail(f"unknown function {name!r:.80}; known: {known}", node)
+        wanted, result = function
         if len(node.args) != len(wanted):
             raise self.fail(f"{name} takes {len(wanted)} argument(s), found {len(node.args)}", node)
         if name == "present":
@@ -143,8 +149,9 @@ class Calls(Checks):
 
     def _present(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
         base = node.value if isinstance(node, ast.Attribute) else node
-        if isinstance(node, ast.Attribute) and node.attr not in TENSOR_ATTRIBUTES:
-            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {', '.join(TENSOR_ATTRIBUTES)}", node)
+        attributes = self.scope.tensor_attributes
+        if isinstance(node, ast.Attribute) and node.attr not in attributes:
+            raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {', '.join(attributes)}", node)
         if isinstance(node, ast.Attribute) and self._element(base, variables):
             self.want_tensor(base, variables, depth)
             return

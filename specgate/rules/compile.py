@@ -6,9 +6,9 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import RECORDS
 from specgate.rules import primitives
-from specgate.rules.language import RECORDS
-from specgate.rules.translate import SLOTS, Translator, answer, call, load
+from specgate.rules.translate import Translator, answer, call, load, slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     tree = ast.parse("def check(fields): pass")
     tree.body[0].body = [ast.Try(body, [_handler(builder.errors)], [], [])]  # type: ignore[attr-defined]
     _locate(tree)
-    scope: dict[str, Any] = {**_GLOBALS, **builder.constants}
+    scope: dict[str, Any] = {**_GLOBALS, **primitives.layout_functions(), **builder.constants}
     exec(compile(tree, f"<{resolved.spec.name} at {resolved.level}>", "exec"), scope)  # noqa: S102  # a tree of whitelisted nodes
     check: Callable[[Mapping[str, Any]], bool] = scope["check"]
     return check
@@ -86,13 +86,7 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_all_numbers": _all_numbers,
     "_product": primitives.product,
     "_range": primitives.bounded_range,
-    "_minimum_size": primitives.minimum_size,
-    "_extent": primitives.extent,
-    "_overlapping": primitives.overlapping,
     "_given": _given,
-    "_extent_of": lambda tensor: primitives.extent(tensor.sizes, tensor.strides),
-    "_overlapping_of": lambda tensor: primitives.overlapping(tensor.sizes, tensor.strides),
-    "_minimum_size_of": lambda bits, tensor: primitives.minimum_size(bits[tensor.type], tensor.sizes, tensor.strides),
     "_power_of_two": primitives.power_of_two,
     **{f"_{name}": function for name, function in primitives.TEXT_FUNCTIONS.items()},
 }
@@ -206,8 +200,8 @@ class _Builder:
                 value = call("len", self.part(field, "sizes"))
             elif attribute == "elements":
                 value = call("_product", self.part(field, "sizes"))
-            elif attribute in SLOTS:
-                value = ast.Subscript(tensor, ast.Constant(SLOTS[attribute]), ast.Load())
+            elif self.fields[field].tensor and (at := slot(attribute)) is not None:
+                value = ast.Subscript(tensor, ast.Constant(at), ast.Load())
             elif self.fields[field].fuses:
                 fields = self.member(tensor, "fields")
                 value = ast.Call(ast.Attribute(fields, "get", ast.Load()), [ast.Constant(attribute)], [])
@@ -227,7 +221,7 @@ class _Builder:
             checks.append(self._within(self.part(name, "rank"), cell.ranks.low, cell.ranks.high, cell.ranks.only))
         if info.fuses:
             checks.append(self._fits(name, cell))
-        members = [self.member(load(f"t_{name}"), m) for m in RECORDS.get(info.rule_kind, ())]
+        members = [self.member(load(f"t_{name}"), m) for m in _members(info)]
         numbers = members or [load(f"t_{name}")]
         values = cell.values if cell is not None and cell.values is not None else info.words
         if values is not None:
@@ -288,6 +282,11 @@ class _Builder:
         if not attribute:
             return _is_none(f"t_{field}")
         return ast.Compare(self.part(field, attribute), [ast.Is()], [ast.Constant(None)])
+
+
+def _members(info: FieldInfo) -> tuple[str, ...]:
+    record = RECORDS.get(info.rule_kind)
+    return () if record is None else tuple(record._fields)  # a NamedTuple
 
 
 def _is_all(tree: ast.expr) -> bool:

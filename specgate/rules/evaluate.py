@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, Symbol, shown
 from specgate.rules import primitives
-from specgate.rules.language import UNKNOWN, Context, Undefined, known, member, number
+from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, known, member, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -207,6 +207,8 @@ class Evaluator:
     def _apply(self, name: str, value: Any, node: ast.Call) -> Any:
         if name in primitives.TENSOR_FUNCTIONS:
             return primitives.TENSOR_FUNCTIONS[name](value, self.context)
+        if name in LAYOUT_FUNCTIONS:
+            return primitives.of_layout(name, value, self.context)
         items = value if isinstance(value, tuple | list | range) else (value,)
         if name != "len" and not all(number(known(item)) for item in items):
             return UNKNOWN

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import UNKNOWN
+from specgate.descriptors.core import UNKNOWN, register_record
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "FUNCTIONS",
-    "GRAPH_ENDS",
-    "RECORDS",
-    "SLOTS",
-    "TENSOR_ATTRIBUTES",
-    "UNKNOWN",
-    "Context",
-    "Kind",
-    "Rule",
-    "RuleError",
-    "Scope",
-    "Undefined",
-    "known",
-    "member",
-    "number",
-]
+    "ATTRIBUTES", "FUNCTIONS", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "UNKNOWN", "Attribute",
+    "Context", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined", "Vocabulary", "known", "member",
+    "number", "register",
+]  # fmt: skip
 
 MAX_SHOWN: Final = 160
 
@@ -35,21 +23,66 @@ MAX_SHOWN: Final = 160
 Kind = str
 NUMBER, TRUTH, WORD, TENSOR = "number", "truth", "word", "tensor"
 NUMBERS, TRUTHS, WORDS, TENSORS = "numbers", "truths", "words", "tensors"
-OPERATOR, OPERATORS, SIZE_2D, SCALE_BIAS = "operator", "operators", "size-2d", "scale-bias"
+OPERATOR, OPERATORS = "operator", "operators"
 GRAPH = "graph"
 ANY_TENSOR_OR_FIELD: Final = "field"
 
-#: What may stand behind a dot, and its kind. Absent ones (no Strides given) make a rule not apply.
-TENSOR_ATTRIBUTES: Final[Mapping[str, Kind]] = {
-    "sizes": NUMBERS,
-    "strides": NUMBERS,
-    "TotalTensorSizeInBytes": NUMBER,
-    "GuaranteedBaseOffsetAlignment": NUMBER,
-    "Flags": NUMBER,
-}
+#: What every tensor has behind a dot, and its kind.
+TENSOR_ATTRIBUTES: Final[Mapping[str, Kind]] = {"sizes": NUMBERS}
 
-#: Records: what may stand behind the dot of one; it is always there.
-RECORDS: Final[Mapping[Kind, tuple[str, ...]]] = {SIZE_2D: ("Width", "Height"), SCALE_BIAS: ("Scale", "Bias")}
+
+class Attribute(NamedTuple):
+    """What a tensor may have behind a dot: its kind, and the member of `TensorDesc` that holds it.
+
+    Where it is absent (no Strides given), a rule that reads it does not apply.
+    """
+
+    kind: Kind
+    slot: str
+
+
+class LayoutFunction(NamedTuple):
+    """A function of a tensor's layout: of the bits of an element, the sizes and the strides (None when packed).
+
+    compute may raise ValueError where there is no result; without `needs_bits` it is given 0 for them.
+    phrases: how messages call the result, a number ("the reach in elements of {}"); or what they say of tensors for
+    which it is true, and for which it is false.
+    """
+
+    kind: Kind
+    compute: Callable[[int, Any, Any], Any]
+    phrases: tuple[str, ...]
+    needs_bits: bool = False
+
+
+class Vocabulary(NamedTuple):
+    """What a dialect adds to the language: a tensor's attributes, functions of its layout, and records.
+
+    records: the class (a NamedTuple of numbers) of each attribute type that tables have; its name is its kind in rules.
+    """
+
+    attributes: Mapping[str, Attribute] = {}
+    functions: Mapping[str, LayoutFunction] = {}
+    records: Mapping[str, type[Any]] = {}
+
+
+PLAIN: Final = Vocabulary()
+#: The attributes and functions of all dialects that are in use: what a name means is the same in each that has it.
+ATTRIBUTES: Final[dict[str, Attribute]] = {}
+LAYOUT_FUNCTIONS: Final[dict[str, LayoutFunction]] = {}
+
+
+def register(vocabulary: Vocabulary) -> None:
+    """Make the engines know what a dialect adds; raise ValueError for a name that means something else already."""
+    for name, attribute in vocabulary.attributes.items():
+        if ATTRIBUTES.setdefault(name, attribute) != attribute:
+            raise ValueError(f"the attribute {name} of tensors is registered otherwise")
+    for name, function in vocabulary.functions.items():
+        if name in FUNCTIONS or LAYOUT_FUNCTIONS.setdefault(name, function) is not function:
+            raise ValueError(f"the function {name} is registered otherwise")
+    for name, record in vocabulary.records.items():
+        register_record(name, record)
+
 
 #: What a graph has, in order.
 GRAPH_ENDS: Final[Mapping[str, Kind]] = {"inputs": TENSORS, "outputs": TENSORS}
@@ -64,9 +97,6 @@ FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
     "value": ((TENSOR,), NUMBER),
     "values": ((TENSOR,), NUMBERS),
     "operator": ((OPERATOR,), WORD),
-    "extent": ((TENSOR,), NUMBER),
-    "minimum_size": ((TENSOR,), NUMBER),
-    "overlapping": ((TENSOR,), TRUTH),
     "present": ((ANY_TENSOR_OR_FIELD,), TRUTH),
     "len": ((NUMBERS,), NUMBER),
     "sum": ((NUMBERS,), NUMBER),
@@ -108,7 +138,7 @@ class Scope:
     values depend on the level). words: type names and enum values. defines: name -> parsed sub-expression. members:
     of a field that holds an operator, the attributes of that operator that rules may read, with their kinds.
     stretch: gives the names that a rule may use which holds from one level on and before another, where fields change
-    their kind.
+    their kind. vocabulary: what the dialect adds to the language.
     """
 
     fields: Mapping[str, Kind]
@@ -118,6 +148,7 @@ class Scope:
     defines: Mapping[str, Rule] = field(default_factory=dict)
     members: Mapping[str, Mapping[str, Kind]] = field(default_factory=dict)
     stretch: Callable[[str | None, str | None], Scope] | None = None
+    vocabulary: Vocabulary = PLAIN
 
     def between(self, since: str | None, until: str | None) -> Scope:
         """Return the names for a rule that holds from `since` on (None: always) and before `until`."""
@@ -126,7 +157,18 @@ class Scope:
     def of_elements(self) -> Scope:
         """The names for single elements: a tensor's name is one of its elements, `ours` and `theirs` are results."""
         fields = {name: NUMBER if kind == TENSOR else kind for name, kind in self.fields.items()}
-        return Scope({**fields, "ours": NUMBER, "theirs": NUMBER}, self.optional, self.numbers, self.words)
+        names = {**fields, "ours": NUMBER, "theirs": NUMBER}
+        return Scope(names, self.optional, self.numbers, self.words, vocabulary=self.vocabulary)
+
+    @property
+    def tensor_attributes(self) -> Mapping[str, Kind]:
+        """What may stand behind the dot of a tensor, and its kind."""
+        return {**TENSOR_ATTRIBUTES, **{name: each.kind for name, each in self.vocabulary.attributes.items()}}
+
+    def function(self, name: str) -> tuple[tuple[Kind, ...], Kind] | None:
+        """Return the kinds of a function's arguments and of its result, None where there is none of this name."""
+        own = self.vocabulary.functions.get(name)
+        return FUNCTIONS.get(name) if own is None else ((TENSOR,), own.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +188,6 @@ class Rule:
     parts: int = 1
     depth: int = 1
     loops: int = 0
-
-
-#: Members of a tensor that have other names in rules.
-SLOTS: Final = {
-    "TotalTensorSizeInBytes": "size_in_bytes",
-    "GuaranteedBaseOffsetAlignment": "alignment",
-    "Flags": "flags",
-}
 
 
 class Undefined(Exception):
@@ -194,7 +228,8 @@ def member(owner: Any, name: str) -> Any:
     held = getattr(owner, "fields", None)  # of a descriptor, which cannot be imported here
     if held is not None:
         return held.get(name)
-    return getattr(owner, SLOTS.get(name, name))
+    attribute = ATTRIBUTES.get(name)
+    return getattr(owner, name if attribute is None else attribute.slot)
 
 
 def known(value: Any) -> Any:

@@ -12,9 +12,7 @@ from specgate.rules.language import (
     NUMBER,
     NUMBERS,
     OPERATOR,
-    RECORDS,
     TENSOR,
-    TENSOR_ATTRIBUTES,
     TRUTH,
     TRUTHS,
     WORD,
@@ -124,17 +122,18 @@ class _Checker(Calls):
             return self._graph_end(node, variables, depth)
         if not isinstance(base, ast.Name | ast.Subscript | ast.Attribute):
             raise self.fail("expected FIELD.attribute", node)
-        parts = None if isinstance(base, ast.Subscript) else RECORDS.get(self.kind(base, variables, depth))
+        parts = None if isinstance(base, ast.Subscript) else self.record(self.kind(base, variables, depth))
         if parts is None:
             self.want_tensor(base, variables, depth)
-        if node.attr not in (parts or TENSOR_ATTRIBUTES):
-            known = ", ".join(parts or TENSOR_ATTRIBUTES)
+        attributes = self.scope.tensor_attributes
+        if node.attr not in (parts or attributes):
+            known = ", ".join(parts or attributes)
             raise self.fail(f"unknown attribute {node.attr!r:.80}; known: {known}", node)
         if parts is not None:
             return NUMBER
         if node.attr != "sizes" and isinstance(base, ast.Name) and base.id not in variables:
             self.needs.add(f"{base.id}.{node.attr}")
-        return TENSOR_ATTRIBUTES[node.attr]
+        return attributes[node.attr]
 
     def _fused_member(self, node: ast.Attribute, field: str, variables: Mapping[str, Kind], depth: int) -> Kind:
         """An attribute of the operator that a field holds; a rule that reads it is about those that have it."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.language import UNKNOWN, Context, Undefined, known
+from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from specgate.descriptors.core import TensorDesc
+    from specgate.rules.language import LayoutFunction
 
 __all__ = [
     "LOOP_LIMIT",
@@ -22,7 +24,8 @@ __all__ = [
     "bounded_range",
     "extent",
     "few",
-    "minimum_size",
+    "layout_functions",
+    "of_layout",
     "overlapping",
     "power_of_two",
     "product",
@@ -66,15 +69,6 @@ def extent(sizes: Sequence[int], strides: Sequence[int] | None) -> int:
     if len(strides) != len(sizes):
         raise ValueError("as many strides as sizes are needed")
     return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
-
-
-def minimum_size(bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
-    """Return the least bytes a DirectML buffer tensor needs, rounded up to 4.
-
-    bits: of one element; 4-bit elements are packed. sizes, strides: in elements, strides None when packed.
-    Source: DMLCalcBufferTensorSize on the page dml-helper-functions.
-    """
-    return (extent(sizes, strides) * bits + 31) // 32 * 4
 
 
 def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
@@ -122,23 +116,28 @@ def _values(tensor: TensorDesc, _context: Context) -> Any:
     return tensor.value
 
 
-def _layout(compute: Callable[..., Any]) -> Callable[[TensorDesc, Context], Any]:
-    """Wrap a primitive of (sizes, strides): unknown where a size is, broken where strides and sizes do not match."""
-
-    def wrapped(tensor: TensorDesc, context: Context) -> Any:
-        if _elements(tensor, context) is UNKNOWN:
-            return UNKNOWN
-        try:
-            return compute(tensor, context)
-        except ValueError as error:
-            raise Undefined(str(error)) from None
-
-    return wrapped
+def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
+    """Compute a function that a dialect registers: unknown where a size or the type is, broken where it says so."""
+    function = LAYOUT_FUNCTIONS[name]
+    bits = _bits(tensor, context) if function.needs_bits else 0
+    if bits is UNKNOWN or _elements(tensor, context) is UNKNOWN:
+        return UNKNOWN
+    try:
+        return function.compute(bits, tensor.sizes, tensor.strides)
+    except ValueError as error:
+        raise Undefined(str(error)) from None
 
 
-def _minimum_size(tensor: TensorDesc, context: Context) -> Any:
-    bits = _bits(tensor, context)
-    return UNKNOWN if bits is UNKNOWN else minimum_size(bits, tensor.sizes, tensor.strides)  # type: ignore[arg-type]
+def layout_functions() -> dict[str, Any]:
+    """Return what dialects register, by the names in compiled rules: of a field's parts, and of a whole tensor."""
+    found: dict[str, Any] = {}
+    for name, function in LAYOUT_FUNCTIONS.items():
+        found |= {f"_{name}": function.compute, f"_{name}_of": partial(_of_tensor, function)}
+    return found
+
+
+def _of_tensor(function: LayoutFunction, bits: Mapping[str, Any], tensor: TensorDesc) -> Any:
+    return function.compute(bits[tensor.type] if function.needs_bits else 0, tensor.sizes, tensor.strides)  # type: ignore[index]
 
 
 TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
@@ -149,9 +148,6 @@ TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
     "bits": _bits,
     "value": _value,
     "values": _values,
-    "extent": _layout(lambda tensor, _: extent(tensor.sizes, tensor.strides)),
-    "minimum_size": _layout(_minimum_size),
-    "overlapping": _layout(lambda tensor, _: overlapping(tensor.sizes, tensor.strides)),
 }
 #: Of texts; a rule that reads one is about what it spells, such as the equation of Einsum.
 TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {

@@ -93,8 +93,8 @@ def _sentence(kind: str, value: str, owners: list[str]) -> str:
     names, several = _listed(owners), len(owners) > 1
     if value == "unknown" and kind in _UNKNOWN:
         return _UNKNOWN[kind].format(names)
-    if kind == "overlap":
-        return f"the strides of {names} let elements overlap" if value == "True" else f"no elements of {names} overlap"
+    if kind == "said":
+        return value.format(names)
     pattern = _PATTERNS[kind][several]
     return pattern.format(names, value) + ("s" if kind in _COUNTED and value != "1" else "")
 

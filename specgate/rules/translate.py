@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from specgate.rules.language import NUMBERS, WORDS
+from specgate.descriptors.core import TensorDesc
+from specgate.rules.language import ATTRIBUTES, LAYOUT_FUNCTIONS, NUMBERS, WORDS
 from specgate.rules.primitives import TENSOR_FUNCTIONS, TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -14,20 +15,17 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
     from specgate.spec.forms import Resolved
 
-__all__ = ["SLOTS", "Builder", "Translator", "answer", "call", "load"]
+__all__ = ["Builder", "Translator", "answer", "call", "load", "slot"]
 
-#: Where a TensorDesc has its members.
-SLOTS: Final[Mapping[str, int]] = {
-    "type": 0,
-    "sizes": 1,
-    "strides": 2,
-    "TotalTensorSizeInBytes": 3,
-    "GuaranteedBaseOffsetAlignment": 4,
-    "Flags": 5,
-    "value": 6,
-}
 _OF_TENSORS: Final = frozenset(TENSOR_FUNCTIONS)
 _RENAMED: Final = {"product": "_product", "range": "_range", "power_of_two": "_power_of_two"}
+
+
+def slot(attribute: str) -> int | None:
+    """Return where a TensorDesc has what rules call `attribute`, None where it has no such member."""
+    found = ATTRIBUTES.get(attribute)
+    name = attribute if found is None else found.slot
+    return TensorDesc._fields.index(name) if name in TensorDesc._fields else None
 
 
 class Builder(Protocol):
@@ -119,7 +117,7 @@ class Translator:
     @staticmethod
     def _slot(tensor: ast.expr, attribute: str) -> ast.expr:
         """Return what reads a member of a tensor that is no field of its own, but one of an array."""
-        return ast.Subscript(tensor, ast.Constant(SLOTS[attribute]), ast.Load())
+        return ast.Subscript(tensor, ast.Constant(slot(attribute)), ast.Load())
 
     def on_Subscript(self, node: ast.Subscript) -> ast.expr:
         sequence, index = self(node.value), self(node.slice)
@@ -168,7 +166,7 @@ class Translator:
             return self._present(argument)
         if name == "operator":
             return self.builder.member(self(argument), "operator")
-        if name in _OF_TENSORS:
+        if name in _OF_TENSORS or name in LAYOUT_FUNCTIONS:
             if isinstance(argument, ast.Name) and argument.id not in self.variables:
                 return self._tensor_call(name, self.field(argument.id))
             return self._element_call(name, self(argument))
@@ -193,10 +191,9 @@ class Translator:
                 return call("_single", part(field, "value"))
             case "values":
                 return call("_all_numbers", part(field, "value"))
-            case "minimum_size":
-                return call("_minimum_size", bits, part(field, "sizes"), part(field, "strides"))
             case _:
-                return call(f"_{name}", part(field, "sizes"), part(field, "strides"))
+                given = bits if LAYOUT_FUNCTIONS[name].needs_bits else ast.Constant(0)
+                return call(f"_{name}", given, part(field, "sizes"), part(field, "strides"))
 
     def _element_call(self, name: str, tensor: ast.expr) -> ast.expr:
         """Return a function of a tensor of an array; `tensor` is written once, since it may be long."""
@@ -211,10 +208,8 @@ class Translator:
                 return call("range", call("len", self._slot(tensor, "sizes")))
             case "bits":
                 return ast.Subscript(load("_bits"), self._slot(tensor, "type"), ast.Load())
-            case "minimum_size":
-                return call("_minimum_size_of", load("_bits"), tensor)
             case _:
-                return call(f"_{name}_of", tensor)
+                return call(f"_{name}_of", load("_bits"), tensor)
 
     def _present(self, argument: ast.expr) -> ast.expr:
         if isinstance(argument, ast.Attribute):

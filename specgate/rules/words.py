@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
+from specgate.rules.language import LAYOUT_FUNCTIONS
 from specgate.rules.resolving import dimension, resolved, value_of
 from specgate.rules.sentences import MAX_ITEMS, NO_VALUE, Fact, joined, sentences, told
 
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["words"]
 
 _LONGEST_BESIDE: Final = 110
-#: What a function of a tensor is called; the rest is `_of_tensor`'s.
-_MEASURES: Final[Mapping[str, str]] = {
-    "minimum_size": "the least size in bytes of {}",
-    "extent": "the reach in elements of {}",
-    "bits": "the number of bits of an element of {}",
-}
 _GROUPS: Final[Mapping[str, str]] = {
     "sum": "the sum of", "product": "the product of", "min": "the least of", "max": "the greatest of",
     "len": "the number of",
@@ -199,9 +194,6 @@ class _Writer:
         elif name == "present":
             given = value_of(node, self.context) is True
             yield Fact("given", self.called(argument), "given" if given else "not given")
-        elif name == "overlapping":
-            shared = value_of(node, self.context)
-            yield Fact("overlap", self.called(argument), told(shared))
         elif name in {"count", "letters", "split"}:
             yield from (fact for text in node.args for fact in self.facts(text))
         elif name in _GROUPS and isinstance(argument, ast.Tuple | ast.List):
@@ -217,8 +209,13 @@ class _Writer:
             return self.fact(name, tensor, node)
         if name == "value":
             return self.fact("holds", tensor, node)
-        if name in _MEASURES:
-            return self.fact("is", _MEASURES[name].format(tensor), node)
+        if name == "bits":
+            return self.fact("is", f"the number of bits of an element of {tensor}", node)
+        if name in LAYOUT_FUNCTIONS:
+            phrase, *otherwise = LAYOUT_FUNCTIONS[name].phrases
+            if not otherwise:
+                return self.fact("is", phrase.format(tensor), node)
+            return Fact("said", tensor, phrase if value_of(node, self.context) is True else otherwise[0])
         if name == "dims":
             return self.fact("rank", tensor, ast.Call(ast.Name("rank", ast.Load()), node.args, []))
         return self.fact("is", ast.unparse(node), node)

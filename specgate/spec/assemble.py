@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.desugar import plain_content, plain_operator
 from specgate.spec.families import locate, merge_family
-from specgate.spec.fields import SHORT_NAMES
 from specgate.spec.forms import rule_forms
 from specgate.spec.sets import named_sets
 from specgate.spec.yamlio import placed
@@ -147,7 +146,7 @@ def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
     A name that nothing bears stays as it is: in a complete dialect `check_references` complains about it.
     """
     dialect, known = tables.get("dialect", {}), tables["operators"]
-    prefixes = ("", *dialect.get("short_names", SHORT_NAMES))
+    prefixes = ("", *dialect.get("short_names", ()))
 
     def full(name: str) -> str:
         found = next((prefix + name for prefix in prefixes if prefix + name in known), None)

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from specgate.spec.fields import SHORT_NAMES
 from specgate.spec.model import Counterexample, OtherValues, RuleEntry, Source  # noqa: TC001 (pydantic reads them)
 from specgate.spec.model_rows import Implementation, Level, Name, RuleName, SetName  # noqa: TC001 (the same)
 
@@ -59,7 +58,7 @@ class DialectFile(_File):
         " say `structural: false`",
     )
     short_names: list[str] = Field(
-        default=list(SHORT_NAMES),
+        default=[],
         description="what a cell may leave out before the name of a fused operator; the first that makes a name counts",
     )
 

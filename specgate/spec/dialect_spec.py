@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
 from specgate.descriptors.core import Numbered
+from specgate.dialects import is_dialect, package
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
-from specgate.rules.language import TENSOR, Scope
+from specgate.rules.language import PLAIN, TENSOR, Scope, Vocabulary
 from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
 
@@ -39,6 +40,9 @@ class Dialect:
     whole: Dialect | None = None
     _operators: dict[str, OperatorSpec] = field(default_factory=dict)
     _domains: dict[str, Dialect] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.vocabulary: Vocabulary = package(self.name).vocabulary if is_dialect(self.name) else PLAIN
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
@@ -101,6 +105,11 @@ class Dialect:
     def label(self, level: str) -> str:
         """The level in a sentence: ``feature level 4.1``, ``opset 17``, ``opset13``."""
         return level if level.startswith(self.level_word) else f"{self.level_word} {level}"
+
+    @property
+    def short_names(self) -> tuple[str, ...]:
+        """What may be left out before a fused operator's name."""
+        return tuple(self.raw["dialect"].get("short_names", ()))
 
     @property
     def infers_outputs(self) -> bool:
@@ -194,7 +203,7 @@ class Dialect:
     @property
     def tensor_scope(self) -> Scope:
         """The names that the rules of every tensor may use."""
-        return Scope(fields={"tensor": TENSOR}, numbers=self.limit_names, words=self.words)
+        return Scope({"tensor": TENSOR}, numbers=self.limit_names, words=self.words, vocabulary=self.vocabulary)
 
     @property
     def environments(self) -> list[dict[str, Any]]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.language import GRAPH, NUMBER, OPERATOR, SCALE_BIAS, SIZE_2D, TENSOR, TRUTH, WORD
+from specgate.descriptors.core import RECORDS
+from specgate.rules.language import GRAPH, NUMBER, OPERATOR, TENSOR, TRUTH, WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
-__all__ = ["SHORT_NAMES", "Bounds", "Cell", "FieldInfo", "Layout", "kind_of"]
+__all__ = ["Bounds", "Cell", "FieldInfo", "Layout", "is_type", "kind_of"]
 
-#: What may be left out before a fused operator's name where the dialect says nothing of its own.
-SHORT_NAMES: Final = ("ACTIVATION_", "ELEMENT_WISE_")
 _KINDS: Final = {
     "uint": NUMBER, "int": NUMBER, "uint64": NUMBER, "int64": NUMBER, "float": NUMBER, "bool": TRUTH, "string": WORD,
-    "tensor": TENSOR, "scalar": NUMBER, "size-2d": SIZE_2D, "scale-bias": SCALE_BIAS, "operator": OPERATOR,
+    "tensor": TENSOR, "scalar": NUMBER, "operator": OPERATOR,
     "tensor-proto": TENSOR, "sparse-tensor-proto": TENSOR, "type-proto": TENSOR, "graph": GRAPH,
 }  # fmt: skip
 
@@ -142,9 +141,16 @@ class FieldInfo:
         return {name: kind_of(type_) for name, type_ in self.members.items()}
 
 
+def is_type(type_: str, records: Container[str]) -> bool:
+    """Return whether there is such a type of fields; `records`: the types that the dialect registers."""
+    base = type_.removesuffix("[]")
+    return base in _KINDS or base.startswith("enum:") or base in records
+
+
 def kind_of(type_: str) -> str:
     """Return the kind of a field's or a member's type in rules."""
-    kind = _KINDS.get(type_.removesuffix("[]"), WORD)  # an enum's values are words
+    base = type_.removesuffix("[]")
+    kind = base if base in RECORDS else _KINDS.get(base, WORD)  # an enum's values are words
     return f"{kind}s" if type_.endswith("[]") else kind
 
 

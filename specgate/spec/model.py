@@ -48,9 +48,9 @@ class FieldSpec(_File):
     kind: Literal["input", "output", "attribute"]
     type: str = Field(
         default="tensor",
-        description="tensor, uint, int, uint64, float, bool, string, enum:NAME, scalar, size-2d, scale-bias, "
-        "operator (fused into this one), tensor-proto, sparse-tensor-proto, graph or type-proto; [] behind it makes it "
-        "an array",
+        description="tensor, uint, int, uint64, float, bool, string, enum:NAME, scalar, operator (fused into this "
+        "one), tensor-proto, sparse-tensor-proto, graph, type-proto or a record that the dialect registers; "
+        "[] behind it makes it an array",
     )
     members: dict[Name, str] = Field(
         default={}, description="of the operator that the field holds, the attributes that rules read, with their types"

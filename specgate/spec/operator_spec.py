@@ -153,6 +153,7 @@ class OperatorSpec:
             words=self.words,
             defines=dict(defines),
             members={name: info.member_kinds for name, info in self.fields.items() if info.members},
+            vocabulary=self.dialect.vocabulary,
         )
         changing = [f for f in self.fields.values() if len({form.rule_kind for form in f.forms}) > 1]
         return replace(scope, stretch=lambda *ends: self._stretched(scope, changing, *ends)) if changing else scope

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.spec.assemble import support_rows
+from specgate.spec.fields import is_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,10 @@ def field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
     arrays = {path[1] for path, info in forms_of(raw) if info.get("type", "tensor").endswith("[]")}
     for path, info in forms_of(raw):
         yield from _member_problems((*path, "members"), info, dialect)
-        scalar, named = info.get("type", "tensor") == "scalar", info.get("type_from")
+        type_, named = info.get("type", "tensor"), info.get("type_from")
+        if not is_type(type_, dialect.vocabulary.records):
+            yield (*path, "type"), f"unknown type of fields {type_!r:.80}"
+        scalar = type_ == "scalar"
         if scalar and named is None:
             yield (*path, "type_from"), "expected the attribute that says which type the scalar has"
         elif named is not None and not scalar:

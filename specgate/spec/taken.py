@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc, is_record
 from specgate.errors import InputError
 from specgate.rules.language import UNKNOWN
 from specgate.spec.forms import cells_of
@@ -176,7 +176,7 @@ def _rows(spec: OperatorSpec) -> Iterator[_Row]:
 
 
 def _holds(row: _Row, name: str, value: Any) -> bool:
-    if isinstance(value, Size2D | ScaleBias):
+    if is_record(value):
         return all(_holds(row, name, part) for part in value)
     values, cell = row.values(name), row.cells.get(name)
     if isinstance(value, Descriptor):
@@ -214,7 +214,7 @@ def _types(value: Any) -> frozenset[str]:
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc | Size2D | ScaleBias):
+    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) and not is_record(value):
         yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
     else:
         yield name, value

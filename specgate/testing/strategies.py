@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc
+from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, whole_numbers
 from specgate.errors import InputError
 from specgate.generate.domains import OBJECTS, SIZES, WILD, base_type, number_limits
 from specgate.generate.near import broken_descriptors
 from specgate.generate.seeds import find_operator, named_level
 from specgate.generate.walk import valid_descriptors
+from specgate.rules.language import NUMBER, NUMBERS
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
     if base in OBJECTS:
         return st.sampled_from(OBJECTS[base])
     if base in RECORDS:
-        part = st.integers(0, 2**32 - 1) if base == "size-2d" else st.floats(allow_nan=False)
+        part = st.integers(0, 2**32 - 1) if whole_numbers(RECORDS[base]) else st.floats(allow_nan=False)
         return st.builds(RECORDS[base], part, part)
     if base == "operator":
         return st.sampled_from(list(spec.dialect.operators)).map(lambda name: Descriptor(spec.dialect.name, name, {}))
@@ -140,25 +141,18 @@ def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
 
 
 def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
-    aspects = {key for form in spec.dialect.tensor_rules for key in form.require.needs}
+    read = {key for form in spec.dialect.tensor_rules for key in form.require.needs}
     numbers = st.sampled_from([0, 1, 2, 3, 4, 16, 48, 2**31, 2**32 - 1])
-
-    def given(path: str, made: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-        return st.none() | made if path in aspects else st.none()
-
+    made = {NUMBER: numbers, NUMBERS: st.lists(numbers, max_size=9).map(tuple)}
+    attributes = spec.dialect.vocabulary.attributes.items()
+    slots = dict.fromkeys(TensorDesc._field_defaults, st.none())
+    slots |= {each.slot: st.none() | made[each.kind] for name, each in attributes if f"tensor.{name}" in read}
     sizes = st.lists(st.sampled_from((*SIZES, *WILD)) | st.sampled_from(SIZES), max_size=9)
     has_value = any(f"{name}.value" in form.require.needs for form in spec.rule_forms for name in spec.fields)
     values = st.lists(st.integers(-3, 9) | st.sampled_from([0.5, -1.5]), max_size=2).map(tuple)
-    return st.builds(
-        TensorDesc,
-        st.sampled_from(list(spec.dialect.types)),
-        sizes.map(tuple),
-        given("tensor.strides", st.lists(numbers, max_size=9).map(tuple)),
-        given("tensor.TotalTensorSizeInBytes", numbers),
-        given("tensor.GuaranteedBaseOffsetAlignment", numbers),
-        given("tensor.Flags", numbers),
-        st.none() | values if has_value else st.none(),
-    )
+    if has_value:
+        slots["value"] = st.none() | values
+    return st.builds(TensorDesc, st.sampled_from(list(spec.dialect.types)), sizes.map(tuple), **slots)
 
 
 def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:

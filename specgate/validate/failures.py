@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Numbered, ScaleBias, Size2D, shown
+from specgate.descriptors.core import Descriptor, Numbered, is_record, shown
 from specgate.rules.evaluate import UNKNOWN
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def plain(value: Any) -> Any:
         return shown(value)
     if isinstance(value, Numbered):
         return int(value)
-    if isinstance(value, Size2D | ScaleBias):
+    if is_record(value):
         return {name: plain(part) for name, part in value._asdict().items()}
     if isinstance(value, Descriptor):
         return shown(value, 200)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive
+from specgate.rules.language import LAYOUT_FUNCTIONS
 from specgate.validate.casting import lossless
 from specgate.validate.places import Place, changed, place_of, value_of
 from specgate.validate.probe import probed, toggled
@@ -207,7 +208,9 @@ def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
                 yield from _of_compare([node.left, *node.comparators], list(map(type, node.ops)), context)
             elif len(node.ops) == 1:
                 yield from _of_compare([node.left, *node.comparators], [_FLIPPED[type(node.ops[0])]], context)
-        case ast.Call(func=ast.Name(id="overlapping"), args=[ast.Name(id=name)]) if not leaf.wanted:
+        case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=name)]) if (
+            function in LAYOUT_FUNCTIONS and not leaf.wanted
+        ):
             yield (Step(Place("strides", name), (None,)),)
         case _:
             place = place_of(node, context)

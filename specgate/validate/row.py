@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, is_record, shown
 from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.validate.failures import Failure, found, plain
 from specgate.validate.message import field_elsewhere
@@ -104,7 +104,7 @@ def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) ->
                 yield replace(
                     failure, structural=not failure.unknown and not spec.taken.loose(name, failure.aspect, item)
                 )
-        elif isinstance(item, Size2D | ScaleBias):
+        elif is_record(item):
             for member, number in item._asdict().items():
                 yield from _value_cell(f"{where}.{member}", info, cell, number, spec)
         else:
@@ -113,7 +113,7 @@ def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) ->
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield a field's value, or the elements of an array, each with its place."""
-    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc | Size2D | ScaleBias):
+    if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) and not is_record(value):
         yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
     else:
         yield name, value

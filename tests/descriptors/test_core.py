@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Malformed, ScaleBias, Size2D, Symbol, TensorDesc, shown, tensor
+from specgate.descriptors.core import Descriptor, Malformed, Symbol, TensorDesc, shown, tensor
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 
 
 def test_tensor() -> None:

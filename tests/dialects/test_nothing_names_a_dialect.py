@@ -13,7 +13,10 @@ from tests.paths import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMES: Final = re.compile(r"directml|onnx|openvino|dxdispatch|DML_", re.IGNORECASE)
+NAMES: Final = re.compile(
+    r"(?i:directml|onnx|openvino|dxdispatch|DML_)|"
+    r"(?i:size-?2d|scale-?bias|minimum_?size|TotalTensorSizeInBytes|GuaranteedBaseOffsetAlignment)|\bFlags\b"  # words
+)
 #: A message may give one as an example.
 EXAMPLE: Final = re.compile(r"\b(such as|for instance|e\.g\.) ")
 COMMANDS: Final = "texts of help, and the names that two commands take"
@@ -84,6 +87,7 @@ FOUND: Final = files()
         ("from a.onnx import b as c\nimport d as openvino\n", 2),
         ("x.onnx_model\nf(onnx=1)\ndef DirectML(onnx): ...\n", 4),
         ('f"{a}onnx:{b}"\nb"ONNX"\n', 2),
+        ('Size2D(1, 2)\nb.Flags\nre.compile(a, flags=0)\n"scale-bias"\n', 3),
         ('f"expected a target such as onnx:17, found {a}"\n', 0),
     ],
 )

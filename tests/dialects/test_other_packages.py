@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 FLIP = {"call": "Flip", "in": [["f32", [2, 3]]], "out": [["f32", [2, 3]]], "with": {"axis": 1}}
 BROKEN = {**FLIP, "with": {"axis": 2}}
+CROP = {
+    "call": "Crop",
+    "in": [["f32", [2, 5], {"align": 16, "pages": 1}]],
+    "out": [["f32", [2, 3]]],
+    "with": {"keep": {"first": 1, "last": 3}},
+}
 ABS = {"call": "Abs", "in": [["i32", [3]]], "out": [["i32", [3]]]}
 
 
@@ -41,6 +47,38 @@ def test_check() -> None:
     assert "it exists from v2 on" in specgate("check", json.dumps(FLIP), "-t", "tinynet:v1", code=1)
     unknown = specgate("check", '{"unheard": 1}', code=2)
     assert 'OpenVINO ("type", "data") or TinyNet ("call"); found the keys \'unheard\'' in unknown
+
+
+def test_what_it_adds_to_tensors_and_rules() -> None:
+    """A record, two attributes of tensors and a function of their layout, that nothing but its package knows."""
+    crop = {**CROP, "in": [["f32", [2, 50], {"align": 12, "pages": 6}]]}
+    rejected = specgate("check", json.dumps(crop), code=1)
+    assert "An alignment must be a power of two: align of x is 12." in rejected
+    told = "A tensor must have the pages that its elements need: pages of x is 6 and the pages that x needs is 7."
+    assert told in " ".join(rejected.split())
+    beyond = specgate("check", json.dumps({**CROP, "with": {"keep": {"first": 1, "last": 5}}}), code=1)
+    assert "dimension -1 of x is 5, keep.first is 1 and keep.last is 5." in " ".join(beyond.split())
+    assert "keep.last to a value from 0 to 4" in beyond
+    wrong = specgate("check", json.dumps({**CROP, "with": {"keep": 3}}), code=1)
+    assert "two integers, first and last, are expected" in " ".join(wrong.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x.Flags == 0", "unknown attribute 'Flags'; known: sizes, align, pages"),
+        ("minimum_size(x) < 9", "unknown function 'minimum_size'"),
+        ("keep.Width == 1", "unknown attribute 'Width'; known: first, last"),
+    ],
+)
+def test_words_that_another_dialect_adds_are_not_known(tmp_path, text, message) -> None:
+    copy_tree(DATA / "tinynet" / "tinynet" / "specs" / "tinynet", tmp_path / "tinynet")
+    file = tmp_path / "tinynet" / "operators" / "crop.yaml"
+    written = file.read_text(encoding="utf-8").replace("0 <= keep.first <= keep.last < x.sizes[-1]", text)
+    file.write_text(written, encoding="utf-8")
+    told = specgate("spec", "check", str(tmp_path), code=2)
+    assert "crop.yaml" in told
+    assert message in told
 
 
 def test_its_constructors() -> None:
@@ -102,7 +140,7 @@ def test_the_commands_that_show_tables() -> None:
     assert "tinynet:v3" in specgate("targets", "tinynet")
     assert "tinynet:v1 " in specgate("targets")
     assert (
-        specgate("spec", "check", str(DATA / "tinynet" / "tinynet" / "specs")) == "1 dialect, 3 operators, 0 problems\n"
+        specgate("spec", "check", str(DATA / "tinynet" / "tinynet" / "specs")) == "1 dialect, 4 operators, 0 problems\n"
     )
 
 
@@ -129,7 +167,8 @@ print(*sorted(found))
 """
     done = ran("-c", script)
     assert done.returncode == 0, done.stderr
-    assert {"tinynet/Flip/axis-range", "tinynet/Abs/same-type", "tinynet/Scale/same-sizes"} <= set(done.stdout.split())
+    expected = {"Flip/axis-range", "Abs/same-type", "Scale/same-sizes", "Crop/span-range", "tensor/alignment"}
+    assert {f"tinynet/{rule}" for rule in expected} <= set(done.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -151,6 +190,8 @@ def test_tables_that_a_folder_brings_alone_are_shown(tmp_path) -> None:
     """Without a package nothing reads its descriptors."""
     source = DATA / "tinynet" / "tinynet" / "specs" / "tinynet"
     copy_tree(source, tmp_path / "toy")
+    for file in ("tensor.yaml", "operators/crop.yaml"):  # which need words of the package
+        (tmp_path / "toy" / file).unlink()
     for file in (tmp_path / "toy").glob("*.yaml"):
         file.write_text(file.read_text(encoding="utf-8").replace("dialect: tinynet", "dialect: toy"), encoding="utf-8")
     folder = DATA  # on which there is no package

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specgate.descriptors.core import Descriptor, ScaleBias, tensor
+from specgate.descriptors.core import Descriptor, tensor
+from specgate.dialects.directml.vocabulary import ScaleBias
 from specgate.errors import InputError, NoKernel
 from specgate.execution import kernels
 from specgate.execution.engine import execute_at

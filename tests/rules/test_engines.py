@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, tensor
+from specgate.descriptors.core import Descriptor, TensorDesc, tensor
+from specgate.dialects.directml.vocabulary import VOCABULARY, ScaleBias, Size2D
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive, explain
@@ -64,7 +65,9 @@ def operator(rule: str) -> OperatorSpec:
         "define": DEFINE,
         "rules": {"r": [{"require": rule}]},
     }
-    return OperatorSpec(Dialect("scratch", raw), spec)
+    table = Dialect("scratch", raw)
+    table.vocabulary = VOCABULARY
+    return OperatorSpec(table, spec)
 
 
 FUSED = [

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, tensor
+from specgate.descriptors.core import Descriptor, tensor
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.rules.evaluate import UNKNOWN, Context, evaluate
 from specgate.rules.explain import decisive, explain
 from specgate.rules.words import words

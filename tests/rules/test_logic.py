@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, tensor
+from specgate.descriptors.core import Descriptor, TensorDesc, tensor
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.rules.compile import compile_resolved
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.spec.build import dialect_files

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specgate.dialects.directml.vocabulary import VOCABULARY
 from specgate.rules.checks import MAX_DEPTH, MAX_NODES
 from specgate.rules.language import (
     FUNCTIONS,
@@ -13,8 +14,6 @@ from specgate.rules.language import (
     NUMBERS,
     OPERATOR,
     OPERATORS,
-    SCALE_BIAS,
-    SIZE_2D,
     TENSOR,
     TENSOR_ATTRIBUTES,
     TENSORS,
@@ -40,13 +39,19 @@ FIELDS = {
     "Flips": TRUTHS,
     "Order": NUMBERS,
     "Names": WORDS,
-    "Size": SIZE_2D,
-    "Line": SCALE_BIAS,
+    "Size": "size-2d",
+    "Line": "scale-bias",
     "Fused": OPERATOR,
     "Gates": OPERATORS,
     "Others": TENSORS,
 }
-SCOPE = Scope(FIELDS, optional=frozenset({"B"}), numbers=frozenset({"limit"}), words=frozenset({"FLOAT32", "INT8"}))
+SCOPE = Scope(
+    FIELDS,
+    optional=frozenset({"B"}),
+    numbers=frozenset({"limit"}),
+    words=frozenset({"FLOAT32", "INT8"}),
+    vocabulary=VOCABULARY,
+)
 
 
 def refused(text: str, scope: Scope = SCOPE, expect: str | None = TRUTH) -> RuleError:
@@ -247,8 +252,8 @@ def test_kinds(text: str, message: str) -> None:
         ("Many", TENSORS),
         ("Many[0]", TENSOR),
         ("Flips", TRUTHS),
-        ("Size", SIZE_2D),
-        ("Line", SCALE_BIAS),
+        ("Size", "size-2d"),
+        ("Line", "scale-bias"),
         ("Fused", OPERATOR),
         ("Gates", OPERATORS),
     ],
@@ -267,12 +272,14 @@ def test_what_a_rule_reads() -> None:
 def test_what_a_rule_reads_of_arrays() -> None:
     """A member of an array's tensor is no member of a field, whose absence would take the whole rule away."""
     text = "all(t.strides[0] == 1 and present(t.Flags) for t in Many) and Many[0].strides[0] == 1 and Size.Width == 1"
-    rule = parse(text, Scope(FIELDS, frozenset({"Size"})))
+    rule = parse(text, Scope(FIELDS, frozenset({"Size"}), vocabulary=VOCABULARY))
     assert rule.fields == {"Many", "Size"}
     assert rule.needs == {"Size"}
 
 
-FUSING = Scope(FIELDS, members={"Fused": {"Axes": NUMBERS, "ScaleBias": SCALE_BIAS, "Alpha": NUMBER}})
+FUSING = Scope(
+    FIELDS, vocabulary=VOCABULARY, members={"Fused": {"Axes": NUMBERS, "ScaleBias": "scale-bias", "Alpha": NUMBER}}
+)
 
 
 def test_what_a_rule_reads_of_a_fused_operator() -> None:

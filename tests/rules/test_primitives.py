@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specgate.dialects.directml.vocabulary import minimum_size
 from specgate.rules import primitives
 
 SIZES = st.lists(st.integers(0, 4), max_size=4)
@@ -42,7 +43,7 @@ def test_packed_extent_is_that_of_packed_strides(sizes: list[int]) -> None:
 def test_minimum_size_holds_the_last_bit_in_whole_words(layout: tuple[list[int], list[int]], bits: int) -> None:
     sizes, strides = layout
     last_bit = max(((offset + 1) * bits for offset in offsets(sizes, strides)), default=0)
-    size = primitives.minimum_size(bits, sizes, strides)
+    size = minimum_size(bits, sizes, strides)
     assert size % 4 == 0
     assert size * 8 >= last_bit > size * 8 - 32 or last_bit == size == 0
 
@@ -61,7 +62,7 @@ def test_minimum_size_holds_the_last_bit_in_whole_words(layout: tuple[list[int],
     ],
 )
 def test_minimum_sizes(bits: int, sizes: list[int], strides: list[int] | None, size: int) -> None:
-    assert primitives.minimum_size(bits, sizes, strides) == size
+    assert minimum_size(bits, sizes, strides) == size
 
 
 @given(LAYOUTS)

@@ -118,6 +118,9 @@ def test_an_observed_cells_condition_is_that_of_a_case(problems) -> None:
     assert line.endswith("expected the condition of one of the operator's cases, as it stands there")
 
 
+SHORT = "short_names: [ACTIVATION_, ELEMENT_WISE_]\n"
+
+
 def fused(folder, dialect: str = "", **operators: str) -> list[str]:
     files = {f"operators__{name}_yaml": PLAIN.format(name.upper()) for name in operators.values()}
     root = folder(operators__fuse_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + dialect, **files)
@@ -126,7 +129,7 @@ def fused(folder, dialect: str = "", **operators: str) -> list[str]:
 
 
 def test_names_of_fused_operators_are_written_out(folder) -> None:
-    found = fused(folder, a="activation_relu", b="element_wise_relu", c="element_wise_tanh")
+    found = fused(folder, SHORT, a="activation_relu", b="element_wise_relu", c="element_wise_tanh")
     assert found == ["ACTIVATION_RELU", "ELEMENT_WISE_TANH", "COPY", "ACTIVATION_ELU", "ACTIVATION_SOFT"]
 
 
@@ -139,7 +142,9 @@ def test_a_dialect_has_short_names_of_its_own(folder) -> None:
 
 def test_a_complete_dialect_knows_all_names(problems) -> None:
     files = {f"operators__{n.lower()}_yaml": PLAIN.format(n) for n in ("ACTIVATION_RELU", "ACTIVATION_TANH", "SOFT")}
-    found = problems(operators__fuse_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + "complete: true\n", **files)
+    found = problems(
+        operators__fuse_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + SHORT + "complete: true\n", **files
+    )
     assert found == ["operators/fuse.yaml:13: support.1.0.Activation.operators: unknown operator 'ACTIVATION_ELU'"]
 
 

@@ -158,6 +158,11 @@ def test_mistakes(operator_problems, old: str, new: str, line: str) -> None:
     assert all("unknown name 'dimensions'" in other for other in others)  # where the define itself is wrong
 
 
+def test_an_unknown_type_of_a_field(operator_problems) -> None:
+    first, *_ = operator_problems("type: uint,", "type: size-3d,")
+    assert first == "operators/copy.yaml:8: fields.Axis.type: unknown type of fields 'size-3d'"
+
+
 LATER = {
     "level of an example": (EXAMPLE, "source: own", 'source: own\n    since: "2.5"', "32: examples.one.since: unknown level '2.5'"),
     "builds": (OBSERVED, '"2.0.."', '"2.0..9.0"', "30: observed.0.builds: unknown level '9.0' of scratch"),

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Malformed, ScaleBias, Size2D, tensor
+from specgate.descriptors.core import Descriptor, Malformed, tensor
+from specgate.dialects.directml.vocabulary import VOCABULARY, ScaleBias, Size2D
 from specgate.rules.compile import compile_resolved
 from specgate.rules.fused import Fusible
 from specgate.spec import tables
@@ -326,7 +327,9 @@ def test_joined_tensors_by_counting(parts: list[tuple[str, list[int]]], whole: l
     }
     forms = {name: [rule if isinstance(rule, dict) else {"require": rule}] for name, rule in JOINED.items()}
     own = {"operator": "SCRATCH", "fields": JOIN, "support": {"1.0": {}}, "rules": forms}
-    spec = OperatorSpec(Dialect("scratch", raw), own)
+    table = Dialect("scratch", raw)
+    table.vocabulary = VOCABULARY
+    spec = OperatorSpec(table, own)
     values = {"Parts": [tensor(*part) for part in parts], "Whole": tensor("INT8", whole), "Axis": axis}
     fits = (
         axis < len(whole)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.files import NoTableEntry
     from specgate.execution.memory import Budget
     from specgate.oracles.protocol import Oracle, ValuesBackend
+    from specgate.rules.language import Vocabulary
 
 __all__ = ["DirectML"]
 
@@ -39,6 +40,17 @@ class DirectML(Shipped):
 
     def operator_of(self, data: Mapping[str, Any]) -> str:
         return str(data.get("type", data.get("Type"))).removeprefix("DML_OPERATOR_")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        from specgate.dialects.directml.vocabulary import VOCABULARY
+
+        return VOCABULARY
+
+    def least_bytes(self, bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
+        from specgate.dialects.directml.vocabulary import minimum_size
+
+        return minimum_size(bits, sizes, strides)
 
     def is_meant(self, item: Mapping[str, Any]) -> bool:
         kind = item.get("type", item.get("Type"))

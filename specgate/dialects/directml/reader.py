@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor, Malformed, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, Malformed, TensorDesc, shown
 from specgate.descriptors.words import number_of, refuse_unknown, word_of
 from specgate.dialects.directml.tensor import (
     LIMITS,
@@ -19,6 +19,7 @@ from specgate.dialects.directml.tensor import (
     tensor_and_known,
     write_tensor,
 )
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 

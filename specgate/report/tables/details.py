@@ -48,6 +48,7 @@ def tensor_rules(table: Dialect) -> Markup:
     rules = rules_of(table, table.tensor_rules, whole)
     raw = table.raw["tensor"]
     entries = {
+        "dialect": table.name,
         "observed": observed(table, table.tensor_overlays, raw.get("observed", [])),
         "rules": rules,
         "rows": [],

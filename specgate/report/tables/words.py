@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.levels import LevelSet
-from specgate.spec.fields import SHORT_NAMES
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +72,9 @@ def short_names(table: Mapping[str, Any]) -> dict[str, str]:
     cells = [cell for row in table["rows"] for cell in row["fields"].values()]
     cells += [cell for entry in table["observed"] for cell in entry.get("support", {}).values()]
     names = dict.fromkeys(name for cell in cells for name in cell.get("operators", ()))
-    shared = [prefix for prefix in SHORT_NAMES if sum(name.startswith(prefix) for name in names) > 1]
+    shared = [
+        prefix for prefix in dialect(table["dialect"]).short_names if sum(name.startswith(prefix) for name in names) > 1
+    ]
     made = {name: next((name.removeprefix(p) for p in shared if name.startswith(p)), name) for name in names}
     called = list(made.values())
     return {name: short if called.count(short) == 1 else name for name, short in made.items()}

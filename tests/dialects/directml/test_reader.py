@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from specgate.api import check
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, TensorDesc, tensor
+from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, tensor
 from specgate.descriptors.read import read_dict
 from specgate.dialects.directml.reader import is_descriptor, read, read_tensor, write, write_tensor
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 

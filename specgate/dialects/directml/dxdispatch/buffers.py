@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.dialects.directml.vocabulary import minimum_size
 from specgate.errors import InputError
 from specgate.execution.types import gather, numpy_type, scatter
-from specgate.rules.primitives import extent, minimum_size, overlapping
+from specgate.rules.primitives import extent, overlapping
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import struct
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, TensorDesc, shown
+from specgate.descriptors.core import Descriptor, TensorDesc, shown
 from specgate.dialects.directml.oracle.abi import Member, Structure, abi
 from specgate.dialects.directml.oracle.numbers import enum_number, integer, number, real, scalar
 from specgate.dialects.directml.reader import read_tensor
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D, minimum_size
 from specgate.errors import InputError
-from specgate.rules.primitives import minimum_size
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

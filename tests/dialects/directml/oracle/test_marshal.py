@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import specgate
-from specgate.descriptors.core import Descriptor, ScaleBias, Size2D, Symbol, tensor
+from specgate.descriptors.core import Descriptor, Symbol, tensor
 from specgate.dialects.directml.oracle.abi import abi
 from specgate.dialects.directml.oracle.marshal import image
 from specgate.dialects.directml.reader import read
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.errors import Error, InputError, NoTable
 from specgate.testing import any_descriptors
 

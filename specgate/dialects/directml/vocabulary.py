@@ -1,0 +1,59 @@
+"""What DirectML adds to tables and rules: two records, a tensor's buffer, and functions of its layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from specgate.rules.language import NUMBER, NUMBERS, TRUTH, Attribute, LayoutFunction, Vocabulary, register
+from specgate.rules.primitives import extent, overlapping
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["VOCABULARY", "ScaleBias", "Size2D", "minimum_size"]
+
+
+class Size2D(NamedTuple):
+    """A width and a height, both whole numbers (DML_SIZE_2D)."""
+
+    Width: int
+    Height: int
+
+
+class ScaleBias(NamedTuple):
+    """The function x * Scale + Bias (DML_SCALE_BIAS)."""
+
+    Scale: float
+    Bias: float
+
+
+def minimum_size(bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
+    """Return the least bytes a DirectML buffer tensor needs, rounded up to 4.
+
+    bits: of one element; 4-bit elements are packed. sizes, strides: in elements, strides None when packed.
+    Source: DMLCalcBufferTensorSize on the page dml-helper-functions.
+    """
+    return (extent(sizes, strides) * bits + 31) // 32 * 4
+
+
+VOCABULARY: Final = Vocabulary(
+    attributes={
+        "strides": Attribute(NUMBERS, "strides"),
+        "TotalTensorSizeInBytes": Attribute(NUMBER, "size_in_bytes"),
+        "GuaranteedBaseOffsetAlignment": Attribute(NUMBER, "alignment"),
+        "Flags": Attribute(NUMBER, "flags"),
+    },
+    functions={
+        "extent": LayoutFunction(
+            NUMBER, lambda _, sizes, strides: extent(sizes, strides), ("the reach in elements of {}",)
+        ),
+        "overlapping": LayoutFunction(
+            TRUTH,
+            lambda _, sizes, strides: overlapping(sizes, strides),
+            ("the strides of {} let elements overlap", "no elements of {} overlap"),
+        ),
+        "minimum_size": LayoutFunction(NUMBER, minimum_size, ("the least size in bytes of {}",), needs_bits=True),
+    },
+    records={"size-2d": Size2D, "scale-bias": ScaleBias},
+)
+register(VOCABULARY)
