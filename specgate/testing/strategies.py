@@ -145,7 +145,7 @@ def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
     numbers = st.sampled_from([0, 1, 2, 3, 4, 16, 48, 2**31, 2**32 - 1])
     made = {NUMBER: numbers, NUMBERS: st.lists(numbers, max_size=9).map(tuple)}
     attributes = spec.dialect.vocabulary.attributes.items()
-    slots = dict.fromkeys(TensorDesc._field_defaults, st.none())
+    slots: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(TensorDesc._field_defaults, st.none())
     slots |= {each.slot: st.none() | made[each.kind] for name, each in attributes if f"tensor.{name}" in read}
     sizes = st.lists(st.sampled_from((*SIZES, *WILD)) | st.sampled_from(SIZES), max_size=9)
     has_value = any(f"{name}.value" in form.require.needs for form in spec.rule_forms for name in spec.fields)
