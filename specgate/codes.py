@@ -67,7 +67,7 @@ def explain_codes(text: str) -> list[Explanation]:
 
 def _known() -> Iterator[tuple[Explanation, list[str]]]:
     for name in dialect_names():
-        for code, entry in dialect(name).raw.get("codes", {}).get("codes", {}).items():
+        for code, entry in dialect(name).tables.codes.items():
             made = Explanation(code, entry["name"], entry["meaning"], entry["advice"], name, entry["source"])
             yield made, entry.get("texts", [])
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.table_types import EnvironmentEntry
 
 __all__ = ["Target", "at_level", "known_targets", "listed_targets", "parse_target", "parse_targets"]
 
@@ -133,12 +134,12 @@ def _found(text: str) -> Target | None:
 def _of(table: Dialect, wanted: str) -> Target | None:
     """The target by a level or a release of a dialect, None where it has none of that name."""
     if wanted.lower() == _LATEST:
-        infos = table.raw["levels"]["levels"]
+        infos = table.tables.levels
         newest = next(level for level in reversed(table.levels) if not infos[level].get("unfinished"))
         return Target(table.name, newest, _LATEST, ir_version=infos[newest].get("ir_version"))
     level = table.level_named(wanted)
     if level is not None:
-        return Target(table.name, level, ir_version=table.raw["levels"]["levels"][level].get("ir_version"))
+        return Target(table.name, level, ir_version=table.tables.levels[level].get("ir_version"))
     for spelling in _spellings(wanted):
         for entry in table.environments:
             if spelling in {str(entry["name"]), _folded(entry["title"])}:
@@ -151,20 +152,20 @@ def _unknown(table: Dialect, wanted: str, text: str) -> Target:
     names = [*table.levels, *(str(entry["name"]) for entry in table.environments)]
     near = difflib.get_close_matches(wanted, names, 3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
-    raise InputError(
-        f"unknown target {text!r:.80}: no {table.level_word} or release of {table.raw['dialect']['title']}; {hint}"
-    )
+    raise InputError(f"unknown target {text!r:.80}: no {table.level_word} or release of {table.tables.title}; {hint}")
 
 
 def _refuse_unstated(table: Dialect, wanted: str) -> None:
     """Say what is known of a release that exists, but whose level no source states."""
-    unstated = table.raw.get("environments", {}).get("unstated", {})
+    unstated = table.tables.unstated
+    if unstated is None:
+        return
     folded = _folded(wanted)
-    for name, title in unstated.get("releases", {}).items():
+    for name, title in unstated["releases"].items():
         if folded in {name, _folded(title)}:
             kind = name.partition("-")[0]
             known = [str(entry["name"]) for entry in table.environments if str(entry["name"]).startswith(f"{kind}-")]
-            what = f"which version of {table.raw['dialect']['title']} {title} has"
+            what = f"which version of {table.tables.title} {title} has"
             raise InputError(f"no source states {what}; {unstated['instead']}; known are {', '.join(known)}")
 
 
@@ -191,8 +192,8 @@ def _folded(name: str) -> str:
     return "-".join(word for word in words if word != "version")
 
 
-def _environment(table: Dialect, entry: dict[str, Any], alias: str) -> Target:
-    own = table.raw["environments"].get("domains", {}).get(entry["kind"], {})
+def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
+    own = table.tables.domains_of(entry["kind"])
     return Target(table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(own))
 
 
@@ -211,7 +212,7 @@ def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
     for name in dialect_names() if names is None else names:
         table = dialect(name)
         for level in table.levels:
-            info = {k: v for k, v in table.raw["levels"]["levels"][level].items() if k != "limits"}
+            info = {k: v for k, v in table.tables.levels[level].items() if k != "limits"}
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
         rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
     return rows

@@ -42,7 +42,7 @@ def make_spec() -> Callable[..., OperatorSpec]:
         raw: dict[str, Any] = {
             "dialect": {"dialect": "scratch", "level": "feature level", "unstated_outputs": infers_outputs},
             "levels": {"levels": levels},
-            "types": tables.dialect("directml").raw["types"],
+            "types": tables.dialect("directml").tables.entries["types"],
             "tensor": {"rules": tensor_rules or {}},
             "operators": {},
         }
@@ -75,17 +75,17 @@ def scratch(tmp_path: Path) -> Iterator[Callable[..., DialectTables]]:
 @pytest.fixture
 def one_hot() -> dict[str, Any]:
     """Give a DirectML descriptor that is accepted from 2.0 on."""
-    return copy.deepcopy(tables.dialect("directml").operator("ONE_HOT").raw["examples"]["example-1"]["descriptor"])
+    return copy.deepcopy(tables.dialect("directml").operator("ONE_HOT").table.examples["example-1"]["descriptor"])
 
 
 @pytest.fixture
 def onnx_one_hot() -> dict[str, Any]:
     """Give an ONNX node that is accepted from 9 on."""
-    return copy.deepcopy(tables.dialect("onnx").operator("OneHot").raw["examples"]["example-own-off-on"]["descriptor"])
+    return copy.deepcopy(tables.dialect("onnx").operator("OneHot").table.examples["example-own-off-on"]["descriptor"])
 
 
 @pytest.fixture
 def openvino_one_hot() -> dict[str, Any]:
     """Give an OpenVINO layer of opset1."""
     spec = tables.dialect("openvino").operator("OneHot")
-    return copy.deepcopy(spec.raw["examples"]["one-hot-1-example-1"]["descriptor"])
+    return copy.deepcopy(spec.table.examples["one-hot-1-example-1"]["descriptor"])

@@ -13,7 +13,7 @@ from specgate.codes import explain_codes
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
-CODES = dialect("directml").raw["codes"]["codes"]
+CODES = dialect("directml").tables.codes
 LOG = (
     r"D:\a\_work\1\s\onnxruntime\core\providers\dml\ExecutionProvider.cpp(962)\onnxruntime_pybind11_state.pyd"
     r"!00007FFABA30B0B1: (caller: 00007FFABA30B740) Exception(3) tid(5a68) {} Someone wrote this line in another language."
@@ -93,5 +93,5 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sources_are_named() -> None:
-    known = {source["name"] for source in dialect("directml").raw["codes"]["sources"]}
+    known = {source["name"] for source in dialect("directml").tables.entries["codes"]["sources"]}
     assert {entry["source"] for entry in CODES.values()} <= known

@@ -79,7 +79,7 @@ def test_the_coverage_table_is_true():
         (line,) = [line for line in TEXT.splitlines() if line.startswith(row)]
         assert table.levels[0].removeprefix("opset") in line
         assert table.levels[-1].removeprefix("opset") in line
-        computed = [operator for operator in table.operators if table.operator(operator).raw.get("execute")]
+        computed = [operator for operator in table.operators if table.operator(operator).table.recipe]
         for operators, word in ((table.operators, "all"), (computed, "of them")):
             if len(operators) > 9:
                 assert str(len(operators)) in [part.strip("()") for part in line.split()], word

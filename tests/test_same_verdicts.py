@@ -27,10 +27,10 @@ def test_nothing_differs_where_nothing_changed(recorded: Path) -> None:
 
 def test_a_changed_row_is_found(recorded: Path) -> None:
     whole = dialect("directml")
-    raw = whole.operator("ONE_HOT").raw
+    raw = whole.operator("ONE_HOT").table.entries
     rows = {level: {**row, "IndicesTensor": {"types": ["UINT8"]}} for level, row in raw["support"].items()}
-    operators = {**whole.raw["operators"], "ONE_HOT": {**raw, "support": rows}}
-    with in_use(Dialect("directml", {**whole.raw, "operators": operators})):
+    operators = {**whole.tables.operators, "ONE_HOT": {**raw, "support": rows}}
+    with in_use(Dialect("directml", {**whole.tables.entries, "operators": operators})):
         lines = list(compare(recorded))
     assert len(lines) > 5
     assert all(line.startswith("directml/ONE_HOT: ") for line in lines)

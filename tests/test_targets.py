@@ -141,7 +141,7 @@ def test_latest_is_the_newest_level_that_is_finished() -> None:
         table = dialect(name)
         target = parse_target(f"{name}:latest")
         newer = table.levels[table.position[target.level] + 1 :]
-        infos = table.raw["levels"]["levels"]
+        infos = table.tables.levels
         assert all(infos[level].get("unfinished") for level in newer)
         assert not infos[target.level].get("unfinished")
         assert target.described == f"{name}:latest ({dialect(name).label(target.level)})"

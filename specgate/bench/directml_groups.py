@@ -38,7 +38,7 @@ def directml_groups() -> Iterator[Group]:
 
 
 def _first() -> Group:
-    example = next(iter(dialect("directml").operator("ONE_HOT").raw["examples"].values()))["descriptor"]
+    example = next(iter(dialect("directml").operator("ONE_HOT").table.examples.values()))["descriptor"]
     check = f"specgate.check(json.loads({json.dumps(example)!r}), 'directml:4.1')"
     return Group(
         "a fresh process: importing specgate, its first check, importing numpy",

@@ -97,7 +97,7 @@ GROUPS: dict[str, Callable[[], Iterable[Group]]] = {
 
 
 def _example(name: str, operator: str) -> dict[str, Any]:
-    example: dict[str, Any] = next(iter(dialect(name).operator(operator).raw["examples"].values()))["descriptor"]
+    example: dict[str, Any] = next(iter(dialect(name).operator(operator).table.examples.values()))["descriptor"]
     return example
 
 

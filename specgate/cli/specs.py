@@ -63,7 +63,7 @@ def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
     """Return a dialect with what `root` adds to it, and the names of those operators."""
     table = Dialect(name, compiled_tables(name, (root,)))
     added = str(root / name)
-    return table, [operator for operator in table.operators if str(table.raw["files"].get(operator)).startswith(added)]
+    return table, [operator for operator in table.operators if str(table.tables.files.get(operator)).startswith(added)]
 
 
 def schema(arguments: argparse.Namespace) -> int:

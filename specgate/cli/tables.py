@@ -211,8 +211,7 @@ def targets(arguments: argparse.Namespace) -> int:
 
 
 def _sources(name: str) -> list[str]:
-    raw = dialect(name).raw
-    found = [*raw["levels"]["sources"], *raw.get("environments", {}).get("sources", [])]
+    found = dialect(name).tables.sources_of_targets
     return list(dict.fromkeys(_source(source).removeprefix("source: ") for source in found))
 
 
@@ -227,18 +226,18 @@ def _resolution(given: str, target: Any) -> str:
     return f"{given}: {' → '.join(parts)}{ir}{source}"
 
 
-def _via(row: dict[str, Any], target: str) -> str:
+def _via(row: Mapping[str, Any], target: str) -> str:
     """The vendor's version that an environment comes with, named where a bare number would not say of what."""
     version = row.get("via") or row.get("version") or row.get("release")
     if not version:
         return ""
     bare = str(version)[:1].isdigit()
     if bare and (row["kind"] in {"windows", "package", "wheel"} or "target_version" in row):
-        return f"{dialect(target.partition(':')[0]).raw['dialect']['title']} {version}"
+        return f"{dialect(target.partition(':')[0]).tables.title} {version}"
     return str(version)
 
 
-def _where(row: dict[str, Any]) -> str:
+def _where(row: Mapping[str, Any]) -> str:
     return str(row.get("source") or "")
 
 
@@ -251,7 +250,7 @@ def explain(arguments: argparse.Namespace) -> int:
         sys.stdout.write(as_json([entry.to_dict() for entry in found]))
         return 0
     for entry in found:
-        _out(f"{entry.code} {entry.name} ({dialect(entry.dialect).raw['dialect']['title']})")
+        _out(f"{entry.code} {entry.name} ({dialect(entry.dialect).tables.title})")
         _out(f"  {entry.meaning}")
         _out(f"  {entry.advice}")
     return 0

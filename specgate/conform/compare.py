@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from specgate.validate.check import compiled
 from specgate.validate.explain import explain_at
@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Reply
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
+    from specgate.spec.table_types import ObservedEntry
 
 __all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken"]
+
+#: What an entry says of rules that an implementation does not always enforce: by chance, in part.
+_Named = Literal["nondeterministic", "partially_enforced"]
 
 
 class Ours(NamedTuple):
@@ -96,7 +100,7 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
         looked_at = {name.rpartition("/")[2] for name in _looked_at(spec, implementation, ours)}
         if not looked_at:
             return "not looked at"
-        chance, part = (_named(key, spec, level, implementation) for key in ("nondeterministic", "partially_enforced"))
+        chance, part = (_named(key, spec, level, implementation) for key in get_args(_Named))
         if looked_at <= chance | part:
             return "bug" if looked_at & chance else "recorded"  # who looks at less does not say otherwise
     return "unexplained"
@@ -104,8 +108,8 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
 
 def _looked_at(spec: OperatorSpec, implementation: str, ours: Verdicts) -> set[str]:
     """Return what we object to but for that at which an implementation never looks, as the dialect's file says."""
-    entry = spec.dialect.raw["dialect"].get("implementations", {}).get(implementation, {})
-    ignored = set(entry.get("ignores", ()))
+    entry = spec.dialect.tables.about.get("implementations", {}).get(implementation)
+    ignored = set(entry.get("ignores", ())) if entry else set()
     return {
         finding
         for finding in ours.observed.ids
@@ -133,17 +137,18 @@ def _aspect(finding: str) -> str:
     return what if what in {"type", "rank", "value"} else "structure"
 
 
-def _entries(spec: OperatorSpec, level: str, implementation: str) -> Iterator[dict[str, Any]]:
+def _entries(spec: OperatorSpec, level: str, implementation: str) -> Iterator[ObservedEntry]:
     """Yield what is observed of an implementation at a level, of the operator and of all tensors."""
-    tensors = spec.dialect.raw.get("tensor", {}).get("observed", ())
-    for entry in (*spec.raw.get("observed", ()), *tensors):
+    tensors = spec.dialect.tables.tensor.observed
+    for entry in (*spec.table.observed, *tensors):
         if level in spec.dialect.level_set(entry["builds"]) and entry.get("by") in {None, implementation}:
             yield entry
 
 
-def _named(key: str, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
+def _named(key: _Named, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
     """Return the rules that the entries of an implementation name under a key."""
-    return {name for entry in _entries(spec, level, implementation) for name in entry.get(key, ())}
+    entries = _entries(spec, level, implementation)
+    return {name for entry in entries if key in entry for name in entry[key]}
 
 
 def _bugs(spec: OperatorSpec, level: str, implementation: str) -> Iterator[set[str]]:

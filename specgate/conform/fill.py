@@ -45,7 +45,7 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
 
 def _summed(descriptor: Descriptor, level: str) -> bool:
     """Whether the outputs are sums whose order is left open, and so are not asked for bit by bit."""
-    recipe = tables(descriptor.dialect).operator(descriptor.operator).raw.get("execute")
+    recipe = tables(descriptor.dialect).operator(descriptor.operator).table.recipe
     if recipe is None or recipe["kernel"] not in SUMMING:
         return False
     try:

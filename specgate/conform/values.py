@@ -68,7 +68,7 @@ def compare_values(
     cases: executions, four for each descriptor drawn. What the page leaves undefined (masked) may be anything.
     """
     spec = tables(dialect).operator(operator)
-    if spec.raw.get("execute") is None:
+    if spec.table.recipe is None:
         return [], {}
     random = Random(f"{seed}/{operator}/{level}/values")  # noqa: S311  # repeatable on purpose
     counts: dict[str, _Count] = {}

@@ -62,7 +62,7 @@ def build(
         info = layout.attributes.get(key)
         stated = kinds.get(key) if kinds else None
         if info is None:
-            if not spec.raw.get("unchecked_attributes"):
+            if not spec.table.unchecked_attributes:
                 message = f"{spec.name} defines no attribute {shown(key)}"
                 oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
             continue

@@ -66,7 +66,7 @@ class Packaged(Shipped):
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         from specgate.spec.tables import dialect
 
-        known = dialect(self.name).raw["levels"]["levels"]
+        known = dialect(self.name).tables.levels
         unfinished = [level for level in levels if known[level].get("unfinished")]
         skipped = [f"{self.name}:{level}: no release has it complete" for level in unfinished]
         return [level for level in levels if level not in unfinished], skipped

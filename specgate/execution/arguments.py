@@ -10,6 +10,7 @@ from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, s
 from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
+from specgate.execution.recipe import recipe_of
 from specgate.execution.types import numpy_type
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
@@ -45,7 +46,7 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
     context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
-    recipe = spec.raw["execute"]
+    recipe = recipe_of(spec)
     settled: dict[str, Any] = {}
     expressions = dict(recipe.get("arguments", {}))
     for name, value in spec.behaviour(level).items():
@@ -155,9 +156,7 @@ def _fused(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDA
     for name, part in value.fields.items():
         if part is not None and name not in held:
             raise InputError(f"expected only attributes of {spec.name}, found {shown(name)}", place=place)
-    recipe = spec.raw.get("execute")
-    if recipe is None:
-        raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
+    recipe = recipe_of(spec)
     if len(recipe["arrays"]) != 1 or len(recipe["outputs"]) != 1:
         raise NoKernel(f"{spec.name} cannot be fused: it does not map one array to one")
     (name,) = recipe["arrays"]

@@ -16,7 +16,7 @@ from specgate.execution.arguments import kernel_arguments
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
-from specgate.execution.recipe import array_fields, output_fields
+from specgate.execution.recipe import array_fields, output_fields, recipe_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -50,7 +50,7 @@ def execute_at(
     Elements that the page leaves undefined are masked (`numpy.ma`).
     """
     spec, level, descriptor = hold_executable(descriptor, level)
-    kernel = find_kernel(spec.raw["execute"]["kernel"])
+    kernel = find_kernel(recipe_of(spec)["kernel"])
     inputs = _inputs(descriptor, arrays, spec)
     hold_guards(descriptor, inputs, spec, level)
     arguments: dict[str, Any] = {
@@ -68,9 +68,7 @@ def execute_at(
 def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
     """Return the operator, the level that applies and the descriptor there; raise what no arrays would change."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    recipe = spec.raw.get("execute")
-    if recipe is None:
-        raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
+    recipe = recipe_of(spec)
     level, descriptor = _at(descriptor, spec, level)
     if not spec.has_kernel(level):
         raise NoKernel(
@@ -99,7 +97,7 @@ def _budget(
     """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
     whole.hold_time()
     item_size = max(map(memory.item_size, arguments.values()), default=0)
-    for_input, for_output = needs_of(spec.raw["execute"]["kernel"], item_size)
+    for_input, for_output = needs_of(recipe_of(spec)["kernel"], item_size)
     taken = int(for_input * sum(map(memory.elements, arguments.values())))
     declared = 0
     for info in spec.outputs:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
 from specgate.execution.memory import MAX_DIMENSIONS
+from specgate.execution.recipe import recipe_of
 from specgate.rules.evaluate import Context, Undefined, evaluate
 from specgate.rules.explain import decisive
 from specgate.rules.words import words
@@ -47,7 +48,7 @@ def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
     Raises NoKernel for a type that a row has and the kernel lacks.
     """
     spec.taken.hold(descriptor)
-    for name, lacking in spec.raw["execute"].get("lacks", {}).items():
+    for name, lacking in recipe_of(spec).get("lacks", {}).items():
         for where, tensor in _tensors(name, descriptor.fields.get(name)):
             if tensor.type in lacking:
                 raise NoKernel(f"{spec.name} has no kernel for {where} of {tensor.type}")

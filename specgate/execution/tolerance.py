@@ -45,7 +45,7 @@ def tolerance_of(descriptor: Descriptor, level: str) -> float:
 
 def _evaluated(descriptor: Descriptor, given: Mapping[str, Any], level: str) -> float:
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    text = spec.raw.get("tolerance", "0")
+    text = spec.table.tolerance
     fields = {name: given.get(name, info.default) for name, info in spec.fields.items()}
     context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
     rule = parse(text, spec.scope, expect=None)

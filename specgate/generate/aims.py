@@ -63,7 +63,7 @@ def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
     for name in spec.fields:
         if name not in resolved.fields:
             yield made("exists", name, f"{name}.exists")
-    if not spec.raw.get("unchecked_attributes"):
+    if not spec.table.unchecked_attributes:
         yield made("unknown-attribute", "", "unknown-attribute")
 
 

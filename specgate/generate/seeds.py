@@ -44,13 +44,13 @@ def find_operator(dialect: str, operator: str, level: str) -> OperatorSpec:
 
 def examples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     """Yield a table's examples, as they are read at a level; whether they are accepted there is not asked."""
-    for example in spec.raw.get("examples", {}).values():
+    for example in spec.table.examples.values():
         yield from _read(spec, level, example["descriptor"])
 
 
 def counterexamples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     """Yield a table's counterexamples, as they are read at a level."""
-    for entry in spec.raw.get("counterexamples", {}).values():
+    for entry in spec.table.counterexamples.values():
         yield from _read(spec, level, counterexample(spec, entry)[0])
 
 

@@ -46,7 +46,7 @@ def field_is_required(spec: OperatorSpec, info: FieldInfo) -> bool:
 
 def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
     """Return a function that makes descriptors of one operator; raise AttributeError where there is no table."""
-    if operator.startswith("_") or operator not in dialect(name).raw["operators"]:
+    if operator.startswith("_") or operator not in dialect(name).tables.operators:
         raise AttributeError(f"{name} has no table for {operator!r}")
     spec = dialect(name).operator(operator)
 
@@ -63,14 +63,14 @@ def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
 
     signature = inspect.Signature([_parameter(spec, info) for info in ordered(spec)], return_annotation="Descriptor")
     make.__name__ = make.__qualname__ = operator
-    make.__doc__ = spec.raw.get("summary", "")
+    make.__doc__ = spec.table.summary
     make.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and completion read
     return make
 
 
 def ordered(spec: OperatorSpec) -> list[FieldInfo]:
     """Return the fields that a constructor takes: where fields change from version to version the newest one's."""
-    if spec.dialect.raw["dialect"].get("rows_are_versions"):
+    if spec.dialect.tables.about.get("rows_are_versions"):
         return list(spec.fields_at(spec.dialect.levels[-1]).values())
     return list(spec.fields.values())
 

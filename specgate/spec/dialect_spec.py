@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,11 +15,13 @@ from specgate.levels import LevelSet
 from specgate.rules.language import PLAIN, TENSOR, Scope, Vocabulary
 from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
+from specgate.spec.written import DialectTables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from specgate.spec.fields import FieldInfo
+    from specgate.spec.table_types import EnvironmentEntry, TypeEntry
 
 __all__ = ["Dialect"]
 
@@ -33,7 +35,8 @@ class Dialect:
     """One dialect's levels, types and operators."""
 
     name: str
-    raw: dict[str, Any]
+    #: What its files say, by parts; see `tables`.
+    entries: InitVar[dict[str, Any]]
     #: "", or the domain whose versions are the levels here.
     domain: str = ""
     #: The dialect that a domain with versions of its own belongs to.
@@ -41,26 +44,26 @@ class Dialect:
     _operators: dict[str, OperatorSpec] = field(default_factory=dict)
     _domains: dict[str, Dialect] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, entries: dict[str, Any]) -> None:
+        self.tables = DialectTables(entries)
         self.vocabulary: Vocabulary = package(self.name).vocabulary if is_dialect(self.name) else PLAIN
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
-        return tuple(self.raw["levels"]["levels"])
+        return tuple(self.tables.levels)
 
     @cached_property
     def position(self) -> dict[str, int]:
         return {level: index for index, level in enumerate(self.levels)}
 
     @cached_property
-    def types(self) -> dict[str, dict[str, Any]]:
-        types: dict[str, dict[str, Any]] = self.raw["types"]["types"]
-        return types
+    def types(self) -> dict[str, TypeEntry]:
+        return self.tables.types
 
     @cached_property
     def type_numbers(self) -> dict[str, int]:
         """The numbers of the element types, by their words; empty where the dialect has none."""
-        return {name: int(info["value"]) for name, info in self.types.items() if info.get("value") is not None}
+        return {name: n for name, info in self.types.items() if (n := info.get("value")) is not None}
 
     @cached_property
     def bits(self) -> dict[str, int | None]:
@@ -77,7 +80,7 @@ class Dialect:
         """
         if enum == ELEMENT_TYPE:
             return self.type_numbers
-        found: dict[str, int] = self.raw.get("numbers", {}).get("enums", {}).get(enum, {})
+        found: dict[str, int] = self.tables.enums.get(enum, {})
         return found
 
     def numbered(self, info: FieldInfo, value: Any) -> Any:
@@ -92,15 +95,14 @@ class Dialect:
         return value if word is None else Numbered(value, word)
 
     @property
-    def operator_numbers(self) -> dict[str, int]:
+    def operator_numbers(self) -> Mapping[str, int]:
         """The numbers of operators in the vendor's header, by their names; empty where it has none."""
-        found: dict[str, int] = self.raw.get("numbers", {}).get("operators", {})
-        return found
+        return self.tables.operator_numbers
 
     @property
     def level_word(self) -> str:
         """What the dialect calls its version axis, e.g. ``feature level``."""
-        return str(self.raw["dialect"]["level"])
+        return self.tables.about["level"]
 
     def label(self, level: str) -> str:
         """The level in a sentence: ``feature level 4.1``, ``opset 17``, ``opset13``."""
@@ -109,11 +111,11 @@ class Dialect:
     @property
     def short_names(self) -> tuple[str, ...]:
         """What may be left out before a fused operator's name."""
-        return tuple(self.raw["dialect"].get("short_names", ()))
+        return tuple(self.tables.about.get("short_names", ()))
 
     @property
     def infers_outputs(self) -> bool:
-        return bool(self.raw["dialect"]["unstated_outputs"])
+        return self.tables.about["unstated_outputs"]
 
     def may_omit(self, info: FieldInfo) -> bool:
         """Return whether a descriptor may leave the field out, whether or not it has a default."""
@@ -121,16 +123,16 @@ class Dialect:
 
     @cached_property
     def limit_names(self) -> frozenset[str]:
-        return frozenset(n for info in self.raw["levels"]["levels"].values() for n in info.get("limits", {}))
+        return frozenset(n for info in self.tables.levels.values() for n in info.get("limits", {}))
 
     def limits(self, level: str) -> dict[str, int]:
         """Return the named limits at `level` (``max_dimensions``)."""
-        return dict(self.raw["levels"]["levels"][level].get("limits", {}))
+        return dict(self.tables.levels[level].get("limits", {}))
 
     @property
     def domains(self) -> list[str]:
         """The domains with versions of their own."""
-        return list(self.raw["dialect"].get("domains", ()))
+        return list(self.tables.about.get("domains", ()))
 
     def of_domain(self, domain: str) -> Dialect:
         """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
@@ -139,8 +141,8 @@ class Dialect:
         if domain not in self._domains:
             newest = max(int(version) for version in map(partial(self.domain_level, domain), self.levels) if version)
             raw = {
-                **self.raw,
-                "dialect": {**self.raw["dialect"], "level": f"{domain} version", "domains": []},
+                **self.tables.entries,
+                "dialect": {**self.tables.about, "level": f"{domain} version", "domains": []},
                 "levels": {"levels": {str(version): {} for version in range(1, newest + 1)}},
                 "environments": {},
             }
@@ -152,7 +154,7 @@ class Dialect:
         self.check_level(level)
         if domain not in self.domains:
             return level
-        version: str | None = self.raw["levels"]["levels"][level].get("domains", {}).get(domain)
+        version: str | None = self.tables.levels[level].get("domains", {}).get(domain)
         return version
 
     def knows_type(self, name: str, depth: int = 4) -> bool:
@@ -160,7 +162,7 @@ class Dialect:
         if name in self.types or not depth:
             return name in self.types
         word, _, inner = name.partition("(")
-        count = self.raw["types"].get("containers", {}).get(word)
+        count = self.tables.containers.get(word)
         if count is None or not inner.endswith(")"):
             return False
         spelt = {str(info.get("tensor")) for info in self.types.values()}
@@ -170,7 +172,7 @@ class Dialect:
 
     def neighbours(self, level: str) -> tuple[str, ...]:
         """Return the levels whose implementations represent `level`: itself, or where it has none those next to it."""
-        asked = [name for name, info in self.raw["levels"]["levels"].items() if info.get("asked", True)]
+        asked = [name for name, info in self.tables.levels.items() if info.get("asked", True)]
         here = self.position[level]
         before = [name for name in asked if self.position[name] <= here]
         after = [name for name in asked if self.position[name] >= here]
@@ -178,7 +180,7 @@ class Dialect:
 
     @cached_property
     def tensor_rules(self) -> tuple[RuleForm, ...]:
-        rules = self.raw.get("tensor", {}).get("rules", {})
+        rules = self.tables.tensor.rules
         return make_forms({n: rule_forms(entry) for n, entry in rules.items()}, self.tensor_scope, kind="tensor")
 
     def tensor_rules_at(self, level: str, side: SingleBasis, by: str | None = None) -> tuple[RuleForm, ...]:
@@ -196,7 +198,7 @@ class Dialect:
     @cached_property
     def tensor_overlays(self) -> list[Overlay]:
         """What builds do instead of the page, for tensors of any operator, in the order of the file."""
-        entries = self.raw.get("tensor", {}).get("observed", [])
+        entries = self.tables.tensor.observed
         scope = self.tensor_scope
         return [Overlay.make(entry, self.level_set(entry["builds"]), scope, kind="tensor") for entry in entries]
 
@@ -206,9 +208,8 @@ class Dialect:
         return Scope({"tensor": TENSOR}, numbers=self.limit_names, words=self.words, vocabulary=self.vocabulary)
 
     @property
-    def environments(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.raw.get("environments", {}).get("environments", [])
-        return found
+    def environments(self) -> list[EnvironmentEntry]:
+        return self.tables.environments
 
     def level_named(self, wanted: object) -> str | None:
         """Return the level that a text or a number names, None where none does.
@@ -224,9 +225,9 @@ class Dialect:
         spelt = {text}
         if not isinstance(wanted, str):  # 5 and 5.0 are one number
             spelt |= {f"{text}.0", text.removesuffix(".0")}
-        word = str(self.raw["dialect"].get("level_name", ""))
+        word = str(self.tables.about.get("level_name", ""))
         for level in self.levels:
-            number = str(self.raw["levels"]["levels"][level].get("target_version", level))
+            number = str(self.tables.levels[level].get("target_version", level))
             names = {level, level.removeprefix("opset"), f"opset{level}" if level.isdecimal() else level, number}
             if spelt & names or (word and text.upper() == word + level.replace(".", "_")):
                 return level
@@ -263,16 +264,16 @@ class Dialect:
     def operator(self, name: str) -> OperatorSpec:
         """Return an operator's spec; raise NoTable when there is none."""
         if name not in self._operators:
-            if name not in self.raw["operators"]:
-                near = difflib.get_close_matches(name, self.raw["operators"], 1)
+            if name not in self.tables.operators:
+                near = difflib.get_close_matches(name, self.tables.operators, 1)
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )
             home = self if self.domain else self.of_domain(name.rpartition(".")[0])
-            self._operators[name] = OperatorSpec(home, self.raw["operators"][name])
+            self._operators[name] = OperatorSpec(home, self.tables.operators[name])
         return self._operators[name]
 
     @property
     def operators(self) -> list[str]:
         """The names of all operators that have a table, sorted."""
-        return sorted(self.raw["operators"])
+        return sorted(self.tables.operators)

@@ -41,14 +41,14 @@ def levels_of_example(spec: OperatorSpec, example: Mapping[str, Any]) -> list[st
 
 def counterexample(spec: OperatorSpec, entry: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return a counterexample's dict and the level to judge it at."""
-    example = spec.raw["examples"][entry["of"]]
+    example = spec.table.examples[entry["of"]]
     level = entry.get("at") or list(spec.levels)[-1]
     return changed(example["descriptor"], entry["set"]), level
 
 
 def example_problems(spec: OperatorSpec) -> Iterator[str]:
     """Yield one line per example that is not accepted where it must be, or counterexample that fails otherwise."""
-    for name, example in spec.raw.get("examples", {}).items():
+    for name, example in spec.table.examples.items():
         try:
             descriptor = read_dict(example["descriptor"], spec.dialect.name)
             for level in levels_of_example(spec, example):
@@ -58,8 +58,8 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
                     yield f"examples.{name} is {verdict.word} at {level}: {found}"
         except (Error, LookupError) as error:
             yield f"examples.{name}: {error}"
-    entries = [(n, e, spec.name) for n, e in spec.raw.get("counterexamples", {}).items()]
-    tensor = spec.dialect.raw.get("tensor", {}).get("counterexamples", {})
+    entries = [(n, e, spec.name) for n, e in spec.table.counterexamples.items()]
+    tensor = spec.dialect.tables.tensor.counterexamples
     entries += [(n, e, "tensor") for n, e in tensor.items() if e.get("operator") == spec.name]
     for name, entry, owner in entries:
         wanted = f"{spec.dialect.name}/{owner}/{name}"

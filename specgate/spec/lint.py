@@ -39,7 +39,7 @@ def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[s
     with in_use(dialect):
         for name in dialect.operators if only is None else only:
             spec = dialect.operator(name)
-            file = dialect.raw["files"].get(name, name)
+            file = dialect.tables.files.get(name, name)
             file = f"{dialect.name}/{file}" if only is None else file
             for linter, function in LINTERS.items():
                 problems += [f"{file}: {linter}: {text}" for text in function(spec)]
@@ -48,26 +48,26 @@ def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[s
 
 def _folder(dialect: Dialect) -> Path:
     """Where the files of a dialect are: what `spec check` was given, else those of the tables in use."""
-    given = dialect.raw.get("folder")
+    given = dialect.tables.folder
     return Path(given) if given else written_tables(dialect.name) or Path()
 
 
 def _of_file(looks: Callable[[Written], Iterator[str]], spec: OperatorSpec) -> Iterator[str]:
     """What a linter of files says of an operator's, nothing where only the compiled table is there."""
-    raw = spec.dialect.raw
-    path = _folder(spec.dialect) / raw["files"].get(spec.name, "")
+    tables = spec.dialect.tables
+    path = _folder(spec.dialect) / tables.files.get(spec.name, "")
     if path.is_file():
-        yield from looks(written_file(path, spec.raw["fields"], raw.get("sets", {})))
+        yield from looks(written_file(path, spec.table.fields, tables.sets))
 
 
 def _family_problems(dialect: Dialect) -> Iterator[str]:
     """What is wrong with a family apart from the operators that use it: they are judged with all that it gives them."""
-    used = {raw.get("family") for raw in dialect.raw["operators"].values()}
-    for name, family in dialect.raw.get("families", {}).items():
+    used = {raw.get("family") for raw in dialect.tables.operators.values()}
+    for name, family in dialect.tables.families.items():
         file = f"{dialect.name}/families/{name}.yaml"
         path = _folder(dialect) / f"families/{name}.yaml"
         if path.is_file():
-            written = written_file(path, family.get("fields", {}), dialect.raw.get("sets", {}))
+            written = written_file(path, family.get("fields", {}), dialect.tables.sets)
             for linter, looks in WRITTEN_LINTERS.items():
                 yield from (f"{file}: {linter}: {text}" for text in looks(written))
         if name not in used:
@@ -85,32 +85,32 @@ def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
 
     Where a dialect's rows are the operator's versions each of them has one.
     """
-    if spec.dialect.raw["dialect"].get("rows_are_versions"):
+    if spec.dialect.tables.about.get("rows_are_versions"):
         return
     for place, rows in _cases(spec):
         for (before, old), (level, new) in pairwise(rows.items()):
             fields = any(level in {f.since, f.until} for info in spec.fields.values() for f in info.forms or (info,))
             rules = any(level in {form.since, form.until} for form in spec.rule_forms)
-            if old == new and not fields and not rules and level not in spec.raw.get("execute", {}):
+            if old == new and not fields and not rules and level not in spec.table.behaviour:
                 yield f"{place}{level} repeats {before}"
 
 
 def _unbroken_rule(spec: OperatorSpec) -> Iterator[str]:
     """A rule that no counterexample breaks has never been seen to work."""
-    broken = set(spec.raw.get("counterexamples", {}))
-    yield from (f"rules.{name} has no counterexample" for name in spec.raw.get("rules", {}) if name not in broken)
+    broken = set(spec.table.counterexamples)
+    yield from (f"rules.{name} has no counterexample" for name in spec.table.rules if name not in broken)
 
 
 def _no_example(spec: OperatorSpec) -> Iterator[str]:
     """Every operator shows at least one use that is accepted, unless all of its table is what a package states."""
-    stated = spec.dialect.raw["dialect"].get("rows_are_versions") and not spec.raw.keys() & _BY_HAND
-    if not spec.raw.get("examples") and not stated:
+    stated = spec.dialect.tables.about.get("rows_are_versions") and not spec.table.entries.keys() & _BY_HAND
+    if not spec.table.examples and not stated:
         yield "expected at least one example"
 
 
 def _no_source(spec: OperatorSpec) -> Iterator[str]:
     """Every operator file names the page or package its facts come from."""
-    if not any(source.get("page") or source.get("package") or source.get("path") for source in spec.raw["source"]):
+    if not any(source.get("page") or source.get("package") or source.get("path") for source in spec.table.sources):
         yield "expected a source with a page, a path or a package"
 
 

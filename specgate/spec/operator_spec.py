@@ -11,6 +11,7 @@ from specgate.rules.language import Rule, RuleError, Scope
 from specgate.rules.parse import parse
 from specgate.spec.fields import FieldInfo, Layout
 from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, cells_of, make_forms
+from specgate.spec.written import OperatorTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,27 +23,24 @@ if TYPE_CHECKING:
 __all__ = ["OperatorSpec"]
 
 
-def _support(raw: Any) -> tuple[tuple[str | None, dict[str, Any]], ...]:
-    cases = [raw] if isinstance(raw, dict) else raw
-    return tuple((case.get("when"), {at: row for at, row in case.items() if at != "when"}) for case in cases)
-
-
 class OperatorSpec:
     """What the tables say of one operator over all levels."""
 
-    def __init__(self, dialect: Dialect, raw: dict[str, Any]) -> None:
+    def __init__(self, dialect: Dialect, entries: dict[str, Any]) -> None:
         self.dialect = dialect
-        self.raw = raw
-        self.name: str = raw["operator"]
+        self.table = OperatorTable(entries)
+        self.name: str = self.table.name
         #: Once, without a condition, or for each case that the descriptor may be.
-        self.support: tuple[tuple[str | None, dict[str, Any]], ...] = _support(raw["support"])
+        self.support: tuple[tuple[str | None, dict[str, Any]], ...] = self.table.cases
         order = dialect.position
         every = dict.fromkeys(level for _, rows in self.support for level in rows)
         self.rows: tuple[str, ...] = tuple(
             every if len(self.support) == 1 else sorted(every, key=lambda x: order.get(x, -1))
         )
         #: Every field, of whatever level; see `field_at` for one that changes.
-        self.fields: dict[str, FieldInfo] = {name: FieldInfo.make(name, info) for name, info in raw["fields"].items()}
+        self.fields: dict[str, FieldInfo] = {
+            name: FieldInfo.make(name, info) for name, info in self.table.fields.items()
+        }
         self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
         self._resolved: dict[tuple[str, SingleBasis, str | None], Resolved | None] = {}
@@ -54,8 +52,8 @@ class OperatorSpec:
         """The levels at which the operator exists."""
         order = self.dialect.levels
         first = order.index(self.rows[0])
-        last = order.index(self.raw["removed"]) if self.raw.get("removed") else len(order)
-        withdrawn = self.raw.get("deprecated", ())
+        last = order.index(self.table.removed) if self.table.removed else len(order)
+        withdrawn = self.table.deprecated
         starts = [*(order.index(row) for row in self.rows), last]
         gone = {
             at
@@ -125,7 +123,7 @@ class OperatorSpec:
         """The words that rules may use without quotes: types, values of the operator's enums, operators it fuses."""
         enums = (info.words or () for info in self.fields.values() if info.type.startswith("enum:"))
         rows = [row for _, rows in self.support for row in rows.values()]
-        rows += [entry.get("support", {}) for entry in self.raw.get("observed", ())]
+        rows += [entry.get("support", {}) for entry in self.table.observed]
         fusing = [info.name for info in self.fields.values() if info.fuses]
         fused = (row.get(name, {}).get("operators", ()) for name in fusing for row in rows)
         return self.dialect.words.union(*enums, *fused)
@@ -134,7 +132,7 @@ class OperatorSpec:
     def scope(self) -> Scope:
         """The names that this operator's rules may use."""
         defines: dict[str, Rule] = {}
-        for name, text in self.raw.get("define", {}).items():
+        for name, text in self.table.defines.items():
             defines[name] = self.parse_define(name, text, defines)
         return self.scope_with(defines)
 
@@ -178,8 +176,8 @@ class OperatorSpec:
     @cached_property
     def rule_forms(self) -> tuple[RuleForm, ...]:
         """Every documented rule of the operator, all its forms, and what follows from its type variables."""
-        own = make_forms(self.raw.get("rules", {}), self.scope)
-        if not self.dialect.raw["dialect"].get("type_variables"):
+        own = make_forms(self.table.rules, self.scope)
+        if not self.dialect.tables.about.get("type_variables"):
             return own
         from specgate.spec.variables import variable_forms
 
@@ -208,7 +206,7 @@ class OperatorSpec:
     @cached_property
     def overlays(self) -> list[Overlay]:
         """What builds do instead of the page, in the order of the file."""
-        entries = self.raw.get("observed", [])
+        entries = self.table.observed
         return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
 
     @cached_property
@@ -266,7 +264,7 @@ class OperatorSpec:
             side=side,
             row=row,
             fields=self.fields_at(level),
-            cells={} if self.whens else cells_of(self.raw["support"][row], self.dialect.types, overlays),
+            cells={} if self.whens else cells_of(self.support[0][1][row], self.dialect.types, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
@@ -282,14 +280,14 @@ class OperatorSpec:
 
     def has_kernel(self, level: str) -> bool:
         """Return whether the table names a kernel for what the operator means at `level`."""
-        recipe = self.raw.get("execute")
+        recipe = self.table.recipe
         return recipe is not None and self.dialect.holds(level, recipe.get("since"), None)
 
     def behaviour(self, level: str) -> dict[str, Any]:
         """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
         merged: dict[str, Any] = {}
         position = self.dialect.position
-        for key, row in self.raw.get("execute", {}).items():
+        for key, row in self.table.behaviour.items():
             if key in position and position[key] <= position[level]:
                 merged.update(row)
         return merged

@@ -78,15 +78,15 @@ def _environments_problems(dialect: Dialect) -> Iterator[Problem]:
 
 
 def _tensor_problems(dialect: Dialect) -> Iterator[Problem]:
-    raw = dialect.raw.get("tensor", {})
-    forms = {name: rule_forms(entry) for name, entry in raw.get("rules", {}).items()}
+    tensor = dialect.tables.tensor
+    forms = {name: rule_forms(entry) for name, entry in tensor.rules.items()}
     yield from _rule_problems(("rules",), forms, dialect.tensor_scope, set(forms), dialect)
-    yield from _observed_problems(raw, dialect.tensor_scope, set(forms), dialect)
-    for name, entry in raw.get("counterexamples", {}).items():
+    yield from _observed_problems(tensor.entries, dialect.tensor_scope, set(forms), dialect)
+    for name, entry in tensor.counterexamples.items():
         place = ("counterexamples", name)
         if name not in forms:
             yield place, f"unknown rule {name!r}"
-        operator = dialect.raw["operators"].get(entry.get("operator"))
+        operator = dialect.tables.operators.get(entry.get("operator", ""))
         if operator is None:
             yield (*place, "operator"), f"unknown operator {entry.get('operator')!r:.80}"
         elif entry["of"] not in operator.get("examples", {}):
@@ -94,7 +94,7 @@ def _tensor_problems(dialect: Dialect) -> Iterator[Problem]:
 
 
 def _sets_problems(dialect: Dialect) -> Iterator[Problem]:
-    raw = dialect.raw.get("sets", {})
+    raw = dialect.tables.sets
     made, problems = named_sets(raw)
     yield from problems
     # Operators are looked up where a cell has the set: a folder with a few operators may have the sets of all.
@@ -121,7 +121,7 @@ def _operator_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Proble
     if "fields" not in raw:
         yield ("fields",), "expected this key"
         return
-    if "summary" not in raw and not dialect.raw["dialect"].get("rows_are_versions"):
+    if "summary" not in raw and not dialect.tables.about.get("rows_are_versions"):
         yield ("summary",), "expected this key"
     for path, level in _levels_of(raw):
         yield from _level_problem(path, level, dialect)
@@ -194,7 +194,7 @@ def _expression_problems(path: Keys, text: str | None, scope: Scope, kind: str |
 def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], dialect: Dialect) -> Iterator[Problem]:
     """Check what builds do instead; an entry may waive the page's rules and those that an earlier one added."""
     known = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in ("type", "rank", "value"))}
-    if dialect.raw["dialect"].get("type_variables") and "support" in raw:
+    if dialect.tables.about.get("type_variables") and "support" in raw:
         cells = [cell for _, row in support_rows(raw["support"]) for cell in row.values()]
         known |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
     for index, overlay in enumerate(raw.get("observed", [])):

@@ -25,8 +25,8 @@ def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iter
     """What rules read of a fused operator is an attribute of some operator, of the type that stands there."""
     if info.get("members") and info.get("type") != "operator":
         yield path, "expected it of an operator only"
-    elif dialect.raw["dialect"].get("complete"):
-        known = {(n, f.get("type")) for raw in dialect.raw["operators"].values() for (_, n, *_), f in forms_of(raw)}
+    elif dialect.tables.about.get("complete"):
+        known = {(n, f.get("type")) for raw in dialect.tables.operators.values() for (_, n, *_), f in forms_of(raw)}
         for name, type_ in info.get("members", {}).items():
             if (name, type_) not in known:
                 yield (*path, name), f"no operator has an attribute {name} of type {type_!r:.80}"
@@ -105,8 +105,8 @@ def cell_problems(
     for key in cell.keys() & _SPEAKS_OF.keys():
         if not set(kinds) & set(_SPEAKS_OF[key]):
             yield (*path, key), f"a field of type {kinds[-1]} has no {key}"
-    if dialect.raw["dialect"].get("complete"):
-        unknown = [n for n in cell.get("operators", ()) if n not in dialect.raw["operators"]]
+    if dialect.tables.about.get("complete"):
+        unknown = [n for n in cell.get("operators", ()) if n not in dialect.tables.operators]
         yield from (((*path, "operators"), f"unknown operator {n!r:.80}") for n in unknown)
     if "when" in cell and cell["when"] not in _conditions(raw):
         yield (*path, "when"), "expected the condition of one of the operator's cases, as it stands there"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.forms import Overlay, RuleForm, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
+    from specgate.spec.written import OperatorTable, TensorTable
 
 __all__ = ["rule_names", "rule_reference"]
 
@@ -32,15 +33,15 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
     if parts[1] == "tensor":
         whole = LevelSet.of(table.levels, table.levels)
         stated = [*_stated(table.tensor_rules, whole), *_enforced(table.tensor_overlays)]
-        return _reference(rule_id, table, stated, parts[2], table.raw["tensor"])
+        return _reference(rule_id, table, stated, parts[2], table.tables.tensor)
     spec = table.operator(parts[1])
     field, dot, aspect = parts[2].partition(".")
     if dot and aspect != SAME_TYPE and field in spec.fields:
         return _cell_reference(rule_id, spec, field, aspect)
     if parts[2] in _GENERAL:
-        return {"id": rule_id, "says": _GENERAL[parts[2]], "holds": [], "source": spec.raw["source"]}
+        return {"id": rule_id, "says": _GENERAL[parts[2]], "holds": [], "source": spec.table.sources}
     stated = [*_stated(spec.rule_forms, spec.levels), *_enforced(spec.overlays)]
-    return _reference(rule_id, table, stated, parts[2], spec.raw)
+    return _reference(rule_id, table, stated, parts[2], spec.table)
 
 
 def rule_names(table: Dialect, operator: str) -> Iterator[str]:
@@ -104,7 +105,9 @@ def _held(stated: _Stated, table: Dialect) -> dict[str, Any]:
     return held
 
 
-def _reference(rule_id: str, table: Dialect, every: list[_Stated], name: str, raw: dict[str, Any]) -> dict[str, Any]:
+def _reference(
+    rule_id: str, table: Dialect, every: list[_Stated], name: str, written: OperatorTable | TensorTable
+) -> dict[str, Any]:
     mine = [stated.form for stated in every if stated.form.name == name]
     if not mine:
         known = list(dict.fromkeys(stated.form.name for stated in every))
@@ -112,20 +115,20 @@ def _reference(rule_id: str, table: Dialect, every: list[_Stated], name: str, ra
         hint = f"did you mean {rule_id.rpartition('/')[0]}/{near[0]}? " if near else ""
         raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(known) or 'none'}")
     held = [_held(stated, table) for stated in every if stated.form.name == name]
-    entry = raw.get("counterexamples", {}).get(name)
+    entry = written.counterexamples.get(name)
     reference: dict[str, Any] = {
         "id": rule_id,
         "says": next((form.because for form in mine if form.because), None),
         "holds": held,
         "fix": next((form.fix for form in mine if form.fix), None),
-        "source": raw.get("source") or raw.get("sources"),
+        "source": written.sources,
     }
     if entry is not None:
         from specgate.spec.examples import counterexample
 
         spec = table.operator(entry.get("operator") or rule_id.split("/")[1])
         failing, level = counterexample(spec, entry)
-        reference["accepted"] = spec.raw["examples"][entry["of"]]["descriptor"]
+        reference["accepted"] = spec.table.examples[entry["of"]]["descriptor"]
         reference["rejected"] = {"at": level, "change": entry["set"], "descriptor": failing}
     return reference
 
@@ -142,4 +145,4 @@ def _cell_reference(rule_id: str, spec: OperatorSpec, field: str, aspect: str) -
             text += f" where {when}" if when else ""
             taken_at[text] = taken_at[text] | at if text in taken_at else at
     holds = [{"levels": str(at), "text": text} for text, at in taken_at.items()]
-    return {"id": rule_id, "says": _ASPECTS[aspect], "holds": holds, "source": spec.raw["source"]}
+    return {"id": rule_id, "says": _ASPECTS[aspect], "holds": holds, "source": spec.table.sources}

@@ -41,7 +41,7 @@ class Taken:
     def __init__(self, spec: OperatorSpec) -> None:
         self.spec = spec
         self.rows: tuple[_Row, ...] = tuple(_rows(spec))
-        self._variables = bool(spec.dialect.raw["dialect"].get("type_variables"))
+        self._variables = bool(spec.dialect.tables.about.get("type_variables"))
         self._attributes = [info.name for info in spec.attributes if self._limited(info.name)]
         self._fitting: set[Any] = set()
 
@@ -69,7 +69,7 @@ class Taken:
 
         aspect: ``type``, ``rank`` or ``value``; item: the tensor, or the value.
         """
-        if aspect not in self.spec.dialect.raw["dialect"].get("loose", ()):
+        if aspect not in self.spec.dialect.tables.about.get("loose", ()):
             return False
         if aspect == "type":
             return self.takes_type(name, item.type)
@@ -162,7 +162,7 @@ def _rows(spec: OperatorSpec) -> Iterator[_Row]:
     for when, rows in spec.support:
         for level, raw in rows.items():
             yield _Row(spec.fields_at(level), cells_of(raw, spec.dialect.types, (), when))
-    if not any(entry.get("support") for entry in spec.raw.get("observed", ())):
+    if not any(entry.get("support") for entry in spec.table.observed):
         return
     seen = set()
     for level in spec.levels:

@@ -28,7 +28,7 @@ def variable_forms(spec: OperatorSpec) -> list[RuleForm]:
     """
     if spec.whens:
         return []
-    rows = spec.raw["support"]
+    rows = spec.table.only_rows
     stretches: dict[tuple[str, str, str], list[str | None]] = {}
     made = []
     for level, following in zip(spec.rows, (*spec.rows[1:], None), strict=True):

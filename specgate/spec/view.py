@@ -38,7 +38,7 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
         name, within = rest, said.lower()
     plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
     tables = [dialect(d) for d in (dialect_names() if within is None else (within,))]
-    exact = [table.operator(plain) for table in tables if plain in table.raw["operators"]]
+    exact = [table.operator(plain) for table in tables if plain in table.tables.operators]
     wanted = _folded(plain)
     loose = [t.operator(op) for t in tables for op in t.operators if _folded(op) == wanted]
     return exact if exact and (plain != plain.lower() or within is not None) else loose
@@ -47,7 +47,7 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
 def operator_named(dialect_name: str, name: str) -> OperatorSpec:
     """Return the operator of a dialect that `name` means; raise NoTable, with the nearest name, for none."""
     table = dialect(dialect_name)
-    if name in table.raw["operators"]:
+    if name in table.tables.operators:
         return table.operator(name)
     found = find_operators(name, dialect_name)
     return found[0] if found else table.operator(name.removeprefix(_PREFIX))
@@ -77,17 +77,17 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
     return {
         "dialect": spec.dialect.name,
         "operator": spec.name,
-        "summary": spec.raw.get("summary", ""),
+        "summary": spec.table.summary,
         "levels": list(spec.levels),
-        "kernel": spec.raw.get("execute", {}).get("kernel"),
-        "source": spec.raw["source"],
+        "kernel": spec.table.behaviour.get("kernel"),
+        "source": spec.table.sources,
         "tensors": {info.name: _about(info) for info in spec.fields.values() if info.tensor},
         "attributes": {info.name: _about(info) for info in spec.fields.values() if not info.tensor},
         "rows": rows,
         "rules": rules_of(spec.dialect, spec.rule_forms, spec.levels),
-        "observed": observed(spec.dialect, spec.overlays, spec.raw.get("observed", [])),
-        "unknowns": spec.raw.get("unknowns", []),
-        "examples": list(spec.raw.get("examples", {})),
+        "observed": observed(spec.dialect, spec.overlays, spec.table.observed),
+        "unknowns": spec.table.unknowns,
+        "examples": list(spec.table.examples),
     }
 
 

@@ -136,7 +136,7 @@ def _later(level: str, taken: LevelSet, dialect: Dialect) -> str | None:
 def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet) -> Finding:
     """Return the finding for an operator that the level does not have; taken: the levels that accept the descriptor."""
     dialect = spec.dialect
-    removed = spec.raw.get("removed")
+    removed = spec.table.removed
     gone = removed is not None and dialect.position[level] >= dialect.position[removed]
     withdrawn = spec.row_held(level) if not gone else None
     state = f"was removed at {removed}" if gone else f"exists from {spec.levels.first} on"

@@ -217,9 +217,7 @@ def _elements(case: Any) -> dict[str, Any]:
 
 def _with_constants(made: Subject) -> Subject:
     """Turn those inputs into constants whose elements the operator's rules read."""
-    texts = [form.require.text for form in made.resolved.rules] + [
-        str(t) for t in made.spec.raw.get("define", {}).values()
-    ]
+    texts = [form.require.text for form in made.resolved.rules] + [str(t) for t in made.spec.table.defines.values()]
     read = {name for name in made.spec.fields if any(f"value({name})" in t or f"values({name})" in t for t in texts)}
     held = {slot.name for slot in made.inputs if slot.field.name in read and slot.name in made.constants}
     if not held:

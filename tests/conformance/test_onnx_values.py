@@ -79,7 +79,7 @@ def test_every_combination_of_types(level):
 WITHOUT_NODE_TEST = {"GlobalLpPool"}
 #: Node tests whose outputs are written down with a few decimals, and how many they miss.
 WRITTEN_DOWN = {"test_averagepool_2d_ceil_last_window_starts_on_pad": 6e-5}
-EXECUTED = [name for name in dialect("onnx").operators if dialect("onnx").operator(name).raw.get("execute")]
+EXECUTED = [name for name in dialect("onnx").operators if dialect("onnx").operator(name).table.recipe]
 
 
 @cache

@@ -67,7 +67,7 @@ BUILT = {"ONE_HOT": {"OutputTensor": one_hot_as_built}}
 def test_specgate_computes_what_was_recorded(path):
     header, cases = read_recording(str(path))
     spec = dialect("directml").operator(header["operator"])
-    if spec.raw.get("tolerance") != "0":
+    if spec.table.tolerance != "0":
         pytest.skip(f"{header['operator']} is not compared bit for bit")
     built = BUILT.get(header["operator"], {})
     compared = differing = 0

@@ -20,7 +20,7 @@ EXAMPLES = {
     name: [
         example["descriptor"]
         for operator in dialect(name).operators
-        for example in dialect(name).operator(operator).raw.get("examples", {}).values()
+        for example in dialect(name).operator(operator).table.examples.values()
     ]
     for name in TARGETS
 }

@@ -21,6 +21,7 @@ from specgate.dialects import SHIPPED
 from specgate.errors import Error, InputError
 from specgate.execution import engine, kernels, memory
 from specgate.execution.engine import execute_at
+from specgate.execution.recipe import recipe_of
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
@@ -32,7 +33,7 @@ OPERATORS = [
     (name, operator)
     for name in SHIPPED
     for operator in dialect(name).operators
-    if "execute" in dialect(name).operator(operator).raw
+    if dialect(name).operator(operator).table.recipe is not None
 ]
 #: Kernels whose examples cannot be enlarged: their attributes are sizes too.
 NOT_ENLARGED = {"quantized_add", "remove_dimensions", "slice_counted", "slice_window"}
@@ -85,7 +86,7 @@ def enlarged(descriptor):
 def attempts(name, operator):
     """Yield enlarged examples of an operator with arrays, as far as they are valid."""
     spec, random = dialect(name).operator(operator), Random(0)
-    for stated in spec.raw.get("examples", {}).values():
+    for stated in spec.table.examples.values():
         levels = [level for level in levels_of_example(spec, stated) if spec.has_kernel(level)]
         if not levels:
             continue
@@ -131,7 +132,7 @@ def peak_and_claim(monkeypatch, descriptor, arrays, level):
 
 @pytest.mark.parametrize(("name", "operator"), OPERATORS)
 def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
-    kernel = dialect(name).operator(operator).raw["execute"]["kernel"]
+    kernel = recipe_of(dialect(name).operator(operator))["kernel"]
     for count, (descriptor, arrays, level) in enumerate(attempts(name, operator)):
         try:
             peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
@@ -145,7 +146,7 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
 
 def test_every_kernel_is_measured():
     """Runs behind the test above, in the same process."""
-    known = {dialect(name).operator(operator).raw["execute"]["kernel"] for name, operator in OPERATORS}
+    known = {recipe_of(dialect(name).operator(operator))["kernel"] for name, operator in OPERATORS}
     if not measured:
         pytest.skip("no kernel was measured in this process")
     assert known - measured <= NOT_ENLARGED

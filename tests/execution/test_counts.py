@@ -17,7 +17,7 @@ TABLES = dialect("directml")
 COUNTS = [
     (name, field.name)
     for name in TABLES.operators
-    if TABLES.operator(name).raw.get("execute")
+    if TABLES.operator(name).table.recipe
     for field in TABLES.operator(name).fields.values()
     if field.counts
 ]
@@ -42,7 +42,7 @@ def filled(descriptor):
 def test_a_count_that_contradicts_its_arrays_is_refused(name, field, by):
     spec = TABLES.operator(name)
     tried = 0
-    for example in spec.raw["examples"].values():
+    for example in spec.table.examples.values():
         level = levels_of_example(spec, example)[-1]
         whole = read_dict(example["descriptor"], "directml")
         if all(whole.fields.get(counted) is None for counted in spec.fields[field].counts):
@@ -68,7 +68,7 @@ def test_every_rule_that_compares_a_count_with_arrays_is_data_too():
 
 
 def test_an_empty_count_names_the_array_and_its_length():
-    (example, *_) = TABLES.operator("JOIN").raw["examples"].values()
+    (example, *_) = TABLES.operator("JOIN").table.examples.values()
     descriptor = read_dict(changed(example["descriptor"], {"desc.InputCount": 0}), "directml")
     with pytest.raises(InputError, match=r"InputCount: is 0, but InputTensors has \d elements"):
         execute_at(descriptor, filled(descriptor), "6.4")

@@ -19,14 +19,14 @@ CASES = [
     (name, operator, example)
     for name in SHIPPED
     for operator in dialect(name).operators
-    for example, stated in dialect(name).operator(operator).raw.get("examples", {}).items()
-    if stated.get("outputs") and dialect(name).operator(operator).raw.get("execute")
+    for example, stated in dialect(name).operator(operator).table.examples.items()
+    if stated.get("outputs") and dialect(name).operator(operator).table.recipe
 ]
 WITHOUT_KERNEL = [
     (name, operator)
     for name in SHIPPED
     for operator in dialect(name).operators
-    if not (raw := dialect(name).operator(operator).raw).get("execute") and raw.get("examples")
+    if (table := dialect(name).operator(operator).table).recipe is None and table.examples
 ]
 
 
@@ -37,7 +37,7 @@ def test_each_dialect_has_examples():
 @pytest.mark.parametrize(("name", "operator", "example"), CASES, ids=str)
 def test_example(name, operator, example):
     spec = dialect(name).operator(operator)
-    stated = spec.raw["examples"][example]
+    stated = spec.table.examples[example]
     descriptor = read_dict(stated["descriptor"], name)
     for level in levels_of_example(spec, stated):
         outputs = execute_at(descriptor, stated.get("inputs", {}), level)
@@ -57,6 +57,6 @@ def test_example(name, operator, example):
 @pytest.mark.parametrize(("name", "operator"), WITHOUT_KERNEL)
 def test_what_cannot_be_executed_says_so(name, operator):
     spec = dialect(name).operator(operator)
-    descriptor = read_dict(next(iter(spec.raw["examples"].values()))["descriptor"], name)
+    descriptor = read_dict(next(iter(spec.table.examples.values()))["descriptor"], name)
     with pytest.raises(NoKernel, match=f"{name} {operator} has no kernel yet"):
         execute_at(descriptor, {}, list(spec.levels)[-1])

@@ -49,7 +49,7 @@ def test_a_type_that_no_row_takes_is_refused_by_every_operator(dialect_name: str
     newest = {case.operator: case for case in executed([dialect_name])}
     for case in newest.values():
         spec = dialect(case.dialect).operator(case.operator)
-        example = next(iter(spec.raw["examples"].values()))
+        example = next(iter(spec.table.examples.values()))
         descriptor = read_dict(example["descriptor"], dialect_name)
         for name, kind in strangers(case):
             tensor = descriptor.fields.get(name)
@@ -100,7 +100,7 @@ def test_a_rank_and_a_word_that_no_row_has_are_refused() -> None:
 
 
 def test_a_fused_operator_that_no_row_lists_is_refused() -> None:
-    basic = dialect("directml").operator("GEMM").raw["examples"]["basic"]["descriptor"]
+    basic = dialect("directml").operator("GEMM").table.examples["basic"]["descriptor"]
     desc = {**basic["desc"], "FusedActivation": {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {}}}
     descriptor = read_dict({**basic, "desc": desc}, "directml")
     with pytest.raises(InputError, match="FusedActivation: is ELEMENT_WISE_ABS, which no row of GEMM takes"):

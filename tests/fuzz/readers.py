@@ -153,7 +153,7 @@ def _descriptor_seeds() -> list[Any]:
     made: list[Any] = []
     for name in ("directml", "onnx", "openvino"):
         operators = [dialect(name).operator(operator) for operator in dialect(name).operators]
-        found = [e["descriptor"] for spec in operators for e in spec.raw.get("examples", {}).values()]
+        found = [e["descriptor"] for spec in operators for e in spec.table.examples.values()]
         made += found[:: max(1, len(found) // 40)]
     seeds = [*made, {"descriptors": {"a": made[0], "b": made[-1]}}, made[:3]]
     return list(json.loads(json.dumps(seeds, default=str)))

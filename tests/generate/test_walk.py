@@ -61,7 +61,7 @@ def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -
 
 
 def test_a_table_without_examples_is_walked_too() -> None:
-    bare = [(n, o) for n, o in operators(("onnx",)) if not dialect(n).operator(o).raw.get("examples")]
+    bare = [(n, o) for n, o in operators(("onnx",)) if not dialect(n).operator(o).table.examples]
     assert bare
     for name, operator in bare:
         spec = dialect(name).operator(operator)

@@ -31,16 +31,16 @@ def mutants(table: Dialect, operator: str) -> Iterator[tuple[str, Dialect]]:
     """Yield (what was changed, the dialect with that change) for one operator and the shared tensor rules."""
 
     def changed(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Dialect:
-        kept = {**table.raw, "operators": {operator: table.raw["operators"][operator]}}
+        kept = {**table.tables.entries, "operators": {operator: table.tables.operators[operator]}}
         raw = copy.deepcopy(kept)
-        raw["operators"] = {**table.raw["operators"], **raw["operators"]}
+        raw["operators"] = {**table.tables.operators, **raw["operators"]}
         change(raw["operators"][operator], raw)
         return Dialect(table.name, raw)
 
-    spec = table.raw["operators"][operator]
+    spec = table.tables.operators[operator]
     for name in spec["rules"]:
         yield from _rule_mutants(name, spec["rules"][name], table, lambda raw, _: raw["rules"], changed)
-    shared = table.raw.get("tensor", {}).get("rules", {})
+    shared = table.tables.tensor.rules
     for name in shared:
         yield from _rule_mutants(
             name, rule_forms(shared[name]), table, lambda _, whole: whole["tensor"]["rules"], changed

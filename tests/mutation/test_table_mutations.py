@@ -66,11 +66,11 @@ def transcription(spec: OperatorSpec) -> str | None:
     expected = EXPECTED.get((spec.dialect.name, spec.name))
     if expected is None:
         return onnx_definitions(spec) if spec.dialect.name == "onnx" else None
-    if list(spec.raw["support"]) != list(expected):
+    if list(spec.table.only_rows) != list(expected):
         return "rows"
     for level, row in expected.items():
         for name, (ranks, types) in row.items():
-            cell = spec.raw["support"][level].get(name, {})
+            cell = spec.table.only_rows[level].get(name, {})
             found = cell.get("types")
             wanted = types.split() if types else None
             if (sorted(found) if isinstance(found, list) else None) != (sorted(wanted) if wanted else None):
@@ -91,12 +91,12 @@ def onnx_definitions(spec: OperatorSpec) -> str | None:
         for s in onnx.defs.get_all_schemas_with_history()
         if (s.domain, s.name) == ("", spec.name)
     }
-    if sorted(schemas, key=int) != list(spec.raw["support"]):
+    if sorted(schemas, key=int) != list(spec.table.only_rows):
         return "rows"
     for level, schema in schemas.items():
         sets = {t.type_param_str: {spelled[text] for text in t.allowed_type_strs} for t in schema.type_constraints}
         for formal in (*schema.inputs, *schema.outputs):
-            cell = spec.raw["support"][level].get(formal.name, {})
+            cell = spec.table.only_rows[level].get(formal.name, {})
             if set(cell.get("types", ())) != sets[formal.type_str]:
                 return f"{level} {formal.name} types"
     return None
@@ -107,9 +107,7 @@ def boundaries(spec: OperatorSpec) -> str | None:
     for owner, example, changes, level, ids in BOUNDARIES:
         if owner != (spec.dialect.name, spec.name):
             continue
-        data = changed(
-            spec.raw["examples"][example]["descriptor"], {k: v for k, v in changes.items() if k != "outputs"}
-        )
+        data = changed(spec.table.examples[example]["descriptor"], {k: v for k, v in changes.items() if k != "outputs"})
         if "outputs" in changes:
             data["outputs"] = changes["outputs"]
         verdict = check_at(read_dict(data, spec.dialect.name), level, "documented")

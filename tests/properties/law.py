@@ -90,7 +90,7 @@ def cases_of(
 
 def _laid_out_for_nothing(spec: OperatorSpec, descriptor: Descriptor) -> bool:
     """Return whether a tensor has a memory layout, which only dialects with rules for tensors know."""
-    if spec.dialect.raw.get("tensor", {}).get("rules"):
+    if spec.dialect.tables.tensor.rules:
         return False
     return any(t.strides is not None or t.size_in_bytes is not None for _, t in descriptor.tensors())
 
@@ -160,7 +160,7 @@ def _differs(spec: OperatorSpec, descriptor: Descriptor, outputs: Mapping[str, A
 
 def _shown_inputs(spec: OperatorSpec) -> Iterator[tuple[str, TensorDesc, Any]]:
     """Yield the tensors of the examples with the elements that the examples give them."""
-    for example in spec.raw.get("examples", {}).values():
+    for example in spec.table.examples.values():
         try:
             descriptor = read_dict(example["descriptor"], spec.dialect.name)
         except Error:

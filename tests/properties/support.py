@@ -38,13 +38,13 @@ ALL: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly" or bool(OWN)
 
 def shown_operators() -> list[tuple[str, str]]:
     """Return (dialect, operator) of every table with examples: one that only says what a package states has none."""
-    return [(name, operator) for name, operator in operators() if dialect(name).operator(operator).raw.get("examples")]
+    return [(name, operator) for name, operator in operators() if dialect(name).operator(operator).table.examples]
 
 
 def chosen_operators() -> list[tuple[str, str]]:
     """Return (dialect, operator) of those that the properties run over."""
     if OWN:
-        return [key for key in shown_operators() if str(dialect(key[0]).raw["files"].get(key[1])).startswith(OWN)]
+        return [key for key in shown_operators() if str(dialect(key[0]).tables.files.get(key[1])).startswith(OWN)]
     if ALL:
         return shown_operators()
     return [(name, operator) for name, operator in shown_operators() if operator in CHOSEN.get(name, (operator,))]
@@ -90,7 +90,7 @@ def fuses_without_kernel(descriptor: Descriptor) -> bool:
     """Return whether an operator is fused into this one that cannot be executed."""
     values = [value for many in descriptor.fields.values() for value in (many if isinstance(many, list) else [many])]
     fused = [value.operator for value in values if isinstance(value, Descriptor)]
-    return any(not dialect(descriptor.dialect).operator(name).raw.get("execute") for name in fused)
+    return any(not dialect(descriptor.dialect).operator(name).table.recipe for name in fused)
 
 
 def carried(descriptor: Descriptor) -> bool:

@@ -54,7 +54,7 @@ def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     random = Random(f"{spec.name} {level}")
     examples = [
         as_read_at(level, spec, read_dict(example["descriptor"], spec.dialect.name))
-        for example in spec.raw["examples"].values()
+        for example in spec.table.examples.values()
         if level in levels_of_example(spec, example)
     ]
     assert examples or level != list(spec.levels)[-1]
@@ -73,7 +73,7 @@ def as_read_at(level: str, spec: OperatorSpec, descriptor: Descriptor) -> Descri
 @pytest.mark.parametrize(("name", "operator"), shown_operators())
 def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operator: str) -> None:
     spec = dialect(name).operator(operator)
-    if not spec.raw.get("examples"):
+    if not spec.table.examples:
         pytest.skip("nothing but what a package states of it")
     seen: Counter[bool | None] = Counter()
     executed = 0
@@ -95,7 +95,7 @@ def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operat
                     executed += executes(spec, descriptor, level)
     assert seen[True] >= 10, "the examples' own changes are hardly ever taken"
     assert seen[False] >= 10, "nothing is refused"
-    assert executed >= 1 or not spec.raw.get("execute") or name != "directml"
+    assert executed >= 1 or not spec.table.recipe or name != "directml"
 
 
 def sizes_of(tensor: TensorDesc) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def removals(spec: OperatorSpec) -> set[str]:
     """Return the levels at which the table itself takes something away."""
-    levels = {spec.raw["removed"]} if spec.raw.get("removed") else set()
+    levels = {spec.table.removed} if spec.table.removed else set()
     levels |= {info.until for info in spec.fields.values() if info.until}
     levels |= {
         form.since for info in spec.fields.values() for form in info.forms[1:] if form.since

@@ -76,4 +76,4 @@ def test_what_is_loose_is_in_the_tables() -> None:
     assert spec.taken.loose("IndicesTensor", "type", tensor)  # from 3.0 on
     assert not spec.taken.loose("IndicesTensor", "type", tensor._replace(type="FLOAT32"))
     assert not spec.taken.loose("IndicesTensor", "rank", tensor._replace(sizes=(1,) * 9))
-    assert dialect("directml").raw["dialect"]["loose"] == ["type", "rank", "value"]
+    assert dialect("directml").tables.about["loose"] == ["type", "rank", "value"]

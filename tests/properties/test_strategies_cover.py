@@ -34,7 +34,7 @@ BATCH = 25
 
 
 def example_of(spec: OperatorSpec) -> Descriptor:
-    return read_dict(next(iter(spec.raw["examples"].values()))["descriptor"], spec.dialect.name)
+    return read_dict(next(iter(spec.table.examples.values()))["descriptor"], spec.dialect.name)
 
 
 def drawn_until(
@@ -126,7 +126,7 @@ def test_every_rule_and_row_is_reached_at_some_level(dialect: str, operator: str
     spec = spec_of(mine[0])
     possible = {breaks for case in mine for breaks in broken_descriptors(spec, case.level).aims}
     # What an array of none breaks is not searched for; the counterexamples, which are checked, show it.
-    shown = {breaks for breaks in possible if breaks.rpartition("/")[2] in spec.raw.get("counterexamples", {})}
+    shown = {breaks for breaks in possible if breaks.rpartition("/")[2] in spec.table.counterexamples}
     # What a dialect's reader refuses as unusable never becomes a descriptor, so no check can find it.
     unreadable = {breaks for breaks in possible if breaks.endswith(("unknown-attribute", ".wrong-kind"))}
     # What moves from an attribute to an input is not distinguished by its place.

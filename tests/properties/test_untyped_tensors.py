@@ -37,14 +37,14 @@ def operators() -> list[Any]:
         pytest.param(name, operator, id=f"{name}-{operator}")
         for name in ("onnx", "openvino")
         for operator in dialect(name).operators
-        if dialect(name).operator(operator).raw.get("examples")
+        if dialect(name).operator(operator).table.examples
     ]
 
 
 def cases(spec: OperatorSpec) -> Iterator[tuple[str, Descriptor]]:
     """Yield the examples of an operator, read at each level at which it differs."""
     for level in levels_that_differ(spec):
-        for example in spec.raw["examples"].values():
+        for example in spec.table.examples.values():
             if level in levels_of_example(spec, example):
                 made = read_dict(example["descriptor"], spec.dialect.name)
                 yield level, replace(reordered_for(made, spec, level), version=level)

@@ -53,7 +53,7 @@ def operator(rule: str) -> OperatorSpec:
     raw = {
         "dialect": {"dialect": "scratch", "level": "level", "unstated_outputs": False},
         "levels": {"levels": {"1": {"limits": {"max_dimensions": 3}}}},
-        "types": tables.dialect("directml").raw["types"],
+        "types": tables.dialect("directml").tables.entries["types"],
         "operators": {
             name: {"operator": name, "fields": fields, "support": {"1": {}}} for name, fields in FUSIBLE.items()
         },

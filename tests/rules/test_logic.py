@@ -84,7 +84,7 @@ def case_spec(make_spec: Callable[..., OperatorSpec]) -> Callable[[dict[str, Any
             for fused in value if isinstance(value, list) else [value]:
                 if isinstance(fused, Descriptor):
                     own = {"operator": fused.operator, "fields": {}, "support": {"1.0": {}}}
-                    spec.dialect.raw["operators"][fused.operator] = own
+                    spec.dialect.tables.operators[fused.operator] = own
         return spec, Descriptor("scratch", "SCRATCH", values)
 
     return make

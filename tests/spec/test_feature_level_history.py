@@ -145,7 +145,7 @@ def known(level: str, key: str) -> list[dict[str, Any]]:
 def test_it_has_every_level_but_the_first_with_its_release() -> None:
     assert tuple(LEVELS) == TABLE.levels[1:]
     for level, facts in LEVELS.items():
-        assert facts["version"] == TABLE.raw["levels"]["levels"][level]["version"]
+        assert facts["version"] == TABLE.tables.levels[level]["version"]
 
 
 def test_every_name_in_it_is_known_to_the_tables() -> None:

@@ -141,7 +141,7 @@ def test_onnx_element_types(schemas) -> None:
 @pytest.mark.oracle
 def test_onnx_opsets_and_releases(schemas) -> None:
     onnx = pytest.importorskip("onnx")
-    levels = dialect("onnx").raw["levels"]["levels"]
+    levels = dialect("onnx").tables.levels
     first: dict[str, tuple[str, int]] = {}
     for release, ir_version, opset, *_ in onnx.helper.VERSION_TABLE:
         first.setdefault(str(opset), (re.sub(r"(\d+\.\d+)\.0$", r"\1", release), ir_version))
@@ -154,5 +154,5 @@ def test_onnx_opsets_and_releases(schemas) -> None:
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 def test_every_fact_has_a_source(name: str) -> None:
     for operator in dialect(name).operators:
-        sources = dialect(name).operator(operator).raw["source"]
+        sources = dialect(name).operator(operator).table.sources
         assert all(re.fullmatch(r"[0-9a-f]{8,40}", s["commit"]) for s in sources if s.get("repository"))

@@ -205,8 +205,8 @@ def test_cases_on_other_things_than_enums_are_not_enumerated(scratch) -> None:
 
 def test_lines_name_file_and_linter(scratch) -> None:
     whole = scratch(copy=SOUND.replace("page: own", "note: from memory"))
-    operators = {"COPY": whole.raw["operators"]["COPY"]}
-    (line,) = lint_tables(Dialect("directml", {**whole.raw, "operators": operators, "families": {}}))
+    operators = {"COPY": whole.tables.operators["COPY"]}
+    (line,) = lint_tables(Dialect("directml", {**whole.tables.entries, "operators": operators, "families": {}}))
     assert line.endswith("/directml/operators/copy.yaml: no-source: expected a source with a page, a path or a package")
 
 

@@ -29,7 +29,7 @@ def broken(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
     table = dialect(name)
     for operator in table.operators[:: ONE_IN[name]]:
         spec = table.operator(operator)
-        for entry in spec.raw.get("counterexamples", {}).values():
+        for entry in spec.table.counterexamples.values():
             data, level = counterexample(spec, entry)
             resolved = spec.resolve(level)
             descriptor = read_dict(data, name)

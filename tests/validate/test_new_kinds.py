@@ -53,7 +53,7 @@ def fusing(make_spec: Callable[..., OperatorSpec]) -> Callable[..., OperatorSpec
         cell = {} if listed is None else {"operators": listed}
         fields = {"F": {"kind": "attribute", "type": kind, "optional": True}}
         spec = make_spec(fields, support={"1.0": {"F": cell}}, **more)
-        spec.dialect.raw["operators"].update({raw["operator"]: raw for raw in (RELU, LINEAR, LATE)})
+        spec.dialect.tables.operators.update({raw["operator"]: raw for raw in (RELU, LINEAR, LATE)})
         return spec
 
     return make

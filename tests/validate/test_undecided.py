@@ -118,7 +118,7 @@ EXAMPLES: list[tuple[str, dict[str, Any]]] = [
     (name, entry["descriptor"])
     for name in ("directml", "onnx", "openvino")
     for operator in dialect(name).operators
-    for entry in dialect(name).operator(operator).raw.get("examples", {}).values()
+    for entry in dialect(name).operator(operator).table.examples.values()
 ]
 
 

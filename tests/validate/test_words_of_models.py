@@ -75,7 +75,7 @@ CASES = [
 
 
 def example_of(name):
-    return copy.deepcopy(TABLES.operator(f"ai.onnx.ml.{name}").raw["examples"]["basic"]["descriptor"])
+    return copy.deepcopy(TABLES.operator(f"ai.onnx.ml.{name}").table.examples["basic"]["descriptor"])
 
 
 @pytest.mark.parametrize(("name", "field", "word"), CASES)
@@ -109,7 +109,7 @@ def test_ranks_of_machine_learning(name, ranks):
 
 def test_directions_of_the_first_gru():
     spec = TABLES.operator("GRU")
-    example = spec.raw["examples"]["example-own-forward"]
+    example = spec.table.examples["example-own-forward"]
     assert {"1", "2"} <= set(levels_of_example(spec, example))
     for word, taken in (("forward", True), ("foward", True), ("reverse", True), ("Forward", False), ("both", False)):
         node = copy.deepcopy(example["descriptor"])

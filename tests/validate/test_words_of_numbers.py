@@ -55,7 +55,7 @@ def test_what_a_kernel_reads_as_the_number_of_a_type_is_marked() -> None:
     read = 0
     for name in TABLES.operators:
         spec = TABLES.operator(name)
-        for given in spec.raw.get("execute", {}).get("output_type", {}).values():
+        for given in spec.table.behaviour.get("output_type", {}).values():
             for one in given if isinstance(given, list) else [given]:
                 if spec.fields[one].kind == "attribute":
                     read += 1

@@ -169,7 +169,7 @@ def _flags(value: Any, place: str, odd: list[Malformed] | None) -> int:
     number = number_of(value)
     if number is not None:
         return integer(number, "uint", f"{place}.Flags")
-    known: dict[str, int] = dialect(NAME).raw["types"].get("flags", {})
+    known = dialect(NAME).tables.flags
     total = 0
     parts = value.strip("()").split("|") if isinstance(value, str) else value if isinstance(value, list) else [value]
     for part in parts:

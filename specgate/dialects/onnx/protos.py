@@ -115,7 +115,7 @@ def _tensor(name: str, info: Any) -> TensorDesc:
         return TensorDesc(_spelt(kind, name), None)
     held = kind.tensor_type
     sizes = tuple(_size(dim) for dim in held.shape.dim) if held.HasField("shape") else None
-    kind_of = {int(entry["value"]): word for word, entry in dialect("onnx").types.items()}
+    kind_of = {number: word for word, number in dialect("onnx").type_numbers.items()}
     number = int(held.elem_type)  # one that does not exist stays, so that it is found
     return TensorDesc(kind_of.get(number, str(number)) if number else None, sizes)
 

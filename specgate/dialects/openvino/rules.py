@@ -28,7 +28,7 @@ _SHOWN: Final = 5
 
 def ir_findings(model: IrModel) -> Iterator[Finding]:
     """Yield what is wrong with the file itself; of one read from memory the .bin file is not looked for."""
-    known = dialect("openvino").raw["levels"]["ir_versions"]
+    known = dialect("openvino").tables.ir_versions
     if str(model.version) not in known:
         found = "states no IR version" if model.version is None else f"has IR version {model.version}"
         place = Location(model.file, None, "model")

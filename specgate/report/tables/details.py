@@ -46,15 +46,15 @@ def tensor_rules(table: Dialect) -> Markup:
     whole = LevelSet.of(table.levels, table.levels)
     name = f"{table.name}/tensor"
     rules = rules_of(table, table.tensor_rules, whole)
-    raw = table.raw["tensor"]
+    written = table.tables.tensor
     entries = {
         "dialect": table.name,
-        "observed": observed(table, table.tensor_overlays, raw.get("observed", [])),
+        "observed": observed(table, table.tensor_overlays, written.observed),
         "rules": rules,
         "rows": [],
     }
     parts = [*_rules(name, rules, str(whole)), *_titled("What builds do otherwise", _observed(name, entries))]
-    sources = tag("ul", *(tag("li", source_link(source)) for source in raw.get("sources", [])))
+    sources = tag("ul", *(tag("li", source_link(source)) for source in written.sources))
     return tag("section", tag("h2", "Rules of every tensor"), *parts, *_titled("Sources", [sources]), id=name)
 
 

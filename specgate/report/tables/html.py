@@ -21,7 +21,7 @@ __all__ = ["render"]
 def render(table: Dialect, target: Target | None) -> str:
     """Return the page of a dialect as a whole document; the column of `target` is marked if there is one."""
     level = target.level if target else None
-    title = table.raw["dialect"]["title"]
+    title = table.tables.title
     main = tag(
         "main",
         tag(

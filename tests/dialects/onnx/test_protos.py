@@ -72,7 +72,7 @@ def test_check_takes_nodes_and_pairs():
 EXAMPLES = [
     (operator, name)
     for operator in dialect("onnx").operators
-    for name, example in dialect("onnx").operator(operator).raw.get("examples", {}).items()
+    for name, example in dialect("onnx").operator(operator).table.examples.items()
     if not any(word in str(example["descriptor"]) for word in ("seq(", "optional("))  # they have no ValueInfoProto here
 ]
 
@@ -80,7 +80,7 @@ EXAMPLES = [
 @pytest.mark.parametrize(("operator", "name"), EXAMPLES)
 def test_examples_make_valid_nodes_that_read_the_same(operator, name):
     spec = dialect("onnx").operator(operator)
-    example = spec.raw["examples"][name]
+    example = spec.table.examples[name]
     level = levels_of_example(spec, example)[-1]
     descriptor = read_dict({**example["descriptor"], "opset": int(level)})
     node, infos = to_node_proto(descriptor)

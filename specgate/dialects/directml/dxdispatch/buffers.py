@@ -189,8 +189,8 @@ def _npy_content(path: str, kind: str | None, place: str) -> tuple[int, str | No
     if array.ndim > 1 and np.isfortran(array):
         raise InputError("expected an array in C order, found Fortran order", file=path, place=place)
     dtype = np.dtype(np.uint8) if array.dtype == np.bool_ else array.dtype.newbyteorder("=")
-    types = dialect("directml").types
-    found = next((n for n, info in types.items() if info["bits"] >= 8 and _dtype(n) == dtype), None)
+    known = dialect("directml").bits
+    found = next((n for n, bits in known.items() if bits and bits >= 8 and _dtype(n) == dtype), None)
     if found is None or (kind is not None and kind != found):
         raise InputError(f"holds {array.dtype}, expected {kind or 'a DirectML type'}", file=path, place=place)
     if array.size == 0:

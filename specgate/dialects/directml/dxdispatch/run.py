@@ -102,7 +102,7 @@ def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
 
 def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
     """Refuse a dispatch whose tensors are not all bound, or that binds others; not yet those that DirectML owns."""
-    owned = dialect("directml").raw["types"]["flags"]["OWNED_BY_DML"]
+    owned = dialect("directml").tables.flags["OWNED_BY_DML"]
     points = {**_bind_points(descriptor, "input"), **_bind_points(descriptor, "output")}
     _refuse_unknown(bindings, points, descriptor)
     for name, tensors in points.items():
@@ -153,7 +153,7 @@ class _Run:
                     self.owned[name] = self._initialised(dispatchable.descriptor, dispatchable.bindings)
 
     def _initialised(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
-        flag = dialect("directml").raw["types"]["flags"]["OWNED_BY_DML"]
+        flag = dialect("directml").tables.flags["OWNED_BY_DML"]
         points = _bind_points(descriptor, "input")
         _refuse_unknown(bindings, points, descriptor)
         found = {}

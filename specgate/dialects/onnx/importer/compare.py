@@ -26,19 +26,19 @@ def facts_of_tables(table: Dialect) -> dict[str, dict[str, dict[str, Any]]]:
 
 def _versions(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
     for level in spec.rows:
-        row, fields = spec.raw["support"][level], spec.fields_at(level)
+        row, fields = spec.table.only_rows[level], spec.fields_at(level)
         yield (
             level,
             {
-                "deprecated": level in spec.raw.get("deprecated", ()),
+                "deprecated": level in spec.table.deprecated,
                 "inputs": [_parameter(f, row) for f in fields.values() if f.kind == "input"],
                 "outputs": [_parameter(f, row) for f in fields.values() if f.kind == "output"],
                 "type_sets": {cell["variable"]: cell["types"] for cell in row.values() if "variable" in cell},
                 "attributes": {f.vendor_name: _attribute(f) for f in fields.values() if f.kind == "attribute"},
             },
         )
-    if spec.raw.get("removed"):
-        yield spec.raw["removed"], {"deprecated": True}
+    if spec.table.removed:
+        yield spec.table.removed, {"deprecated": True}
 
 
 def _parameter(info: FieldInfo, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def level_differences(table: Dialect, releases: list[list[Any]], newest: Mapping
 
     releases: release, IR version, version of ai.onnx, and of ai.onnx.ml and ai.onnx.preview.training where they exist.
     """
-    levels = table.raw["levels"]["levels"]
+    levels = table.tables.levels
     if str(newest[""]) not in levels:
         yield f"levels.yaml: opset {newest['']} of the package is not there"
     for release, ir_version, opset, *domains in releases:

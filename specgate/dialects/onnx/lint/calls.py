@@ -124,7 +124,7 @@ def _descriptor(node: OnnxNode, spec: OperatorSpec, level: str, types: Types) ->
 
 def _outputs(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Types:
     """The types of the outputs, as far as type variables or a single type that each may have decide them."""
-    row = spec.raw["support"][spec.row_at(level)]
+    row = spec.table.only_rows[str(spec.row_at(level))]
     layout = spec.layout(level)
     bound: dict[str, str] = {}
     for info in layout.inputs:

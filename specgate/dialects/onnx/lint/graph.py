@@ -190,8 +190,8 @@ class _Walker:
         """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""
         operator = operator_name(node.op_type, node.domain)
         table = dialect("onnx")
-        if operator not in table.raw["operators"]:
-            if node.domain in STANDARD_DOMAINS and table.raw["dialect"].get("complete"):
+        if operator not in table.tables.operators:
+            if node.domain in STANDARD_DOMAINS and table.tables.about.get("complete"):
                 message = f"ONNX has no operator {operator!r:.60}"
                 self.findings.append(finding("operator-unknown", "error", message, _place(at())))
             if operator not in self.reasons:  # the nearest name is worth looking for once

@@ -59,13 +59,13 @@ def newest_version(domain: str, level: str) -> int | None:
     """Return the newest version of a domain that a level has, None where the tables do not say."""
     if not domain:
         return int(level)
-    version = dialect("onnx").raw["levels"]["levels"][level].get("domains", {}).get(domain)
+    version = dialect("onnx").tables.levels[level].get("domains", {}).get(domain)
     return None if version is None else int(version)
 
 
 def _newest_ir_version() -> int:
     """Return the highest IR version that the tables know."""
-    return max(map(int, dialect("onnx").raw["levels"]["ir_versions"]))
+    return max(map(int, dialect("onnx").tables.ir_versions))
 
 
 def complete_imports(model: OnnxModel) -> None:

@@ -85,7 +85,7 @@ def make_question(descriptor: Descriptor, level: str) -> Question | str:
         return Question(
             op_type,
             int(opset),
-            tables.raw["levels"]["levels"][opset]["ir_version"],
+            tables.tables.levels[opset]["ir_version"],
             _with_extras(_placed(descriptor, layout.inputs, opset, optional=True), layout.inputs, descriptor, "inputs"),
             _with_extras(
                 _placed(descriptor, layout.outputs, opset, optional=False), layout.outputs, descriptor, "outputs"
@@ -126,7 +126,7 @@ def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
     types = dialect("onnx").types
     if tensor.type is not None and tensor.type not in types:
         raise _Unaskable(f"{name}: {shown(tensor.type)} is no TensorProto.DataType")
-    number = 0 if tensor.type is None else types[tensor.type]["value"]
+    number = 0 if tensor.type is None else dialect("onnx").type_numbers[tensor.type]
     sizes = None if tensor.sizes is None else tuple(str(s) if isinstance(s, str) else s for s in tensor.sizes)
     if any(isinstance(size, int) and size not in _INT64 for size in sizes or ()):
         raise _Unaskable(f"{name}: a dim_value has 64 bits")

@@ -139,7 +139,7 @@ class Run:
         """Return whether there is a kernel for an operator as the model imports it."""
         try:
             spec, version = self.tables.operator(operator_name(op_type, domain)), str(self.imports.get(domain))
-            return spec.has_kernel(version) if version in self.tables.levels else "execute" in spec.raw
+            return spec.has_kernel(version) if version in self.tables.levels else spec.table.recipe is not None
         except (NoTable, InputError):
             return False
 

@@ -42,7 +42,7 @@ def test_the_device_confirms_its_level(oracle):
 
 
 def test_the_examples_of_the_page_are_accepted(oracle):
-    examples = dialect("directml").operator("ONE_HOT").raw["examples"].values()
+    examples = dialect("directml").operator("ONE_HOT").table.examples.values()
     for example in examples:
         expected = at_least(oracle, example.get("since", "2.0"))
         assert oracle.accepts(example["descriptor"]).accepted or not expected

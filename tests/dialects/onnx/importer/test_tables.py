@@ -330,7 +330,7 @@ def test_file_names(operator, name):
 
 
 def test_files_lie_where_their_names_say(table):
-    assert [file for name, file in table.raw["files"].items() if file != file_name(name)] == []
+    assert [file for name, file in table.tables.files.items() if file != file_name(name)] == []
 
 
 def test_no_folder_of_tables(tmp_path):

@@ -154,7 +154,7 @@ def test_a_function_and_its_model_must_mean_the_same_operator():
 
 
 def test_the_target_of_another_domain(monkeypatch):
-    levels = dialect("onnx").raw["levels"]["levels"]
+    levels = dialect("onnx").tables.levels
     newest = {level: 1 + (int(level) >= 12) + (int(level) >= 20) for level in levels}
     for level, info_ in levels.items():
         monkeypatch.setitem(levels, level, {**info_, "domains": {"ai.onnx.ml": str(newest[level])}})

@@ -179,7 +179,7 @@ def test_what_no_node_holds_is_not_asked_of_any(oracle, node):
 
 def test_an_opset_that_the_runtime_does_not_have_is_not_asked(node):
     newest = dialect("onnx").levels[-1]
-    rows = dialect("onnx").raw["environments"]["environments"]
+    rows = dialect("onnx").tables.environments
     version = ".".join(pytest.importorskip("onnxruntime").__version__.split(".")[:2])
     supported = next((int(row["level"]) for row in rows if row["name"] == f"onnxruntime-{version}"), None)
     if supported is None or supported >= int(newest) - 1:

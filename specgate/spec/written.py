@@ -1,0 +1,282 @@
+"""What spec files say, written out and by names that a type checker knows: of an operator, of a dialect as a whole.
+
+Nothing here is computed; what follows from it is in `OperatorSpec` and `Dialect`. Nothing else reads the entries by
+their keys, but for what checks files and writes them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.spec.table_types import (
+        Counterexample,
+        DialectEntry,
+        EnvironmentEntry,
+        Example,
+        LevelEntry,
+        ObservedEntry,
+        Recipe,
+        SourceEntry,
+        TypeEntry,
+        UnstatedEntry,
+    )
+
+__all__ = ["DialectTables", "OperatorTable", "TensorTable"]
+
+
+class _Rules:
+    """What an operator's file and the one of all tensors have in common."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: dict[str, Any]) -> None:
+        self.entries = entries
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        """The rules by their names, each an expression, an entry or several."""
+        rules: Mapping[str, Any] = self.entries.get("rules", {})
+        return rules
+
+    @property
+    def counterexamples(self) -> Mapping[str, Counterexample]:
+        """By the name of the one rule that each breaks."""
+        found: Mapping[str, Counterexample] = self.entries.get("counterexamples", {})
+        return found
+
+    @property
+    def observed(self) -> list[ObservedEntry]:
+        """What builds do instead of the page, in the order of the file."""
+        found: list[ObservedEntry] = self.entries.get("observed", [])
+        return found
+
+
+class TensorTable(_Rules):
+    """The rules of every tensor of a dialect."""
+
+    __slots__ = ()
+
+    @property
+    def sources(self) -> list[SourceEntry]:
+        found: list[SourceEntry] = self.entries.get("sources", [])
+        return found
+
+
+class OperatorTable(_Rules):
+    """One operator, with what its family gives it."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return str(self.entries["operator"])
+
+    @property
+    def family(self) -> str | None:
+        name: str | None = self.entries.get("family")
+        return name
+
+    @property
+    def summary(self) -> str:
+        """What it computes; empty where the file only has what a package states."""
+        return str(self.entries.get("summary", ""))
+
+    @property
+    def sources(self) -> list[SourceEntry]:
+        found: list[SourceEntry] = self.entries["source"]
+        return found
+
+    @property
+    def unknowns(self) -> list[str]:
+        """Facts that could not be found."""
+        found: list[str] = self.entries.get("unknowns", [])
+        return found
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The fields by their names, each an entry or the forms that it has at some levels and at others."""
+        found: Mapping[str, Any] = self.entries["fields"]
+        return found
+
+    @property
+    def cases(self) -> tuple[tuple[str | None, dict[str, dict[str, Any]]], ...]:
+        """The rows by their levels: once, without a condition, or for each case that a descriptor may be."""
+        given = self.entries["support"]
+        cases = [given] if isinstance(given, dict) else given
+        return tuple((case.get("when"), {at: row for at, row in case.items() if at != "when"}) for case in cases)
+
+    @property
+    def only_rows(self) -> dict[str, dict[str, Any]]:
+        """The rows of an operator without cases."""
+        ((_, rows),) = self.cases
+        return rows
+
+    @property
+    def deprecated(self) -> list[str]:
+        """The rows of versions that were withdrawn."""
+        found: list[str] = self.entries.get("deprecated", [])
+        return found
+
+    @property
+    def removed(self) -> str | None:
+        """The first level without the operator, None where each has it."""
+        level: str | None = self.entries.get("removed")
+        return level
+
+    @property
+    def unchecked_attributes(self) -> bool:
+        """Whether attributes that are not listed are taken too."""
+        return bool(self.entries.get("unchecked_attributes"))
+
+    @property
+    def defines(self) -> Mapping[str, str]:
+        """Named expressions, each of which may use those before it."""
+        found: Mapping[str, str] = self.entries.get("define", {})
+        return found
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How it is computed, None where the table names no kernel."""
+        found: Recipe | None = self.entries.get("execute")
+        return found
+
+    @property
+    def behaviour(self) -> Mapping[str, dict[str, Any]]:
+        """The kernel's constants by the level from which on they hold, among the other keys of the recipe."""
+        found: Mapping[str, dict[str, Any]] = self.entries.get("execute", {})
+        return found
+
+    @property
+    def tolerance(self) -> str:
+        """How far results may be off, as an expression."""
+        return str(self.entries.get("tolerance", "0"))
+
+    @property
+    def examples(self) -> Mapping[str, Example]:
+        found: Mapping[str, Example] = self.entries.get("examples", {})
+        return found
+
+
+class DialectTables:
+    """All files of one dialect."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: dict[str, Any]) -> None:
+        self.entries = entries
+
+    @property
+    def about(self) -> DialectEntry:
+        """What holds for the dialect as a whole."""
+        found: DialectEntry = self.entries["dialect"]
+        return found
+
+    @property
+    def title(self) -> str:
+        """What the vendor calls the dialect."""
+        return self.about["title"]
+
+    @property
+    def levels(self) -> Mapping[str, LevelEntry]:
+        """The levels in order."""
+        found: Mapping[str, LevelEntry] = self.entries["levels"]["levels"]
+        return found
+
+    @property
+    def ir_versions(self) -> Mapping[str, str]:
+        """The versions of the file format, each with the first release that has it."""
+        found: Mapping[str, str] = self.entries["levels"].get("ir_versions", {})
+        return found
+
+    @property
+    def types(self) -> dict[str, TypeEntry]:
+        """The element types."""
+        found: dict[str, TypeEntry] = self.entries["types"]["types"]
+        return found
+
+    @property
+    def containers(self) -> Mapping[str, int]:
+        """What makes types of types, and of how many."""
+        found: Mapping[str, int] = self.entries["types"].get("containers", {})
+        return found
+
+    @property
+    def flags(self) -> Mapping[str, int]:
+        """The numbers of the flags of tensors."""
+        found: Mapping[str, int] = self.entries["types"].get("flags", {})
+        return found
+
+    @property
+    def tensor(self) -> TensorTable:
+        return TensorTable(self.entries.get("tensor", {}))
+
+    @property
+    def environments(self) -> list[EnvironmentEntry]:
+        """The releases that users know."""
+        found: list[EnvironmentEntry] = self.entries.get("environments", {}).get("environments", [])
+        return found
+
+    @property
+    def unstated(self) -> UnstatedEntry | None:
+        """The releases whose level no source states."""
+        found: UnstatedEntry | None = self.entries.get("environments", {}).get("unstated")
+        return found
+
+    def domains_of(self, kind: str) -> Mapping[str, str]:
+        """Return the domains of its own that a kind of release has operators in, each with its source."""
+        found: Mapping[str, str] = self.entries.get("environments", {}).get("domains", {}).get(kind, {})
+        return found
+
+    @property
+    def sources_of_targets(self) -> list[SourceEntry]:
+        """Where levels and releases are from."""
+        return [*self.entries["levels"]["sources"], *self.entries.get("environments", {}).get("sources", [])]
+
+    @property
+    def codes(self) -> Mapping[str, dict[str, Any]]:
+        """The error codes that users meet, by their hexadecimal spelling."""
+        found: Mapping[str, dict[str, Any]] = self.entries.get("codes", {}).get("codes", {})
+        return found
+
+    @property
+    def enums(self) -> Mapping[str, dict[str, int]]:
+        """The numbers of the words of enums."""
+        found: Mapping[str, dict[str, int]] = self.entries.get("numbers", {}).get("enums", {})
+        return found
+
+    @property
+    def operator_numbers(self) -> Mapping[str, int]:
+        found: Mapping[str, int] = self.entries.get("numbers", {}).get("operators", {})
+        return found
+
+    @property
+    def operators(self) -> dict[str, dict[str, Any]]:
+        """The entries of all operators by their names; see `OperatorTable`."""
+        found: dict[str, dict[str, Any]] = self.entries["operators"]
+        return found
+
+    @property
+    def families(self) -> Mapping[str, dict[str, Any]]:
+        found: Mapping[str, dict[str, Any]] = self.entries.get("families", {})
+        return found
+
+    @property
+    def sets(self) -> Mapping[str, dict[str, list[str]]]:
+        """Named lists, by what they are of."""
+        found: Mapping[str, dict[str, list[str]]] = self.entries.get("sets", {})
+        return found
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The file of each operator in the dialect's folder."""
+        found: Mapping[str, str] = self.entries.get("files", {})
+        return found
+
+    @property
+    def folder(self) -> str | None:
+        """Where the files are, if they are not those of the tables in use."""
+        found: str | None = self.entries.get("folder")
+        return found

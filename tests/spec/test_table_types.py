@@ -1,0 +1,91 @@
+"""The types by which code reads tables are those of the spec files' models, and nothing reads them otherwise."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Final, NotRequired, get_origin, get_type_hints
+
+import pytest
+
+from specgate.spec import dialect_model, model, table_types
+from specgate.spec.tables import dialect
+from specgate.spec.written import DialectTables, OperatorTable
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+MODELS: Final[dict[str, type[BaseModel]]] = {
+    "SourceEntry": model.Source,
+    "Example": model.Example,
+    "Counterexample": model.Counterexample,
+    "ValuesEntry": model.OtherValues,
+    "ObservedEntry": model.Observed,
+    "Recipe": model.Execute,
+    "ImplementationEntry": dialect_model.ImplementationInfo,
+    "DialectEntry": dialect_model.DialectFile,
+    "TypeEntry": dialect_model.TypeInfo,
+    "EnvironmentEntry": dialect_model.Environment,
+    "UnstatedEntry": dialect_model.Unstated,
+}
+#: What a family may say instead of each of its operators is there once tables are built.
+FROM_FAMILIES: Final = {"Recipe": {"kernel", "arrays", "outputs"}}
+#: Keys of an operator whose properties have a name of their own.
+RENAMED: Final = {"operator": "name", "source": "sources", "support": "cases", "define": "defines", "execute": "recipe"}
+
+
+def test_every_type_has_its_model() -> None:
+    assert {*MODELS, "LevelEntry"} == set(table_types.__all__)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_keys_are_those_of_the_model(name: str) -> None:
+    entry, fields = getattr(table_types, name), MODELS[name].model_fields
+    hints = get_type_hints(entry, include_extras=True)
+    assert set(hints) == set(fields)
+    required = {key for key, info in fields.items() if info.is_required()} | FROM_FAMILIES.get(name, set())
+    stated = {key for key, hint in hints.items() if get_origin(hint) is not NotRequired}
+    assert stated == required or not entry.__total__
+
+
+def test_a_level_may_say_more_than_its_model() -> None:
+    assert set(dialect_model.LevelInfo.model_fields) < set(table_types.LevelEntry.__annotations__)
+
+
+@pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
+def test_every_key_of_an_operator_has_a_property(name: str) -> None:
+    keys = {key for entries in dialect(name).tables.operators.values() for key in entries}
+    assert {key for key in keys if not hasattr(OperatorTable, RENAMED.get(key, key))} == set()
+    assert {key for key in dialect(name).tables.entries if not hasattr(DialectTables, key)} <= {
+        "format",
+        "dialect",
+        "numbers",
+    }
+
+
+def reads(tree: ast.AST) -> set[str]:
+    return {
+        f"{node.lineno}: .{node.attr}" for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _bare(node)
+    }
+
+
+def _bare(node: ast.Attribute) -> bool:
+    owner = node.value
+    name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
+    return node.attr == "entries" and name in {"table", "tables", "tensor", "written"}
+
+
+@pytest.mark.parametrize(
+    ("code", "count"), [("spec.table.entries['x']", 1), ("tables.entries", 1), ("cache.entries", 0)]
+)
+def test_what_reads_entries_is_found(code: str, count: int) -> None:
+    assert len(reads(ast.parse(code))) == count
+
+
+def test_only_what_checks_files_reads_entries_by_their_keys() -> None:
+    found: dict[str, Any] = {}
+    for path in sorted((ROOT / "specgate").rglob("*.py")):
+        at = path.relative_to(ROOT / "specgate").as_posix()
+        if not at.startswith("spec/") and (lines := reads(ast.parse(path.read_text(encoding="utf-8")))):
+            found[at] = lines
+    assert found == {}
