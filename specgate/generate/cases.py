@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.descriptors.read import write_dict
 from specgate.dialects import dialect_names
@@ -49,17 +49,19 @@ def targets(dialect: str) -> list[str]:
 
 def cases(dialects: Iterable[str] | None = None) -> list[Case]:
     """Return every operator at every level at which it differs from the level before, and at its newest one."""
-    found = []
-    for name, operator in operators(dialects):
-        spec = tables(name).operator(operator)
-        before: Any = None
-        levels = list(spec.levels)
-        for level in levels:
-            resolved, built = spec.resolve(level), spec.resolve(level, "observed")
-            now = (resolved and resolved.key, built and built.key, spec.behaviour(level))
-            if now != before or level == levels[-1]:
-                found.append(Case(name, operator, level))
-            before = now
+    return [case for name, operator in operators(dialects) for case in cases_of(name, operator)]
+
+
+def cases_of(dialect: str, operator: str) -> list[Case]:
+    """Return one operator at every level at which it differs from the level before, and at its newest one."""
+    spec = tables(dialect).operator(operator)
+    found, before, levels = [], None, list(spec.levels)
+    for level in levels:
+        resolved, built = spec.resolve(level), spec.resolve(level, "observed")
+        now = (resolved and resolved.key, built and built.key, spec.behaviour(level))
+        if now != before or level == levels[-1]:
+            found.append(Case(dialect, operator, level))
+        before = now
     return found
 
 

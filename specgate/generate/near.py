@@ -37,9 +37,11 @@ __all__ = ["BrokenDescriptors", "NearMiss", "broken_descriptors"]
 
 #: What no attribute can hold, not even one that holds a tensor or a graph.
 _OF_NO_KIND: Final = {"specgate": 0}
-#: Random changes while descriptors are looked for; then attempts for each finding that none of them has.
+#: Random changes while there is a finding that no descriptor has; attempts for each finding before them.
 _EXPLORED: Final = 300
 _AIMED: Final = 60
+#: Of them, how many where a descriptor was found that has other findings too: of a cell, of what rules say.
+_ALONE: Final = (6, 15)
 _STRUCTURAL: Final = 4
 #: Descriptors that are kept for a finding.
 _KEPT: Final = 8
@@ -113,14 +115,10 @@ class BrokenDescriptors:
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for made in counterexamples_at(self.spec, self.resolved.level):
             self._sort_in(concrete(made))
-        wild = Mutator(self.spec, pick, self.valid.numbers, self.valid.found)
-        for _ in range(_EXPLORED):
-            base = one_of(pick, self.valid.found)
-            self._sort_in(wild.moved(base, 1))
         for aim in self.aims.values():
             for attempt in range(_STRUCTURAL if aim.kind in STRUCTURE else _AIMED):
                 grades = self._found.get(aim.id, ())
-                if 0 in grades or (grades and attempt >= _AIMED // 4):
+                if 0 in grades or (grades and attempt >= _ALONE[aim.kind not in _CELLS]):
                     break
                 base = one_of(pick, self.valid.found)
                 if aim.kind in STRUCTURE:
@@ -128,6 +126,20 @@ class BrokenDescriptors:
                     self._keep(aim, [] if damaged is None else [damaged])
                 else:
                     self._keep(aim, broken_by(aim, base, self.resolved, pick))
+        self._explore_at_random(pick)
+
+    def _explore_at_random(self, pick: Callable[[int, int], int]) -> None:
+        """Take steps from valid descriptors while a finding is on none, or a rule's on none alone."""
+        wild = Mutator(self.spec, pick, self.valid.numbers, self.valid.found)
+        sought = [aim for aim in self.aims.values() if aim.kind not in STRUCTURE]
+        for _ in range(_EXPLORED):
+            if all(map(self._is_shown, sought)):
+                return
+            self._sort_in(wild.moved(one_of(pick, self.valid.found), 1))
+
+    def _is_shown(self, aim: Aim) -> bool:
+        grades = self._found.get(aim.id, {})
+        return bool(grades) if aim.kind in _CELLS else 0 in grades
 
     def _sort_in(self, made: Descriptor) -> None:
         """Keep a descriptor for the one finding that it has, if it has one."""
@@ -138,33 +150,32 @@ class BrokenDescriptors:
         if len(ids) == 1 and not any(failure.unknown for failure in failures):
             (only,) = ids
             if only in self.aims:
-                self._add(self._broken(self.aims[only], made, failures), 0)
+                self._add(self.aims[only], made, failures, 0)
 
     def _keep(self, aim: Aim, attempts: Iterable[Descriptor]) -> None:
         for made in attempts:
-            found = self._graded(aim, made)
-            if found is not None:
-                self._add(*found)
-                if found[1] == 0:
+            failures, grade = self._graded(aim, made)
+            if grade is not None:
+                self._add(aim, made, failures, grade)
+                if grade == 0:
                     return
 
-    def _add(self, made: NearMiss, grade: int) -> None:
-        kept = self._found.setdefault(made.breaks, {}).setdefault(grade, [])
+    def _add(self, aim: Aim, made: Descriptor, failures: list[Failure], grade: int) -> None:
+        kept = self._found.setdefault(aim.id, {}).setdefault(grade, [])
         if len(kept) < _KEPT:
-            kept.append(made)
+            kept.append(self._broken(aim, made, failures))
 
     def _shown(self, aim: Aim, made: Descriptor, grade: int) -> NearMiss | None:
         """Return the descriptor with its findings, None where they are not what was aimed at, or more than `grade`."""
-        found = self._graded(aim, made)
-        return found[0] if found is not None and found[1] <= grade else None
+        failures, found = self._graded(aim, made)
+        return self._broken(aim, made, failures) if found is not None and found <= grade else None
 
-    def _graded(self, aim: Aim, made: Descriptor) -> tuple[NearMiss, int] | None:
-        """Return the descriptor with its findings and how much else fails, None where it is not what was aimed at."""
+    def _graded(self, aim: Aim, made: Descriptor) -> tuple[list[Failure], int | None]:
+        """Return what fails and how much of it beside the aim, None where it is not what was aimed at."""
         if aim.kind not in STRUCTURE and accepts(made, self.resolved.level, "documented") is not False:
-            return None
+            return [], None
         failures = explain_at(made, self.resolved)
-        grade = self._grade(aim, failures)
-        return None if grade is None else (self._broken(aim, made, failures), grade)
+        return failures, self._grade(aim, failures)
 
     def _broken(self, aim: Aim, made: Descriptor, failures: list[Failure]) -> NearMiss:
         certain = [failure for failure in failures if not failure.unknown]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.errors import NoKernel
 from specgate.execution.types import numpy_type
+from specgate.generate.cases import cases_of
 from specgate.spec.folders import spec_folders
 from specgate.spec.tables import dialect
-from specgate.testing import Case, cases, operators
+from specgate.testing import Case, operators
 
 if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
@@ -50,12 +52,10 @@ def chosen_operators() -> list[tuple[str, str]]:
     return [(name, operator) for name, operator in shown_operators() if operator in CHOSEN.get(name, (operator,))]
 
 
+@cache
 def chosen_cases() -> list[Case]:
     """Return those of `cases` that the properties run over."""
-    found: dict[tuple[str, str], list[Case]] = {key: [] for key in chosen_operators()}
-    for case in cases():
-        if (case.dialect, case.operator) in found:
-            found[case.dialect, case.operator].append(case)
+    found = {key: cases_of(*key) for key in chosen_operators()}
     if ALL:
         return [case for levels in found.values() for case in levels]
     return [

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from specgate.generate.near import broken_descriptors
+from specgate.generate.aims import aims_of
 from specgate.testing import Case, finding_ids, near_valid, reproducing
 from specgate.validate.check import check_at
-from tests.properties.support import chosen_cases, spec_of, steady
+from tests.properties.support import chosen_cases, resolved_of, spec_of, steady
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -29,7 +29,7 @@ def cell_ids(case: Case) -> list[str]:
 #: Those where some cell limits something; whether it can be broken alone takes a search.
 LIMITED = [
     case for case in chosen_cases()
-    if any(aim.kind in CELLS for aim in broken_descriptors(spec_of(case), case.level).aims.values())
+    if any(aim.kind in CELLS for aim in aims_of(spec_of(case), resolved_of(case)))
 ]  # fmt: skip
 
 
