@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from specgate.descriptors.core import UNSTATED
 from specgate.validate.check import compiled
 from specgate.validate.explain import explain_at
 from specgate.validate.message import rule_id
@@ -46,9 +48,26 @@ class Verdicts(NamedTuple):
 
 def our_verdict(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> Verdicts:
     """Return our verdicts before one implementation."""
+    descriptor = _as_read(descriptor, spec, implementation)
     page = _ours(descriptor, spec, spec.resolve(level, "documented"))
     known = _ours(descriptor, spec, spec.resolve(level, "observed", by=implementation))
     return Verdicts(page, known)
+
+
+def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) -> Descriptor:
+    """Return a descriptor without the outputs that it states, where the implementation looks at none of them."""
+    entry = spec.dialect.tables.about.get("implementations", {}).get(implementation)
+    if not entry or not entry.get("infers_outputs"):
+        return descriptor
+    fields = dict(descriptor.fields)
+    for name in {info.name for info in spec.outputs} & fields.keys():
+        if spec.fields[name].type == "tensor[]":
+            fields[name] = [UNSTATED for _ in fields[name]]
+        elif name in spec.counted_outputs:
+            fields[name] = UNSTATED
+        else:
+            del fields[name]
+    return replace(descriptor, fields=fields, plain=False)
 
 
 #: Compiled checks by the identity of what they were compiled from, which is held here so that no other gets it.
@@ -77,6 +96,7 @@ def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
 
 def sides_taken(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> tuple[bool, bool]:
     """Return whether the page, and what is known of an implementation, take a descriptor plainly: fast, no reasons."""
+    descriptor = _as_read(descriptor, spec, implementation)
     page, known = spec.resolve(level), spec.resolve(level, "observed", by=implementation)
     if page is None or known is None:
         return False, False

@@ -25,6 +25,9 @@ class ImplementationInfo(_File):
         description="what it does not look at, so that it disagrees with nothing that we refuse for; outputs: rules"
         " that read what is stated of an output",
     )
+    infers_outputs: bool = Field(
+        default=False, description="it infers outputs anew and looks at no type or shape that is stated of one"
+    )
 
 
 class DialectFile(_File):

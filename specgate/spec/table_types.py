@@ -88,6 +88,7 @@ class ImplementationEntry(TypedDict):
 
     what: str
     ignores: NotRequired[list[str]]
+    infers_outputs: NotRequired[bool]
 
 
 class DialectEntry(TypedDict):
