@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.shipped import Packaged
-from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +73,9 @@ class OpenVINO(Packaged):
         budget: Budget,
         on_fallback: Callable[[str], object],
     ) -> dict[str, NDArray[Any]]:
-        raise InputError("an OpenVINO IR is linted, not executed", file=path)
+        from specgate.dialects.openvino.run import run_model
+
+        return run_model(path, arrays, target, budget=budget)
 
     def opened(self, level: str) -> Oracle:
         from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle

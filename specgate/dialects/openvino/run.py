@@ -1,0 +1,238 @@
+"""Run an OpenVINO IR whose layers have kernels: layer by layer, in numpy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.positional import build
+from specgate.dialects.openvino.ir import read_ir
+from specgate.dialects.openvino.reader import attribute_value
+from specgate.dialects.openvino.weights import Weights
+from specgate.errors import InputError, NoKernel, NoTable
+from specgate.execution import memory
+from specgate.execution.engine import execute_at
+from specgate.execution.types import as_array, numpy_type
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
+    from specgate.spec.fields import FieldInfo
+    from specgate.targets import Target
+
+__all__ = ["run_model"]
+
+#: Values up to so many elements are shown to the rules, as constants are: axes, shapes, sizes.
+_SHOWN_VALUES: Final = 256
+
+
+def run_model(
+    path: str, arrays: Mapping[str, Any], target: Target | None = None, *, budget: memory.Budget | None = None
+) -> dict[str, Any]:
+    """Return the outputs of the IR at `path`, each layer executed at the opset that it names.
+
+    arrays: by the name of a Parameter layer or of a tensor on its port, of the declared type and sizes. The outputs
+    have the first tensor name of the port that a Result reads, else the Result's own name. target: a release or opset
+    up to which layers are executed. Shapes that the IR states of other layers are not held against what is computed:
+    OpenVINO infers them anew. Raises InputError; NoTable and NoKernel name the layer.
+    """
+    model = read_ir(path)
+    if target is not None and target.dialect != "openvino":
+        raise InputError(f"a model of openvino cannot be executed for {target}", file=path)
+    run = _Run(model, model.net, path, budget or memory.budget_of())
+    with _in_file(path):
+        run.take_inputs(arrays)
+        for layer in _in_order(model.net):
+            with _placed(layer, path):
+                run.layer(layer, target)
+        return run.outputs()
+
+
+class _Run:
+    """The values of one net by the layer and the port that give them."""
+
+    def __init__(self, model: IrModel, net: IrNet, path: str, budget: memory.Budget) -> None:
+        self.tables = dialect("openvino")
+        self.model, self.net, self.budget = model, net, budget
+        self.weights = Weights(path)
+        self.values: dict[tuple[str, str], NDArray[Any]] = {}
+        self.sources = {(e.to_layer, e.to_port): (e.from_layer, e.from_port) for e in net.edges}
+        self.readers = Counter(self.sources.values())
+        self.given: dict[str, NDArray[Any]] = {}
+
+    def take_inputs(self, arrays: Mapping[str, Any]) -> None:
+        """Hold arrays against the Parameters that they are for."""
+        names: dict[str, IrLayer] = {}
+        parameters = [layer for layer in self.net.layers if layer.type == "Parameter"]
+        for layer in parameters:
+            names.update(
+                dict.fromkeys((layer.name or layer.id, *(n for port in layer.outputs for n in port.names)), layer)
+            )
+        for name, value in arrays.items():
+            if name not in names:
+                known = ", ".join(shown(layer.name or layer.id) for layer in parameters[:8]) or "none"
+                raise InputError(f"the model has no input {shown(name)}; expected {known}")
+            with _named("input", name):
+                self.given[names[name].id] = self._input(names[name], value)
+        for layer in parameters:
+            if layer.id not in self.given:
+                raise InputError(f"no array for the input {shown(layer.name or layer.id)}")
+
+    def _input(self, layer: IrLayer, value: Any) -> NDArray[Any]:
+        port = layer.outputs[0] if layer.outputs else None
+        if port is None or port.element_type not in self.tables.types:
+            raise InputError("the Parameter states no element type")
+        array = as_array(value, numpy_type(self.tables, port.element_type), None, "")
+        sizes = port.shape
+        if sizes is not None and (
+            len(sizes) != array.ndim or any(size not in (-1, n) for size, n in zip(sizes, array.shape, strict=True))
+        ):
+            declared = ["?" if size == -1 else size for size in sizes]
+            raise InputError(f"has the shape {list(array.shape)}, but {declared} is declared")
+        return array
+
+    def layer(self, layer: IrLayer, target: Target | None) -> None:
+        """Compute the outputs of one layer and drop what no other one reads."""
+        if layer.version not in self.tables.position:
+            raise NoTable(f"its version {shown(layer.version, 40)} is no opset of OpenVINO")
+        if target is not None and self.tables.position[layer.version] > self.tables.position[target.level]:
+            raise InputError(f"is of {layer.version}, above {target.described}")
+        inputs = [self._read(layer, port.id) for port in layer.inputs]
+        results = self._computed(layer, inputs)
+        for port, array in zip(layer.outputs, results, strict=False):
+            self.values[layer.id, port.id] = array
+        for at in [source for port in layer.inputs if (source := self.sources.get((layer.id, port.id)))]:
+            self.readers[at] -= layer.type != "Result"  # what a Result reads stays to the end
+            if not self.readers[at]:
+                self.values.pop(at, None)
+        for port in layer.outputs:
+            if not self.readers[layer.id, port.id]:
+                self.values.pop((layer.id, port.id), None)
+        self.budget.hold(self.alive(), "all values that are alive")
+        self.budget.hold_time()
+
+    def alive(self) -> int:
+        """Return how many bytes the values have that are there."""
+        return sum(map(memory.held_bytes, self.values.values()))
+
+    def _read(self, layer: IrLayer, port: str) -> NDArray[Any]:
+        source = self.sources.get((layer.id, port))
+        if source is None:
+            raise InputError(f"no edge leads to the input port {port}")
+        array = self.values[source]
+        if isinstance(array, np.ma.MaskedArray) and layer.type != "Result":
+            raise InputError(f"reads undefined elements at the input port {port}")
+        return array
+
+    def _computed(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        if layer.type == "Parameter":
+            return [self.given[layer.id]]
+        if layer.type == "Const":
+            return [self.weights.array(layer, self.budget.left - self.alive())]
+        if layer.type == "Result":
+            return []
+        if layer.bodies:
+            raise NoKernel(f"{layer.type} has a body, which is not executed")
+        return self._executed(layer, inputs)
+
+    def _executed(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        spec, version = self.tables.operator(layer.type), str(layer.version)
+        tensors = [TensorDesc(self._type(array), array.shape, value=_value(array)) for array in inputs]
+        stated = [TensorDesc(None, None) for _ in layer.outputs]
+        descriptor = build(spec, tensors, stated, layer.data, version=version, convert=attribute_value)
+        for oddity in descriptor.oddities:
+            if oddity.code != "unknown-attribute":  # which OpenVINO does not look at
+                raise InputError(oddity.message)
+        layout = spec.layout(version)
+        arrays = _by_name(layout.inputs, inputs)
+        results = execute_at(descriptor, arrays, version, budget=self.budget.less(self.alive()))
+        if spec.several_at(version):
+            return [part for info in layout.outputs for part in results[info.name]]
+        return [results[info.name] for info in layout.outputs if info.name in results]
+
+    def _type(self, array: NDArray[Any]) -> str:
+        types = self.tables.types.items()
+        known = (name for name, info in types if info["numpy"] is not None and array.dtype == info["numpy"])
+        return next(known, "bf16")  # of ml_dtypes, which has no other here
+
+    def outputs(self) -> dict[str, NDArray[Any]]:
+        """Return what Results read by the names of tensors, else of the Results."""
+        found: dict[str, NDArray[Any]] = {}
+        ports = {(layer.id, port.id): port for layer in self.net.layers for port in layer.outputs}
+        for layer in self.net.layers:
+            if layer.type == "Result":
+                source = self.sources[layer.id, layer.inputs[0].id]
+                name = next(iter(ports[source].names), "")
+                if not name or name in found:
+                    name = layer.name or layer.id
+                found[name] = self.values[source]
+        return found
+
+
+def _value(array: NDArray[Any]) -> tuple[Any, ...] | None:
+    return tuple(array.reshape(-1).tolist()) if array.size <= _SHOWN_VALUES and array.dtype.kind in "iub" else None
+
+
+def _by_name(infos: Sequence[FieldInfo], given: list[NDArray[Any]]) -> dict[str, Any]:
+    """Return a layer's arrays by the operator's input names; the last input may be a list of all that are left."""
+    found: dict[str, Any] = {info.name: array for info, array in zip(infos, given, strict=False)}
+    if infos and infos[-1].type == "tensor[]":
+        found[infos[-1].name] = given[len(infos) - 1 :]
+    return found
+
+
+def _in_order(net: IrNet) -> list[IrLayer]:
+    """Return the layers so that each comes behind those that it reads; raise InputError for a cycle."""
+    layers = {layer.id: layer for layer in net.layers}
+    waiting = Counter(edge.to_layer for edge in net.edges)
+    after: dict[str, list[str]] = {}
+    for edge in net.edges:
+        after.setdefault(edge.from_layer, []).append(edge.to_layer)
+    ready = [layer.id for layer in reversed(net.layers) if not waiting[layer.id]]
+    found = []
+    while ready:
+        found.append(layers[ready.pop()])
+        for other in after.get(found[-1].id, ()):
+            waiting[other] -= 1
+            if not waiting[other]:
+                ready.append(other)
+    if len(found) < len(layers):
+        raise InputError(f"{len(layers) - len(found)} layers are computed from themselves")
+    return found
+
+
+@contextmanager
+def _placed(layer: IrLayer, path: str) -> Iterator[None]:
+    """Name the layer in what is raised here."""
+    label = f"line {layer.line}, {layer.type:.60} {shown(layer.name or layer.id)}"
+    try:
+        yield
+    except InputError as error:
+        place = label if error.place is None else f"{label}: {error.place}"
+        raise InputError(error.message, file=error.file or path, place=place) from None
+    except (NoTable, NoKernel) as error:
+        raise type(error)(f"{label}: {error}") from None
+
+
+@contextmanager
+def _named(word: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.message, file=error.file, place=f"{word} {shown(name)}") from None
+
+
+@contextmanager
+def _in_file(path: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.message, file=error.file or path, place=error.place) from None

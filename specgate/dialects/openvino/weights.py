@@ -1,0 +1,83 @@
+"""The arrays of an IR's Const layers, read from the .bin file beside it when they are wanted."""
+
+from __future__ import annotations
+
+import stat
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.descriptors.core import shown
+from specgate.dialects.openvino.net import whole_number
+from specgate.errors import InputError, NoKernel
+from specgate.execution.types import numpy_type
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from specgate.dialects.openvino.net import IrLayer
+
+__all__ = ["Weights"]
+
+
+class Weights:
+    """Reads constants of the model at `path`, each at most once."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path).with_suffix(".bin")
+
+    def array(self, layer: IrLayer, left: int) -> NDArray[Any]:
+        """Return the array of a Const of at most `left` bytes; raise InputError, or NoKernel for packed types."""
+        tables, port = dialect("openvino"), layer.outputs[0] if layer.outputs else None
+        kind, shape = (port.element_type, port.shape) if port else (None, None)
+        offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
+        if kind not in tables.types or shape is None or min(shape, default=0) < 0 or offset is None or size is None:
+            raise InputError("expected a Const with element_type, shape, offset and size")
+        if kind == "string":
+            return self._strings(self._read(offset, size, left), shape)
+        dtype = numpy_type(tables, kind)
+        needed = prod(shape) * dtype.itemsize
+        if tables.bits[kind] != dtype.itemsize * 8:
+            raise NoKernel(f"a Const of {kind}, whose elements are packed, is not executed")
+        if needed > size:
+            raise InputError(f"{kind} of {list(shape)} takes {needed} bytes, the Const has {size}")
+        flat = np.frombuffer(
+            self._read(offset, needed, left), np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<")
+        )
+        try:
+            return flat.astype(dtype, copy=False).reshape(shape)
+        except ValueError:  # numpy has a limit of dimensions
+            raise InputError(f"a Const of {len(shape)} dimensions cannot be held as an array") from None
+
+    def _read(self, offset: int, needed: int, left: int) -> bytes:
+        if needed > left:
+            raise InputError(f"a Const needs {needed} bytes, more than the {left} left of the limit")
+        name = shown(self.path.name)
+        try:
+            status = self.path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(f"expected the weights in a regular file {name}")
+            if offset + needed > status.st_size:
+                raise InputError(f"ends at byte {offset + needed} of {name}, which has {status.st_size} bytes")
+            with self.path.open("rb") as file:
+                file.seek(offset)
+                return file.read(needed)
+        except OSError as error:
+            raise InputError(f"its bytes lie in {name}, which cannot be read: {error.strerror}") from None
+
+    def _strings(self, blob: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Decode strings: their count, where each begins and the last one ends, as u32, then the characters."""
+        count = prod(shape)
+        if len(blob) < 4 * (count + 2) or int.from_bytes(blob[:4], "little") != count:
+            raise InputError(f"expected {count} strings in the bytes of the Const")
+        ends = np.frombuffer(blob, "<u4", count + 1, 4)
+        texts = np.empty(count, object)
+        try:
+            for at in range(count):
+                texts[at] = blob[4 * (count + 2) :][ends[at] : ends[at + 1]].decode()
+        except UnicodeDecodeError:
+            raise InputError("expected UTF-8 in a Const of strings") from None
+        return texts.reshape(shape)
