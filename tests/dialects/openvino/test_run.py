@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import specgate
 from specgate.errors import InputError, NoKernel, NoTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PORT = '<port id="{}" precision="FP32">{}</port>'
 DIMS = "<dim>2</dim><dim>3</dim>"
