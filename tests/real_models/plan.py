@@ -14,6 +14,7 @@ import platformdirs
 __all__ = [
     "DERIVED",
     "EXPORTS",
+    "IRS",
     "NEEDED",
     "REFUSED",
     "cache_folder",
@@ -68,6 +69,24 @@ REFUSED: Final[dict[str, dict[tuple[str, str], int]]] = {
     "smoothing-trace-11": {("onnx/Loop/v_initial.type", "error"): 1},
     "vision-trace-9": {("onnx/Upsample/scales-not-smaller", "error"): 1},
     "detector-trace-10": {("onnx/Unsqueeze/axes-range", "error"): 4},
+}
+
+#: OpenVINO IRs that are made of the models, and of the networks themselves ("torch"); see `irs`.
+IRS: Final[dict[str, tuple[str, ...]]] = {
+    **{
+        f"{network}-{exporter}-{opset}": ("ir",)
+        for network, exporters in EXPORTS.items()
+        for exporter, opsets in exporters.items()
+        for opset in opsets
+    },
+    **dict.fromkeys(EXPORTS, ("torch",)),
+    **{f"{source}-{way}": ("ir",) for source, ways in DERIVED.items() for way in ways if way[0] in "qd"},
+    "resnet-trace-17": ("ir", "half", "static", "nncf", "int8"),
+    "vision-trace-17": ("ir", "half", "nncf"),
+    "encoder-trace-17": ("ir", "half", "static", "nncf", "int8", "int4"),
+    "decoder-trace-17": ("ir", "half", "static", "int8", "int4", "stateful"),
+    "recurrent-trace-17": ("ir", "half", "static"),
+    "detector-trace-17": ("ir", "half", "nncf"),
 }
 
 
