@@ -19,6 +19,9 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "parametric_softplus", "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid",
         "softplus", "softsign", "swish", "thresholded_relu",
     ),
+    "activation_by_tensors": (
+        "clamp", "hard_sigmoid_by_tensors", "prelu_of_channels", "scaled_elu_by_tensors", "swish_by_tensor",
+    ),
     "clipping": ("clip", "clip_gradient", "hold_between", "raise_to"),
     "elementwise_binary": (
         "add", "add_activated", "arctan2", "average", "difference_squared", "divide", "maximum", "minimum", "multiply",
