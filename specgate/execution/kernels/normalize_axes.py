@@ -1,0 +1,132 @@
+"""Normalisation over chosen dimensions, over groups of channels and over neighbourhoods, computed in float64."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
+from specgate.execution.kernels.elementwise import want_float
+from specgate.execution.kernels.shapes import integers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["normalize_along", "normalize_groups", "normalize_neighbourhoods", "normalize_squares"]
+
+
+def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
+    """Return each dimension that axes name once; negative ones count from the end."""
+    found = {axis + inputs.ndim if axis < 0 else axis for axis in integers("normalization", "axes", np.ravel(axes))}
+    for axis in found:
+        check_axis(axis, inputs.ndim, "normalization")
+    return tuple(sorted(found))
+
+
+def normalize_along(
+    inputs: NDArray[Any],
+    axes: NDArray[Any] | Sequence[int] | None = None,
+    *,
+    first: int,
+    epsilon: float,
+    use_variance: bool = True,
+    inside: bool = True,
+) -> NDArray[Any]:
+    """Return `inputs` less their mean along `axes`, divided by the root of the variance plus epsilon.
+
+    axes: the dimensions from `first` on if None. use_variance: whether they are divided at all. inside: epsilon is added to the variance, else to its root.
+    """
+    want_float("normalization", inputs)
+    along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
+    if not inputs.size:
+        return inputs.copy()
+    with np.errstate(all="ignore"):
+        wide = inputs.astype(np.float64)
+        wide = wide - wide.mean(axis=along, keepdims=True)
+        if use_variance:
+            variance = np.square(wide).mean(axis=along, keepdims=True)
+            added = np.float32(epsilon)
+            wide /= np.sqrt(variance + added) if inside else np.sqrt(variance) + added
+        return round_to(wide, inputs.dtype)
+
+
+def normalize_squares(
+    inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int], *, epsilon: float, largest: bool = False
+) -> NDArray[Any]:
+    """Return `inputs` divided by the root of the sum of their squares along `axes`, plus epsilon before the root.
+
+    largest: the sum is at least epsilon, instead of being added to it.
+    """
+    want_float("normalization", inputs)
+    along = _places(inputs, axes)
+    with np.errstate(all="ignore"):
+        wide = inputs.astype(np.float64)
+        total = np.square(wide).sum(axis=along, keepdims=True)
+        least = np.float32(epsilon)
+        return round_to(wide / np.sqrt(np.maximum(total, least) if largest else total + least), inputs.dtype)
+
+
+def normalize_groups(
+    inputs: NDArray[Any], scale: NDArray[Any], bias: NDArray[Any], *, groups: int, epsilon: float
+) -> NDArray[Any]:
+    """Return `inputs` [batch, channel, …] normalised over each group of neighbouring channels, times scale plus bias.
+
+    scale and bias have a number for each channel.
+    """
+    want_float("normalization", inputs)
+    if inputs.ndim < 2 or groups < 1 or not inputs.shape[1] or inputs.shape[1] % groups:
+        raise InputError(f"normalization: {list(inputs.shape)} has no channels that fall into {groups} groups")
+    for what, array in (("a scale", scale), ("a bias", bias)):
+        require_shape("normalization", what, array.shape, inputs.shape[1:2])
+    if not inputs.size:
+        return inputs.copy()
+    with np.errstate(all="ignore"):
+        parts = inputs.astype(np.float64).reshape(inputs.shape[0], groups, -1)
+        parts = parts - parts.mean(axis=2, keepdims=True)
+        parts /= np.sqrt(np.square(parts).mean(axis=2, keepdims=True) + np.float32(epsilon))
+        column = (-1, *(1,) * (inputs.ndim - 2))
+        factor, summand = (array.astype(np.float64).reshape(column) for array in (scale, bias))
+        return round_to(parts.reshape(inputs.shape) * factor + summand, inputs.dtype)
+
+
+def normalize_neighbourhoods(
+    inputs: NDArray[Any],
+    axes: NDArray[Any] | Sequence[int],
+    *,
+    alpha: float,
+    beta: float,
+    bias: float,
+    size: int,
+) -> NDArray[Any]:
+    """Return `inputs` / (bias + alpha * squares / size ** len(axes)) ** beta.
+
+    squares: the sum of squares of the elements that lie at most size // 2 places away along each of `axes`.
+    """
+    want_float("normalization", inputs)
+    if size < 1:
+        raise InputError(f"normalization: expected a size of at least 1, found {size}")
+    along = _places(inputs, axes)
+    with np.errstate(all="ignore"):
+        wide = inputs.astype(np.float64)
+        squares = np.square(wide)
+        for axis in along:
+            squares = _sum_near(squares, axis, size // 2)
+        share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
+        base = np.float64(np.float32(bias)) + share * squares
+        return round_to(wide / base ** np.float64(np.float32(beta)), inputs.dtype)
+
+
+def _sum_near(values: NDArray[Any], axis: int, reach: int) -> NDArray[Any]:
+    """Return at each place the sum of what lies at most `reach` places away along `axis`."""
+    length = values.shape[axis]
+    result = memory.empty(values.shape, values.dtype)
+    into, of = np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0)
+    for place in range(length if prod(values.shape) else 0):
+        into[place] = of[max(0, place - reach) : place + reach + 1].sum(axis=0)
+    return result
