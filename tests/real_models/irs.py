@@ -59,7 +59,7 @@ def _torch(_folder: Path, source: str) -> tuple[Any, bool]:
     """Of the network itself, without ONNX between."""
     from tests.real_models import export
 
-    made = export._case(source)  # noqa: SLF001  # one helper of the same folder
+    made = export._case(source)  # one helper of the same folder
     return openvino.convert_model(made.network, example_input=tuple(made.samples.values())), False
 
 

@@ -9,6 +9,7 @@ from specgate.descriptors.positional import build
 from specgate.dialects.openvino.constants import constant_values
 from specgate.dialects.openvino.reader import attribute_value
 from specgate.dialects.openvino.rules import ir_findings
+from specgate.dialects.openvino.words import spelt
 from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
 from specgate.spec.tables import dialect
@@ -78,7 +79,7 @@ def _unit(model: IrModel, layer: IrLayer, place: str, feeds: dict[tuple[str, str
     ]
     outputs = [_port(model, port, None) for port in layer.outputs]
     descriptor = build(
-        spec, inputs, outputs, layer.data, version=layer.version, name=layer.name, convert=attribute_value
+        spec, inputs, outputs, spelt(spec, layer.data), version=layer.version, name=layer.name, convert=attribute_value
     )
     return Unit(location, layer.type, descriptor)
 

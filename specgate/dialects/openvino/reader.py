@@ -18,6 +18,7 @@ from specgate.descriptors.positional import (
     tensors_of,
 )
 from specgate.descriptors.words import refuse_unknown
+from specgate.dialects.openvino.words import spelt
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
@@ -60,11 +61,12 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     attributes = data.get("data") or {}
     if not isinstance(attributes, dict):
         raise InputError("expected an object of attributes by name", place=f"{prefix}data")
+    spec = dialect(NAME).operator(kind)
     return build(
-        dialect(NAME).operator(kind),
+        spec,
         tensors_of(data.get("inputs"), f"{prefix}inputs", "ports", _tensor),
         outputs_of(data.get("outputs"), f"{prefix}outputs", "ports", _tensor),
-        attributes,
+        spelt(spec, attributes),
         version=version,
         name=name,
         convert=attribute_value,

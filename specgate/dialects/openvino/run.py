@@ -13,6 +13,7 @@ from specgate.descriptors.positional import build
 from specgate.dialects.openvino.ir import read_ir
 from specgate.dialects.openvino.reader import attribute_value
 from specgate.dialects.openvino.weights import Weights
+from specgate.dialects.openvino.words import spelt
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.engine import execute_at
@@ -147,7 +148,7 @@ class _Run:
         spec, version = self.tables.operator(layer.type), str(layer.version)
         tensors = [TensorDesc(self._type(array), array.shape, value=_value(array)) for array in inputs]
         stated = [TensorDesc(None, None) for _ in layer.outputs]
-        descriptor = build(spec, tensors, stated, layer.data, version=version, convert=attribute_value)
+        descriptor = build(spec, tensors, stated, spelt(spec, layer.data), version=version, convert=attribute_value)
         for oddity in descriptor.oddities:
             if oddity.code != "unknown-attribute":  # which OpenVINO does not look at
                 raise InputError(oddity.message)

@@ -224,3 +224,14 @@ def test_a_type_that_does_not_exist_is_a_finding() -> None:
     assert verdict.findings[0].id == "openvino/OneHot/indices.unknown-word"
     assert not any(found.id.endswith("indices.type") for found in verdict.findings)
     assert "did you mean i4? Known: f64, f32" in verdict.findings[0].message
+
+
+@pytest.mark.parametrize("word", ["tanh", "TANH", "Tanh"])
+def test_words_are_read_without_regard_to_case(word):
+    """The reader of OpenVINO takes them so, and writes some in capitals."""
+    tensor = {"element_type": "f32", "shape": [2]}
+    layer = {"type": "Gelu", "version": "opset7", "inputs": [tensor], "outputs": [], "data": {"approximation_mode": word}}
+    assert read_dict(layer, "openvino").fields["approximation_mode"] == "tanh"
+    assert specgate.check(layer, "openvino:opset7").accepted
+    layer["data"] = {"approximation_mode": f"{word}x"}
+    assert specgate.check(layer, "openvino:opset7").accepted is False
