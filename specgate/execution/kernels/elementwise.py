@@ -156,7 +156,7 @@ def unary(
     """Return the kernel of a function of floats, with an optional scale and bias that come first.
 
     single_steps: `function` is arithmetic, each step is rounded to float32; else it is computed in float64. The kernel
-    takes integers where it is told so; of_integers: what it does with them, `function` rounded to the nearest if None.
+    takes integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
     """
 
     def kernel(
