@@ -25,7 +25,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "clipping": ("clip", "clip_gradient", "hold_between", "raise_to"),
     "elementwise_binary": (
         "add", "add_activated", "arctan2", "average", "difference_squared", "divide", "maximum", "minimum", "multiply",
-        "remainder", "subtract",
+        "quotient", "remainder", "subtract",
     ),
     "elementwise_integer": (
         "bit_count", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
@@ -33,14 +33,14 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "elementwise_logical": (
         "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or",
-        "logical_xor", "select",
+        "logical_xor", "not_equal", "select",
     ),
     "elementwise_many": ("maximum_of_all", "mean_of_all", "minimum_of_all", "sum_of_all"),
     "elementwise_unary": (
         "absolute", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin", "arcsinh", "arcsinh_from_logarithm",
         "arctan", "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor", "identity",
-        "is_infinite", "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh",
-        "sinh_from_exponentials", "sqrt", "tan", "tanh",
+        "is_finite", "is_infinite", "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer", "sign",
+        "sin", "sinh", "sinh_from_exponentials", "sqrt", "tan", "tanh",
     ),
     "powers": ("power", "power_by_logarithm", "power_to_constant"),
     "quantize_blocks": ("dequantize_by_axis", "quantize_by_axis"),
@@ -50,6 +50,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "attention": ("attention",),
     "casting": ("cast",),
     "convolution": ("convolution",),
+    "error_function": ("inverse_error_function",),
     "fill": ("diagonal_matrix", "diagonal_strip", "fill_constant", "fill_sequence"),
     "gather": ("gather", "gather_elements", "gather_nd"),
     "gemm": ("gemm", "matrix_product", "scaled_matrix_product"),
@@ -69,6 +70,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "reduce_dimensions": ("arg_reduce_dimension", "cumulate", "reduce_dimensions"),
     "resample": ("resample",),
     "scatter": ("scatter_elements", "scatter_tuples"),
+    "segments": ("segment_max",),
     "shapes": ("reverse_sequences", "slice_between", "split_along", "tile_by"),
     "slicing": ("depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"),
     "sorting": ("top_elements", "top_k"),
@@ -98,7 +100,8 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gather", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_of_windows", "max_pool", "max_pool_values", "top_elements", "top_k"), (28.0, 32.0)),
-    "erf": (32.0, 32.0), "gelu": (48.0, 40.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
+    "erf": (32.0, 32.0), "gelu": (48.0, 40.0), "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0),
+    "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.

@@ -29,6 +29,7 @@ __all__ = [
     "quiet",
     "rounded",
     "unary",
+    "undefined",
     "want_float",
     "whole",
 ]
@@ -129,15 +130,41 @@ def bits_of(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(x, order="C").view(f"u{x.dtype.itemsize}")
 
 
+def undefined(result: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
+    """Return the result with the elements masked that have no value, if there are any."""
+    return np.ma.MaskedArray(result, mask=where) if where.any() else result
+
+
+def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
+    """Return a function of integers, rounded to the nearest ones, halves up; undefined where the type has none."""
+    limits = np.iinfo(x.dtype)
+    with quiet():
+        values = function(x.astype(np.float64))
+        low = np.floor(values)
+        found = np.where(values - low >= 0.5, low + 1, low)
+        fits = (found >= float(limits.min)) & (found < float(limits.max) + (limits.max <= 2**32))
+    return undefined(np.where(fits, found, 0.0).astype(x.dtype), ~fits)
+
+
 def unary(
-    name: str, function: Callable[[NDArray[Any]], NDArray[Any]], *, single_steps: bool = False
+    name: str,
+    function: Callable[[NDArray[Any]], NDArray[Any]],
+    *,
+    single_steps: bool = False,
+    of_integers: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> Callable[..., NDArray[Any]]:
     """Return the kernel of a function of floats, with an optional scale and bias that come first.
 
-    single_steps: `function` is arithmetic, each step is rounded to float32; else it is computed in float64.
+    single_steps: `function` is arithmetic, each step is rounded to float32; else it is computed in float64. The kernel
+    takes integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
     """
 
-    def kernel(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
+    def kernel(
+        x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, integers: bool = False
+    ) -> NDArray[Any]:
+        if integers and not is_float(x.dtype):
+            whole(name, x)
+            return _nearest(function, x) if of_integers is None else of_integers(x)
         want_float(name, x)
         values = prepared(x, scale_bias)
         with quiet():

@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
-from specgate.execution.kernels.elementwise import called, paired, quiet, rounded, want_float, whole
+from specgate.execution.kernels.elementwise import called, paired, quiet, rounded, undefined, want_float, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add", "add_activated", "arctan2", "average", "difference_squared", "divide", "maximum", "minimum", "multiply",
-    "remainder", "subtract",
+    "quotient", "remainder", "subtract",
 ]  # fmt: skip
 
 
@@ -51,15 +51,15 @@ def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     by = np.where(b == 0, ones, b)
     if a.dtype.kind == "u":
         return np.where(b == 0, ~np.zeros((), a.dtype), a // by)
+    return undefined(_cut(a, by), b == 0)
+
+
+def _cut(a: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
     # floor division, raised by one where it went below a quotient that is not whole
     low = a // by
     exact = low * by == a
     negative = (a < 0) != (by < 0)
-    return _undefined(np.where(exact | ~negative, low, low + ones), b == 0)
-
-
-def _undefined(result: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
-    return np.ma.MaskedArray(result, mask=where) if where.any() else result
+    return np.asarray(np.where(exact | ~negative, low, low + np.ones((), a.dtype)))
 
 
 def _average(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -76,6 +76,17 @@ average = _binary("average", lambda a, b: (a + b) / a.dtype.type(2), _average)
 difference_squared = _binary("difference_squared", lambda a, b: (a - b) * (a - b), lambda a, b: (a - b) * (a - b))
 
 
+def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, broadcast: bool = False) -> NDArray[Any]:
+    """Return quotients; those of integers are rounded down (floor) or cut, and undefined (masked) by 0."""
+
+    def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        by = np.where(b == 0, np.ones((), a.dtype), b)
+        return undefined(np.asarray(a // by) if floor else _cut(a, by), b == 0)
+
+    result: NDArray[Any] = _binary("quotient", np.divide, integers)(a, b, broadcast=broadcast)
+    return result
+
+
 def add_activated(
     a: NDArray[Any], b: NDArray[Any], *, activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 ) -> NDArray[Any]:
@@ -88,7 +99,7 @@ def arctan2(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Return the angle of the point with a above the origin and b beside it, undefined (masked) at the origin."""
     a, b = paired("arctan2", a, b)
     want_float("arctan2", a)
-    return _undefined(rounded(np.arctan2, a, b), (a == 0) & (b == 0))
+    return undefined(rounded(np.arctan2, a, b), (a == 0) & (b == 0))
 
 
 def remainder(
@@ -98,6 +109,7 @@ def remainder(
     rounding: str,
     raised_quotient: bool = False,
     exact: bool = False,
+    by_zero: str = "ones",
     broadcast: bool = False,
 ) -> NDArray[Any]:
     """Return a - b * q, where q is the quotient of a and b, rounded.
@@ -105,8 +117,11 @@ def remainder(
     rounding: floor (the result has the sign of b) or truncate (that of a). raised_quotient: for floats, round the next
     float up, or away from zero, instead of the quotient itself, so that one just below a whole number counts as whole.
     exact: for floats, the remainder of the exact quotient, not of a rounded one.
-    A remainder of unsigned integers by 0 has all bits set; that of signed ones is undefined (masked).
+    A remainder of unsigned integers by 0 has all bits set, or is undefined (masked) if by_zero says undefined; that of
+    signed ones is undefined.
     """
+    if by_zero not in {"ones", "undefined"}:
+        raise InputError(f"remainder: expected ones or undefined, found {by_zero!r:.60}")
     if rounding not in {"floor", "truncate"}:
         raise InputError(f"remainder: expected floor or truncate, found {rounding!r:.60}")
     floor = rounding == "floor"
@@ -124,9 +139,9 @@ def remainder(
     def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         by = np.where(b == 0, np.ones((), a.dtype), b)
         result: NDArray[Any] = np.mod(a, by) if floor else np.fmod(a, by)
-        if a.dtype.kind == "u":
+        if a.dtype.kind == "u" and by_zero == "ones":
             return np.where(b == 0, ~np.zeros((), a.dtype), result)
-        return _undefined(result, b == 0)
+        return undefined(result, b == 0)
 
     result: NDArray[Any] = _binary("remainder", floats, integers)(a, b, broadcast=broadcast)
     return result

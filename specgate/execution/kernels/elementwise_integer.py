@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.elementwise import bits_of, called, paired, quiet, whole
+from specgate.execution.kernels.elementwise import bits_of, called, paired, quiet, undefined, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,9 @@ bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor)
 
 
 def bitwise_not(x: NDArray[Any]) -> NDArray[Any]:
-    """Return every element with all its bits inverted."""
+    """Return every element with all its bits inverted; of truth values the other one."""
+    if x.dtype == np.bool_:
+        return np.asarray(np.logical_not(x))
     result: NDArray[Any] = np.invert(bits_of(x)).view(x.dtype)
     return result
 
@@ -76,17 +78,25 @@ def _shift(
     return np.where(by < a.dtype.itemsize * 8, result, np.uint64(0)).astype(a.dtype)
 
 
-def shift(a: NDArray[Any], b: NDArray[Any], *, left: bool, broadcast: bool = False) -> NDArray[Any]:
+def shift(
+    a: NDArray[Any], b: NDArray[Any], *, left: bool, overlong: str = "sign", broadcast: bool = False
+) -> NDArray[Any]:
     """Return integers shifted by b bits, up (left) or down, where signed ones keep their sign.
 
-    By a negative number of bits, or all and more, only the sign is left, and that of a shift down.
+    By a negative number of bits, or all and more, only the sign is left, and that of a shift down. overlong: undefined
+    says that this has no value (masked), and no shift up of a signed integer that its type cannot hold.
     """
+    if overlong not in {"sign", "undefined"}:
+        raise InputError(f"shift: expected sign or undefined, found {overlong!r:.60}")
     a, b = paired("shift", a, b, broadcast=broadcast)
     whole("shift", a)
     bits = a.dtype.itemsize * 8
-    overlong = (b < 0) | (b >= bits)
-    by = np.where(overlong, np.asarray(0, b.dtype), b)
+    beyond = (b < 0) | (b >= bits)
+    by = np.where(beyond, np.asarray(0, b.dtype), b)
     with quiet():
         moved = np.left_shift(a, by) if left else np.right_shift(a, by)
         sign = np.where((a < 0) & (not left), np.asarray(-1, np.int64), np.asarray(0, np.int64)).astype(a.dtype)
-    return np.where(overlong, sign, moved)
+        lost = np.right_shift(moved, by) != a if left and a.dtype.kind == "i" else np.zeros((), np.bool_)
+    if overlong == "undefined":
+        return undefined(moved, beyond | lost)
+    return np.where(beyond, sign, moved)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "select",
+    "logical_xor", "not_equal", "select",
 ]  # fmt: skip
 
 
@@ -36,6 +36,7 @@ greater = _comparison("greater", np.greater)
 greater_equal = _comparison("greater_equal", np.greater_equal)
 less = _comparison("less", np.less)
 less_equal = _comparison("less_equal", np.less_equal)
+not_equal = _comparison("not_equal", np.not_equal)
 
 
 def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:

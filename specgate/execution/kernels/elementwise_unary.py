@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
-from specgate.execution.kernels.elementwise import cast, held, prepared, quiet, rounded, unary, want_float
+from specgate.execution.kernels.elementwise import cast, held, prepared, quiet, rounded, unary, want_float, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "absolute", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin", "arcsinh", "arcsinh_from_logarithm", "arctan",
-    "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor", "identity", "is_infinite",
-    "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh",
+    "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor", "identity", "is_finite",
+    "is_infinite", "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh",
     "sinh_from_exponentials", "sqrt", "tan", "tanh",
 ]  # fmt: skip
 
@@ -36,18 +36,24 @@ def _exp(x: NDArray[Any]) -> NDArray[Any]:
     return rounded(np.exp, x)
 
 
+def _ends(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the least number of the type for what is below 0, the greatest for what is above, and 0 for 0."""
+    limits, zero = np.iinfo(x.dtype), np.zeros((), x.dtype)
+    return np.where(x > 0, x.dtype.type(limits.max), np.where(x < 0, x.dtype.type(limits.min), zero))
+
+
 arccos = unary("arccos", np.arccos)
 arccosh = unary("arccosh", np.arccosh)
 arcsin = unary("arcsin", np.arcsin)
 arcsinh = unary("arcsinh", np.arcsinh)
 arctan = unary("arctan", np.arctan)
-arctanh = unary("arctanh", np.arctanh)
-ceil = unary("ceil", np.ceil)
+arctanh = unary("arctanh", np.arctanh, of_integers=_ends)
+ceil = unary("ceil", np.ceil, of_integers=np.copy)
 cos = unary("cos", np.cos)
 cosh = unary("cosh", np.cosh)
 erf = unary("erf", _error_function)
 exp = unary("exp", np.exp)
-floor = unary("floor", np.floor)
+floor = unary("floor", np.floor, of_integers=np.copy)
 log = unary("log", np.log)
 reciprocal = unary("reciprocal", np.reciprocal)
 sin = unary("sin", np.sin)
@@ -119,11 +125,17 @@ _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 }
 
 
-def round_to_integer(x: NDArray[Any], *, mode: str) -> NDArray[Any]:
-    """Return floats rounded to integers. mode: half_to_even, half_away_from_zero or toward_zero."""
-    want_float("round_to_integer", x)
+def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> NDArray[Any]:
+    """Return floats rounded to integers. mode: half_to_even, half_away_from_zero or toward_zero.
+
+    integers: they are taken too, and stay what they are.
+    """
     if mode not in _ROUNDINGS:
         raise InputError(f"round_to_integer: expected one of {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
+    if integers and not is_float(x.dtype):
+        whole("round_to_integer", x)
+        return x.copy()
+    want_float("round_to_integer", x)
     with quiet():
         return rounded(_ROUNDINGS[mode], x)
 
@@ -132,6 +144,12 @@ def is_not_a_number(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> N
     """Return 1 where an element is nan, else 0. dtype: of the result, bool if absent."""
     want_float("is_not_a_number", x)
     return cast(np.isnan(x), dtype)
+
+
+def is_finite(x: NDArray[Any]) -> NDArray[Any]:
+    """Return whether each element is neither nan nor an infinity."""
+    want_float("is_finite", x)
+    return cast(np.isfinite(x), None)
 
 
 def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] | None = None) -> NDArray[Any]:

@@ -153,9 +153,15 @@ def arg_reduce_dimension(
 
 
 def cumulate(
-    inputs: NDArray[Any], axis: NDArray[Any], *, backwards: bool, exclusive: bool, multiply: bool = False
+    inputs: NDArray[Any],
+    axis: NDArray[Any] | None = None,
+    *,
+    backwards: bool,
+    exclusive: bool,
+    multiply: bool = False,
 ) -> NDArray[Any]:
-    """Return running sums or products as `cumulative` does; axis: one integer, from the end if negative."""
+    """Return running sums or products as `cumulative` does; axis: one integer, from the end if negative, or 0."""
+    axis = np.zeros((), np.int64) if axis is None else axis
     if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
         raise InputError(f"cumulate: expected an axis as one integer, found {axis.dtype}{list(axis.shape)}")
     place = int(axis.reshape(()))

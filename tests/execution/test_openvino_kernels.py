@@ -1,0 +1,184 @@
+"""Kernels and options that OpenVINO's operations brought: values of its pages, of mathematics, and worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels import find_kernel
+
+NAN, INF = math.nan, math.inf
+
+
+def masked(found):
+    """Values as a list, with None where there is none."""
+    return np.ma.MaskedArray(found).tolist()
+
+
+# --- functions of one tensor, of integers too
+
+
+def test_functions_of_integers_are_rounded_to_the_nearest():
+    found = find_kernel("sqrt")(np.array([0, 4, 6, 7, 10, 12, 13], "i4"), integers=True)
+    assert found.dtype == np.int32
+    assert found.tolist() == [0, 2, 2, 3, 3, 3, 4]
+    assert find_kernel("tan")(np.array([-2, -1, 0, 1, 2], "i4"), integers=True).tolist() == [2, -2, 0, 2, -2]
+
+
+def test_functions_of_integers_have_no_value_where_their_type_has_none():
+    assert masked(find_kernel("arccos")(np.array([-1, 0, 1, 2], "i4"), integers=True)) == [3, 2, 0, None]
+    assert masked(find_kernel("exp")(np.array([0, 4, 5, 127], "i1"), integers=True)) == [1, 55, None, None]
+    assert masked(find_kernel("exp")(np.array([5, 6], "u1"), integers=True)) == [148, None]
+    assert masked(find_kernel("exp")(np.array([43, 44], "i8"), integers=True)) == [round(math.exp(43)), None]
+    assert masked(find_kernel("log")(np.array([0, 1, 8], "u8"), integers=True)) == [None, 0, 2]
+
+
+def test_integers_stay_whole():
+    large = np.array([2**63 - 1, -(2**63) + 1, 0], "i8")
+    for name, arguments in (("ceil", {}), ("floor", {}), ("round_to_integer", {"mode": "half_to_even"})):
+        found = find_kernel(name)(large, integers=True, **arguments)
+        assert found.dtype == np.int64
+        assert found.tolist() == large.tolist()
+        assert found is not large
+        with pytest.raises(InputError, match=name):
+            find_kernel(name)(large, **arguments)
+        with pytest.raises(InputError, match=name):
+            find_kernel(name)(np.array([True]), integers=True, **arguments)
+
+
+def test_the_inverse_hyperbolic_tangent_of_integers_has_the_ends_of_their_type():
+    signed = find_kernel("arctanh")(np.array([-2, -1, 0, 1, 2], "i2"), integers=True)
+    assert signed.dtype == np.int16
+    assert signed.tolist() == [-32768, -32768, 0, 32767, 32767]
+    assert find_kernel("arctanh")(np.array([0, 1, 9], "u8"), integers=True).tolist() == [0, 2**64 - 1, 2**64 - 1]
+
+
+def test_finite():
+    for dtype in ("f2", "f4", "f8"):
+        found = find_kernel("is_finite")(np.array([NAN, 2.1, INF, -INF, -0.0], dtype))
+        assert found.dtype == np.bool_
+        assert found.tolist() == [False, True, False, False, True]
+    with pytest.raises(InputError, match="is_finite"):
+        find_kernel("is_finite")(np.array([1]))
+
+
+def test_the_inverse_error_function_has_its_special_values():
+    found = find_kernel("inverse_error_function")(np.array([0, -0.0, 1, -1, 1.5, -2, NAN, INF]))
+    assert np.array_equal(found, [0, 0, INF, -INF, NAN, NAN, NAN, NAN], equal_nan=True)
+    assert np.signbit(found[:2]).tolist() == [False, True]
+
+
+def test_the_inverse_error_function_is_undone_by_the_error_function():
+    x = np.concatenate([np.linspace(-0.9999, 0.9999, 501), [1e-300, 1e-9, 0.1, 0.5, 0.0999999, 0.5000001]])
+    found = find_kernel("inverse_error_function")(x)
+    assert [math.erf(y) for y in found] == pytest.approx(x.tolist(), rel=1e-15, abs=0)
+    ends = 1 - 2.0 ** -np.arange(10, 53)
+    found = find_kernel("inverse_error_function")(ends)
+    assert [math.erfc(y) for y in found] == pytest.approx((1 - ends).tolist(), rel=1e-13, abs=0)
+    narrow = find_kernel("inverse_error_function")(np.array([0.5, -0.9], "f4"))
+    assert narrow.dtype == np.float32
+    assert narrow.tolist() == [np.float32(0.4769362762), np.float32(-1.1630871537)]
+
+
+# --- functions of two tensors
+
+
+def test_elements_differ():
+    found = find_kernel("not_equal")(np.array([1, NAN, 3], "f4"), np.array([1, NAN, 4], "f4"))
+    assert found.tolist() == [False, True, True]
+    words = np.array(["a", "b"], object)
+    assert find_kernel("not_equal")(words, words[::-1].copy()).tolist() == [True, True]
+
+
+@pytest.mark.parametrize(("floor", "expected"), [(True, [3, -4, -4, 3, None]), (False, [3, -3, -3, 3, None])])
+def test_quotients_of_integers_are_rounded_down_or_cut(floor, expected):
+    a, b = np.array([7, -7, 7, -7, 1], "i1"), np.array([2, 2, -2, -2, 0], "i1")
+    assert masked(find_kernel("quotient")(a, b, floor=floor)) == expected
+    unsigned = find_kernel("quotient")(np.array([249, 9], "u1"), np.array([2, 0], "u1"), floor=floor)
+    assert masked(unsigned) == [124, None]
+    floats = find_kernel("quotient")(np.array([-7, 1], "f4"), np.array([2, 0], "f4"), floor=floor)
+    assert floats.tolist() == [-3.5, INF]
+
+
+def test_remainders_by_zero_may_be_undefined():
+    a, b = np.array([7, 7], "u1"), np.array([4, 0], "u1")
+    for rounding in ("floor", "truncate"):
+        assert masked(find_kernel("remainder")(a, b, rounding=rounding, by_zero="undefined")) == [3, None]
+        assert masked(find_kernel("remainder")(a, b, rounding=rounding)) == [3, 255]
+    with pytest.raises(InputError, match="expected ones or undefined"):
+        find_kernel("remainder")(a, b, rounding="floor", by_zero="zero")
+
+
+def test_truth_values_are_inverted_as_such():
+    assert find_kernel("bitwise_not")(np.array([True, False])).tolist() == [False, True]
+
+
+def test_shifts_without_a_value():
+    a, by = np.array([1, 1, 1, 64, -64, -65], "i1"), np.array([7, 8, -1, 1, 1, 1], "i1")
+    assert masked(find_kernel("shift")(a, by, left=True, overlong="undefined")) == [None, None, None, None, -128, None]
+    assert masked(find_kernel("shift")(a, by, left=False, overlong="undefined")) == [0, None, None, 32, -32, -33]
+    unsigned = find_kernel("shift")(np.array([255, 1], "u1"), np.array([1, 8], "u1"), left=True, overlong="undefined")
+    assert masked(unsigned) == [254, None]
+    with pytest.raises(InputError, match="expected sign or undefined"):
+        find_kernel("shift")(a, by, left=True, overlong="zero")
+
+
+# --- running sums and segments
+
+
+def test_running_sums_go_along_the_first_dimension_by_default():
+    x = np.array([[1, 2], [3, 4]], "f4")
+    assert find_kernel("cumulate")(x, backwards=False, exclusive=False).tolist() == [[1, 2], [4, 6]]
+    assert find_kernel("cumulate")(x, np.array(1), backwards=False, exclusive=False).tolist() == [[1, 3], [3, 7]]
+
+
+def test_segments():
+    data, ids = np.array([[1, -2], [3, -4], [-5, -6], [-7, 8]], "f4"), np.array([0, 0, 2, 2], "i4")
+    find = find_kernel("segment_max")
+    assert find(data, ids, lowest=False).tolist() == [[3, -2], [0, 0], [-5, 8]]
+    assert find(data, ids, np.array(1), lowest=False).tolist() == [[3, -2]]
+    assert find(data, ids, np.array(2), lowest=False).tolist() == [[3, -2], [0, 0]]
+    assert find(data, ids, np.array(5), lowest=False).tolist()[3:] == [[0, 0], [0, 0]]
+    assert find(data, ids, np.array(0), lowest=False).shape == (0, 2)
+    assert find(data[:0], ids[:0], lowest=False).shape == (0, 2)
+    assert find(data[:0], ids[:0], np.array(2), lowest=False).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "lowest"), [("i1", -128), ("u8", 0), ("f2", -65504), ("f4", float(np.finfo("f4").min))]
+)
+def test_empty_segments_have_the_lowest_number(dtype, lowest):
+    found = find_kernel("segment_max")(np.array([1, 2], dtype), np.array([0, 2]), lowest=True)
+    assert found.dtype == np.dtype(dtype)
+    assert found.tolist() == [1, lowest, 2]
+
+
+def test_the_lowest_number_of_bfloat16():
+    bfloat16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
+    found = find_kernel("segment_max")(np.array([1.5, 2], bfloat16), np.array([0, 2]), lowest=True)
+    assert found.dtype == bfloat16
+    assert found.astype("f4").tolist() == [1.5, -3.3895313892515355e38, 2]
+
+
+@pytest.mark.parametrize(
+    ("data", "ids", "count"),
+    [
+        (np.zeros(()), np.zeros(1, "i8"), None),
+        (np.zeros(3), np.zeros(2, "i8"), None),
+        (np.zeros(2), np.array([0, -1]), None),
+        (np.zeros(3), np.array([0, 2, 1]), None),
+        (np.zeros(2), np.array([0, 1]), np.array(-1)),
+    ],
+)
+def test_segments_that_are_refused(data, ids, count):
+    with pytest.raises(InputError, match="segment_max"):
+        find_kernel("segment_max")(data, ids, count, lowest=False)
+
+
+def test_a_segment_far_away_does_not_take_all_memory():
+    with memory.limit(10**6), pytest.raises(InputError, match="more than the limit"):
+        find_kernel("segment_max")(np.zeros(1), np.array([2**40]), lowest=False)
