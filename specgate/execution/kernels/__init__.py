@@ -44,6 +44,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "powers": ("power", "power_by_logarithm", "power_to_constant"),
     "quantize_blocks": ("dequantize_by_axis", "quantize_by_axis"),
+    "fake_quantization": ("fake_quantize",),
     "quantization": ("dequantize_linear", "quantize_linear", "quantized_add"),
     "softmax": ("hardmax", "hardmax_along", "log_softmax", "log_softmax_along", "softmax", "softmax_along"),
     "arranging": (
