@@ -44,9 +44,13 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "powers": ("power", "power_by_logarithm", "power_to_constant"),
     "quantize_blocks": ("dequantize_by_axis", "quantize_by_axis"),
+    "fake_quantization": ("fake_quantize",),
     "quantization": ("dequantize_linear", "quantize_linear", "quantized_add"),
     "softmax": ("hardmax", "hardmax_along", "log_softmax", "log_softmax_along", "softmax", "softmax_along"),
-    "arranging": ("expand", "flatten", "insert_dimensions", "remove_dimensions", "reshape", "transpose"),
+    "arranging": (
+        "drop_ones", "expand", "flatten", "insert_dimensions", "remove_dimensions", "reshape", "reshape_by_pattern",
+        "sizes_of", "transpose",
+    ),
     "attention": ("attention",),
     "casting": ("cast",),
     "convolution": ("convolution",),
@@ -106,8 +110,9 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
 _MOVING: Final = frozenset({
-    "depth_to_space", "expand", "flatten", "insert_dimensions", "join", "remove_dimensions", "reshape", "slice_between",
-    "slice_counted", "slice_window", "space_to_depth", "split", "split_along", "tile", "tile_by", "transpose",
+    "depth_to_space", "drop_ones", "expand", "flatten", "insert_dimensions", "join", "remove_dimensions", "reshape",
+    "reshape_by_pattern", "slice_between", "slice_counted", "slice_window", "space_to_depth", "split", "split_along",
+    "tile", "tile_by", "transpose",
 })  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["expand", "flatten", "insert_dimensions", "remove_dimensions", "reshape", "transpose"]
+__all__ = [
+    "drop_ones", "expand", "flatten", "insert_dimensions", "remove_dimensions", "reshape", "reshape_by_pattern",
+    "sizes_of", "transpose",
+]  # fmt: skip
 
 
 def transpose(inputs: NDArray[Any], *, order: Sequence[int] | None = None) -> NDArray[Any]:
@@ -46,6 +49,26 @@ def reshape(inputs: NDArray[Any], shape: NDArray[Any] | Sequence[int], *, keep_z
     return inputs.reshape(sizes).copy()
 
 
+def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros: bool) -> NDArray[Any]:
+    """Return the elements in row-major order in another shape.
+
+    copy_zeros: a size of 0 is that of `inputs` at its place, and -1 what the sizes that are not copied leave for it.
+    """
+    sizes = integers("reshape", "sizes", shape)
+    copied = [place for place, size in enumerate(sizes) if copy_zeros and size == 0]
+    if any(place >= inputs.ndim for place in copied):
+        raise InputError(f"reshape: a size of 0 in {sizes} stands behind the dimensions of {list(inputs.shape)}")
+    left = prod(size for place, size in enumerate(inputs.shape) if place not in copied)
+    known = prod(size for place, size in enumerate(sizes) if size != -1 and place not in copied)
+    if sizes.count(-1) == 1 and known > 0 and left % known == 0:
+        sizes[sizes.index(-1)] = left // known
+    for place in copied:
+        sizes[place] = inputs.shape[place]
+    if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
+        raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
+    return inputs.reshape(sizes).copy()
+
+
 def flatten(inputs: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return a matrix: the dimensions before `axis` are its rows, the others its columns."""
     if not 0 <= axis <= inputs.ndim:
@@ -61,6 +84,15 @@ def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] |
     if any(inputs.shape[axis] != 1 for axis in along):
         raise InputError(f"squeeze: not all of the dimensions {sorted(along)} of {list(inputs.shape)} have size 1")
     return inputs.reshape([size for axis, size in enumerate(inputs.shape) if axis not in along]).copy()
+
+
+def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return `inputs` without those dimensions of `axes` that have size 1; without all such dimensions if it is empty.
+
+    Dimensions of another size stay.
+    """
+    named = set(range(inputs.ndim)) if axes is None or not axes.size else _places("squeeze", axes, inputs.ndim)
+    return inputs.reshape([size for axis, size in enumerate(inputs.shape) if size != 1 or axis not in named]).copy()
 
 
 def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
@@ -93,3 +125,8 @@ def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
     result = memory.empty(wanted, inputs.dtype)
     result[...] = inputs
     return result
+
+
+def sizes_of(inputs: NDArray[Any], *, narrow: bool) -> NDArray[Any]:
+    """Return the sizes of `inputs` as int64, or int32 if narrow."""
+    return np.array(inputs.shape, np.int32 if narrow else np.int64)
