@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["OBJECTS", "SIZES", "WILD", "base_type", "element_kind", "holds_elements", "number_limits"]
+__all__ = ["SIZES", "WILD", "base_type", "element_kind", "holds_elements", "number_limits", "objects"]
 
 #: Sizes of dimensions, the simplest first; repeated ones come more often.
 SIZES: Final = (1, 2, 3, 1, 4, 2, 5, 1, 7, 3, 0, 16)
 #: Numbers that only a descriptor with something wrong has.
 WILD: Final = (0, 65536, 2**31, 2**32 - 1, 2**16 + 1, 2**31 - 1)
-_ELEMENTS: Final = TensorDesc("FLOAT", (2,))
-#: Values of the attributes that hold more than numbers and words.
-OBJECTS: Final[dict[str, tuple[Any, ...]]] = {
+_ELEMENTS: Final = TensorDesc("float32", (2,))
+#: Values of the attributes that hold more than numbers and words, with types by numpy's names.
+_OBJECTS: Final[dict[str, tuple[Any, ...]]] = {
     "graph": (
         GraphDesc((), ()),
         GraphDesc((), (_ELEMENTS,)),
-        GraphDesc((), (_ELEMENTS._replace(type="INT64"),)),
+        GraphDesc((), (_ELEMENTS._replace(type="int64"),)),
         GraphDesc((_ELEMENTS,), (_ELEMENTS, _ELEMENTS)),
     ),
     "tensor-proto": (
-        *(_ELEMENTS._replace(type=kind) for kind in ("FLOAT", "INT64", "STRING", "DOUBLE", "INT32", "INT16")),
+        *(_ELEMENTS._replace(type=kind) for kind in ("float32", "int64", "object", "float64", "int32", "int16")),
         _ELEMENTS._replace(sizes=()),
     ),
     "sparse-tensor-proto": (_ELEMENTS,),
@@ -42,6 +42,21 @@ NUMBERS: Final = {
     "uint64": ((0, 2**64 - 1), (0, 2**32 - 1)),
     "int64": ((-(2**63), 2**63 - 1), (-(2**31), 2**31 - 1)),
 }
+
+
+@lru_cache(maxsize=64)
+def objects(dialect: Dialect, base: str) -> tuple[Any, ...]:
+    """Return values of an attribute that holds a tensor, a type or a graph; none for other types of attributes."""
+    words: dict[str, str] = {}
+    for word, info in dialect.types.items():
+        words.setdefault(info.get("numpy") or "", word)
+
+    def spelt(value: Any) -> Any:
+        if isinstance(value, GraphDesc):
+            return GraphDesc(tuple(map(spelt, value.inputs)), tuple(map(spelt, value.outputs)))
+        return value._replace(type=words[value.type])
+
+    return tuple(map(spelt, _OBJECTS.get(base, ())))
 
 
 def base_type(info: FieldInfo) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
-from specgate.generate.domains import OBJECTS, base_type
+from specgate.generate.domains import base_type, objects
 from specgate.generate.edits import changed
 from specgate.generate.seeds import examples_at
 from specgate.rules.fused import Fusible
@@ -73,8 +73,8 @@ def _elements(info: FieldInfo, base: str, cells: Sequence[Cell], sides: Sequence
         yield from (RECORDS[base](n, n) for n in (1, 2, 0))
     elif base == "operator":
         yield from fused_operators(info, sides[0])
-    elif base in OBJECTS:
-        yield from OBJECTS[base]
+    elif values := objects(sides[0].spec.dialect, base):
+        yield from values
     elif base == "float":
         yield from _FLOATS
     elif base == "string":

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, whole_numbers
 from specgate.errors import InputError
-from specgate.generate.domains import OBJECTS, SIZES, WILD, base_type, number_limits
+from specgate.generate.domains import SIZES, WILD, base_type, number_limits, objects
 from specgate.generate.near import broken_descriptors
 from specgate.generate.seeds import find_operator, named_level
 from specgate.generate.walk import valid_descriptors
@@ -127,8 +127,8 @@ def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
         return st.floats(allow_nan=False)
     if base == "scalar":
         return st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False)
-    if base in OBJECTS:
-        return st.sampled_from(OBJECTS[base])
+    if values := objects(spec.dialect, base):
+        return st.sampled_from(values)
     if base in RECORDS:
         part = st.integers(0, 2**32 - 1) if whole_numbers(RECORDS[base]) else st.floats(allow_nan=False)
         return st.builds(RECORDS[base], part, part)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import TensorDesc, shown
+from specgate.descriptors.core import GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import build
 from specgate.dialects.openvino.constants import constant_values
+from specgate.dialects.openvino.maps import BACK_EDGES, numbered, with_maps
 from specgate.dialects.openvino.reader import attribute_value
 from specgate.dialects.openvino.rules import ir_findings
 from specgate.dialects.openvino.words import spelt
@@ -78,10 +79,31 @@ def _unit(model: IrModel, layer: IrLayer, place: str, feeds: dict[tuple[str, str
         _port(model, port, feeds.get((layer.id, port.id)) if _reads_value(spec.name) else None) for port in layer.inputs
     ]
     outputs = [_port(model, port, None) for port in layer.outputs]
+    attributes = {**layer.data, **{name: _ends(model, body) for name, body in layer.bodies.items()}}
     descriptor = build(
-        spec, inputs, outputs, spelt(spec, layer.data), version=layer.version, name=layer.name, convert=attribute_value
+        spec, inputs, outputs, spelt(spec, attributes), version=layer.version, name=layer.name, convert=attribute_value
     )
-    return Unit(location, layer.type, descriptor)
+    return Unit(location, layer.type, with_maps(descriptor, _maps(layer)))
+
+
+def _ends(model: IrModel, body: IrNet) -> GraphDesc:
+    """What a body takes and gives: its Parameters and its Results, in the order of the file."""
+    takes = [port for layer in body.layers if layer.type == "Parameter" for port in layer.outputs[:1]]
+    gives = [port for layer in body.layers if layer.type == "Result" for port in layer.inputs[:1]]
+    return GraphDesc(*(tuple(_port(model, port, None) for port in ports) for ports in (takes, gives)))
+
+
+def _maps(layer: IrLayer) -> dict[str, Any]:
+    """The port maps and back edges of a layer as a descriptor has them."""
+    found: dict[str, Any] = {}
+    for name, entries in layer.maps.items():
+        if name == BACK_EDGES:
+            found[name] = [numbered(entry.data) for entry in entries]
+        else:
+            found[name] = {
+                kind: [numbered(entry.data) for entry in entries if entry.kind == kind] for kind in ("input", "output")
+            }
+    return found
 
 
 def _reads_value(operator: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet, IrPort, whole_number
+from specgate.dialects.openvino.net import MAPS, IrEdge, IrEntry, IrLayer, IrModel, IrNet, IrPort, whole_number
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class _Reader:
                 raise self.error(f"expected one <{tag}>, found a second")
             self.sections[-1].add(tag)
         opener(self, tag, attributes)
-        self.states.append("net" if tag in _BODIES else tag)
+        self.states.append("net" if tag in MAPS else "entry" if state in _MAPPED else tag)
 
     def end(self, _tag: str) -> None:
         if self.skipping:
@@ -182,6 +182,13 @@ class _Reader:
                     port.shape = self.shape(layer.data["shape"])
         self.layers.pop()
         self.sections.pop()
+
+    def open_map(self, tag: str, _attributes: dict[str, str]) -> None:
+        self.layers[-1].maps[tag] = []
+
+    def open_entry(self, tag: str, attributes: dict[str, str]) -> None:
+        entry = IrEntry(tag, attributes, self.parser.CurrentLineNumber)
+        self.layers[-1].maps[self.states[-1]].append(entry)
 
     def open_data(self, _tag: str, attributes: dict[str, str]) -> None:
         self.layers[-1].data = attributes
@@ -266,7 +273,7 @@ class _Reader:
                         raise self.error(f"expected distinct port ids, found {port.id} twice", port.line, layer)
 
 
-_BODIES = ("body", "then_body", "else_body")
+_MAPPED = {**dict.fromkeys(MAPS.values(), ("input", "output")), "back_edges": ("edge",)}
 _OPENERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] = {
     ("document", "net"): _Reader.open_net,
     ("layers", "layer"): _Reader.open_layer,
@@ -275,7 +282,9 @@ _OPENERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] 
     ("input", "port"): _Reader.open_port,
     ("output", "port"): _Reader.open_port,
     ("port", "dim"): _Reader.open_dim,
-    **dict.fromkeys((("layer", tag) for tag in _BODIES), _Reader.open_net),
+    **dict.fromkeys((("layer", tag) for tag in MAPS), _Reader.open_net),
+    **dict.fromkeys((("layer", tag) for tag in _MAPPED), _Reader.open_map),
+    **{(tag, inner): _Reader.open_entry for tag, tags in _MAPPED.items() for inner in tags},
     **dict.fromkeys((("net", "layers"), ("net", "edges"), ("layer", "input"), ("layer", "output")), lambda *_: None),
 }
 _CLOSERS: dict[str, Callable[[_Reader], None]] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
-__all__ = ["IrEdge", "IrLayer", "IrModel", "IrNet", "IrPort", "whole_number"]
+__all__ = ["MAPS", "IrEdge", "IrEntry", "IrLayer", "IrModel", "IrNet", "IrPort", "whole_number"]
 
 
 @dataclass(slots=True)
@@ -34,6 +35,19 @@ class IrEdge:
     line: int = 0
 
 
+#: What maps the ports of a layer to each of its bodies.
+MAPS: Final = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
+
+
+@dataclass(slots=True)
+class IrEntry:
+    """One line of a port map (`kind` is input or output) or of back_edges (edge), with its attributes as text."""
+
+    kind: str
+    data: dict[str, str]
+    line: int = 0
+
+
 @dataclass(slots=True)
 class IrNet:
     """The layers and edges of a model or of a body, in the order of the file."""
@@ -44,7 +58,10 @@ class IrNet:
 
 @dataclass(slots=True)
 class IrLayer:
-    """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text."""
+    """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text.
+
+    bodies, maps: by the tags of the IR, maps being the port maps and back_edges.
+    """
 
     id: str
     name: str
@@ -55,6 +72,7 @@ class IrLayer:
     inputs: list[IrPort] = field(default_factory=list)
     outputs: list[IrPort] = field(default_factory=list)
     bodies: dict[str, IrNet] = field(default_factory=dict)
+    maps: dict[str, list[IrEntry]] = field(default_factory=dict)
 
     @property
     def body(self) -> IrNet | None:

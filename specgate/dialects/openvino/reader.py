@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNSTATED, Descriptor, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import (
     INT64,
     build,
@@ -17,7 +17,8 @@ from specgate.descriptors.positional import (
     shape_of,
     tensors_of,
 )
-from specgate.descriptors.words import refuse_unknown
+from specgate.descriptors.words import refuse_unknown, unknown_word
+from specgate.dialects.openvino.maps import maps_of, parted, with_maps
 from specgate.dialects.openvino.words import spelt
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -33,6 +34,8 @@ NAME: Final = "openvino"
 _KEYS: Final = ("type", "version", "name", "id", "inputs", "outputs", "data")
 #: How a layer and a port say that a type is not known.
 _NO_TYPE: Final = ("dynamic", "UNSPECIFIED")
+#: How the names of attributes end that are shapes, in which sizes may be unknown.
+_SHAPE: Final = "shape"
 _TENSOR_KEYS: Final = ("element_type", "shape", "value", "name")
 
 
@@ -47,7 +50,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
 
     ``inputs``/``outputs``: ``{"element_type": "i64", "shape": [3, -1]}``; -1 or null is an unknown size, a shape of
     null an unknown rank, and ``{}`` an output without a stated type. ``version``: the opset of the layer; absent
-    to be judged as written for the target.
+    to be judged as written for the target. ``data``: a body is ``{"inputs": [...], "outputs": [...]}``, tensors as
+    above; port maps and back edges of a layer with bodies stand beside it, by the words of the IR.
     """
     prefix = f"{place}." if place else ""
     refuse_unknown(data, _KEYS, place, "a field of a layer")
@@ -62,7 +66,10 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     if not isinstance(attributes, dict):
         raise InputError("expected an object of attributes by name", place=f"{prefix}data")
     spec = dialect(NAME).operator(kind)
-    return build(
+    maps: dict[str, Any] = {}
+    if any(info.type == "graph" for info in spec.attributes):
+        attributes, maps = parted(attributes, f"{prefix}data")
+    made = build(
         spec,
         tensors_of(data.get("inputs"), f"{prefix}inputs", "ports", _tensor),
         outputs_of(data.get("outputs"), f"{prefix}outputs", "ports", _tensor),
@@ -71,6 +78,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         name=name,
         convert=attribute_value,
     )
+    return with_maps(made, maps)
 
 
 def _tensor(raw: Any, place: str) -> TensorDesc | None:
@@ -98,12 +106,40 @@ def _element_type(raw: Any, place: str) -> str | None:
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:
     """Return an attribute's value as the field's type, from JSON or from an IR's text; raise ValueError else."""
+    if info.type == "graph":
+        return _graph(raw)
     if info.type.endswith("[]"):
-        items = raw.split(",") if isinstance(raw, str) else raw
+        if isinstance(raw, str) and info.name.endswith(_SHAPE):
+            return _shape(raw)
+        items = (raw.split(",") if raw.strip() else []) if isinstance(raw, str) else raw
         if not isinstance(items, list | tuple):
             raise ValueError(f"{info.type} is expected")
         return [_scalar(info.type.removesuffix("[]"), item) for item in items]
     return _scalar(info.type, raw)
+
+
+def _shape(text: str) -> Any:
+    """A shape as an IR spells it: ``2,?,1..3``; -1 is a size that is not known, UNKNOWN a rank that is not."""
+    if text.strip() == "...":
+        return UNKNOWN
+    parts = text.split(",") if text.strip() else []
+    return [-1 if part.strip() == "?" or ".." in part else _scalar("int", part) for part in parts]
+
+
+def _graph(raw: Any) -> GraphDesc:
+    if isinstance(raw, GraphDesc):
+        return raw
+    if not isinstance(raw, dict) or not raw.keys() <= {"inputs", "outputs"}:
+        raise ValueError("a body is expected as inputs and outputs")
+    try:
+        ends = [tensors_of(raw.get(key), key, "tensors", _tensor) for key in ("inputs", "outputs")]
+    except InputError as error:
+        raise ValueError(f"a body is expected: {error}") from None
+    types = dialect(NAME).types
+    for word in (end.type for part in ends for end in part if end is not None):
+        if word is not None and word not in types:
+            raise ValueError(unknown_word("a type in it", word, "element type", types))
+    return GraphDesc(*(tuple(end or TensorDesc(None, None) for end in part) for part in ends))
 
 
 def _scalar(kind: str, raw: Any) -> Any:
@@ -136,8 +172,10 @@ def _float(raw: Any) -> float:
 def write(descriptor: Descriptor) -> dict[str, Any]:
     """Return the layer dict of a descriptor."""
     spec = dialect(NAME).operator(descriptor.operator)
-    data = {i.name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
+    given = ((i.name, descriptor.fields.get(i.name)) for i in spec.attributes)
+    data = {name: _attribute(name, value) for name, value in given if value is not None}
     data.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    data.update(maps_of(descriptor))
     layer: dict[str, Any] = {"type": descriptor.operator}
     if descriptor.version is not None:
         layer["version"] = descriptor.version
@@ -147,6 +185,12 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
     layer["outputs"] = [_written(t) for t in positional(descriptor.fields, spec.outputs)]
     layer["data"] = data
     return layer
+
+
+def _attribute(name: str, value: Any) -> Any:
+    if isinstance(value, GraphDesc):
+        return {"inputs": [_written(t) for t in value.inputs], "outputs": [_written(t) for t in value.outputs]}
+    return "..." if value is UNKNOWN and name.endswith(_SHAPE) else value
 
 
 def _written(tensor: TensorDesc | None) -> dict[str, Any] | None:

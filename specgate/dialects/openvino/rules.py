@@ -1,4 +1,4 @@
-"""An OpenVINO IR as such: its version, connected inputs, no cycles, and constants that lie within the .bin file.
+"""An OpenVINO IR as such: its version, connected inputs, no cycles, bodies, constants that lie within the .bin file.
 
 Source: what `read_model` of OpenVINO 2026.4.1 refuses. The .bin file is never read: a look at its size is enough.
 """
@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects.openvino.bodies import body_findings, variable_findings
 from specgate.dialects.openvino.net import whole_number
-from specgate.dialects.openvino.references import PREFIX
+from specgate.dialects.openvino.references import wrong
 from specgate.spec.tables import dialect
-from specgate.verdict import Finding, Location
+from specgate.verdict import Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
-    from specgate.verdict import Severity
+    from specgate.verdict import Finding
 
 __all__ = ["ir_findings"]
 
@@ -32,14 +33,14 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
     if str(model.version) not in known:
         found = "states no IR version" if model.version is None else f"has IR version {model.version}"
         place = Location(model.file, None, "model")
-        yield _wrong("ir-version", f"{found}, expected {' or '.join(known)}", place, where="ir_version")
+        yield wrong("ir-version", f"{found}, expected {' or '.join(known)}", place, where="ir_version")
     weights = _Weights(model.file)
     yield from _net(model, model.net, "net", weights)
     if weights.problem and weights.asked:
         place = Location(model.file, None, "model")
         layers = f"{weights.asked} Const layer{'' if weights.asked == 1 else 's'}"
         message = f"the bytes of {layers} lie in {weights.name}, which {weights.problem}"
-        yield _wrong("weights-missing", message, place)
+        yield wrong("weights-missing", message, place)
 
 
 class _Weights:
@@ -64,13 +65,6 @@ class _Weights:
             self.problem = "" if self.size is not None else "is no regular file"
 
 
-def _wrong(
-    rule: str, message: str, place: Location, *, where: str = "", values: dict[str, int | None] | None = None
-) -> Finding:
-    severity: Severity = "warning" if rule == "weights-unused" else "error"
-    return Finding(PREFIX + rule, severity, message, where=where, values=values or {}, location=place)
-
-
 def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[Finding]:
     fed = {(edge.to_layer, edge.to_port) for edge in net.edges}
     for layer in net.layers:
@@ -79,17 +73,19 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
         for port in layer.inputs:
             if (layer.id, port.id) not in fed:
                 message = f"no edge leads to the input port {port.id}"
-                yield _wrong("input-unconnected", message, place, where=f"port {port.id}")
+                yield wrong("input-unconnected", message, place, where=f"port {port.id}")
         if layer.type == "Const":
             yield from _constant(layer, place, weights)
+        yield from body_findings(layer, place)
         for name, body in layer.bodies.items():
             yield from _net(model, body, f"{here}/{name}", weights)
+    yield from variable_findings(model, net, path)
     circular = _circular(net)
     if circular:
         first = circular[0]
         names = ", ".join(shown(layer.name or layer.id) for layer in circular[:_SHOWN])
         message = f"is computed from itself: {names}{' …' if len(circular) > _SHOWN else ''}"
-        yield _wrong("cycle", message, Location(model.file, first.line, f"{path}/{first.name or first.id}", first.type))
+        yield wrong("cycle", message, Location(model.file, first.line, f"{path}/{first.name or first.id}", first.type))
 
 
 def _circular(net: IrNet) -> list[IrLayer]:
@@ -120,11 +116,11 @@ def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Fi
     kind = layer.data.get("element_type")
     if port is None or kind is None or port.element_type not in dialect("openvino").types:
         found = _given(layer, "element_type")
-        yield _wrong("constant", f"expected a known element_type, found {found}", place, where="element_type")
+        yield wrong("constant", f"expected a known element_type, found {found}", place, where="element_type")
         return
     sizes = port.shape
     if "shape" not in layer.data or sizes is None or min(sizes, default=0) < 0:
-        yield _wrong(
+        yield wrong(
             "constant", f"expected a shape of known sizes, found {_given(layer, 'shape')}", place, where="shape"
         )
         return
@@ -133,7 +129,7 @@ def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Fi
         number = whole_number(layer.data.get(key, ""))
         if number is None:
             message = f"expected a number of bytes as {key}, found {_given(layer, key)}"
-            yield _wrong("constant", message, place, where=key)
+            yield wrong("constant", message, place, where=key)
             return
         numbers.append(number)
     weights.asked += 1
@@ -142,12 +138,12 @@ def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Fi
     values = {"offset": offset, "size": size, "needed": needed, "file": weights.size}
     if weights.size is not None and offset + size > weights.size:
         message = f"ends at byte {offset + size} of {weights.name}, which has {weights.size} bytes"
-        yield _wrong("weights-range", message, place, where="offset", values=values)
+        yield wrong("weights-range", message, place, where="offset", values=values)
     if needed is not None and size != needed:
         rule = "weights-size" if size < needed else "weights-unused"
         shape = "x".join(map(str, sizes)) if sizes else "one element"
         message = f"has {size} bytes, but {port.element_type} of {shape} takes {needed}"
-        yield _wrong(rule, message, place, where="size", values=values)
+        yield wrong(rule, message, place, where="size", values=values)
 
 
 def _given(layer: IrLayer, key: str) -> str:

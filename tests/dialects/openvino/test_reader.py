@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import specgate
-from specgate.descriptors.core import Malformed, Symbol, TensorDesc
+from specgate.descriptors.core import UNKNOWN, Malformed, Symbol, TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.dialects.openvino.reader import is_descriptor, read, write
 from specgate.errors import InputError, NoTable
@@ -226,6 +226,7 @@ def test_a_type_that_does_not_exist_is_a_finding() -> None:
     assert "did you mean i4? Known: f64, f32" in verdict.findings[0].message
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("word", ["tanh", "TANH", "Tanh"])
 def test_words_are_read_without_regard_to_case(word):
     """The reader of OpenVINO takes them so, and writes some in capitals."""
@@ -235,3 +236,73 @@ def test_words_are_read_without_regard_to_case(word):
     assert specgate.check(layer, "openvino:opset7").accepted
     layer["data"] = {"approximation_mode": f"{word}x"}
     assert specgate.check(layer, "openvino:opset7").accepted is False
+=======
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("2,?,1..3", [2, -1, -1]), ("", []), (" 5, 6", [5, 6]), ("-1", [-1]), ("...", UNKNOWN), ([2, -1], [2, -1])],
+)
+def test_the_attribute_shape(text, expected):
+    data = {"type": "Parameter", "data": {"element_type": "f32", "shape": text}}
+    made = read(data)
+    assert made.fields["shape"] == expected
+    assert made.oddities == ()
+    assert read(write(made)).fields == made.fields
+
+
+@pytest.mark.parametrize("shape", ["a", "1,,2", "2;3", ["?"], 3])
+def test_what_is_no_shape(shape):
+    made = read({"type": "Parameter", "data": {"element_type": "f32", "shape": shape}})
+    assert [oddity.code for oddity in made.oddities] == ["wrong-kind"]
+
+
+END = {"element_type": "f32", "shape": [2]}
+BODY = {"inputs": [END], "outputs": [END]}
+
+
+def test_a_layer_with_bodies_is_read_and_written():
+    layer = {
+        "type": "TensorIterator",
+        "version": "opset1",
+        "inputs": [END],
+        "outputs": [END],
+        "data": {
+            "body": BODY,
+            "port_map": {"input": [{"external_port_id": 0, "internal_layer_id": 0, "axis": 0}], "output": []},
+            "back_edges": [{"from-layer": 1, "to-layer": 0}],
+        },
+    }
+    made = read(layer)
+    assert made.oddities == ()
+    assert made.extra["back_edges"] == [{"from-layer": 1, "to-layer": 0}]
+    assert write(made) == layer
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"port_map": 3}, r"data\.port_map: expected an object with input and output, found 3"),
+        ({"port_map": {"inputs": []}}, "expected an object with input and output"),
+        ({"port_map": {"input": 3}}, r"port_map\.input: expected a list of objects"),
+        ({"port_map": {"output": [3]}}, r"port_map\.output\[0\]: expected an object of external_port_id"),
+        ({"port_map": {"output": [{"from-layer": 1}]}}, "expected an object of external_port_id"),
+        ({"back_edges": [{"axis": 1}]}, "expected an object of from-layer, to-layer"),
+        ({"back_edges": [{"to-layer": 1.5}]}, "expected numbers and words"),
+    ],
+)
+def test_odd_maps_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        read({"type": "Loop", "data": {"body": BODY, **change}})
+
+
+@pytest.mark.parametrize(
+    "body", [3, {"layers": []}, {"inputs": [3]}, {"outputs": [{"element_type": "q7", "shape": []}]}]
+)
+def test_what_is_no_body(body):
+    made = read({"type": "Loop", "data": {"body": body}})
+    assert [(oddity.code, oddity.where) for oddity in made.oddities] == [("wrong-kind", "body")]
+
+
+def test_maps_of_a_layer_without_bodies_are_attributes_that_it_does_not_have():
+    made = read({"type": "Abs", "data": {"port_map": {}}})
+    assert [(oddity.code, oddity.where) for oddity in made.oddities] == [("unknown-attribute", "port_map")]
+>>>>>>> ov7

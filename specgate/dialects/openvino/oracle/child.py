@@ -30,6 +30,15 @@ __all__ = ["Blob", "Computed", "Question", "make"]
 _MAX_MEMORY: Final = 4 * 2**30
 _MAX_OUTPUT: Final = 2**28
 _MAX_DETAIL: Final = 200
+#: Words of errors that are about the way of asking, and what they mean: the factory hands on attributes of plain types
+#: only, builds no constants, and knows of no other operation that would have a variable.
+_UNASKABLE: Final = {
+    "No AttributeVisitor support": "the factory takes no attribute of this kind",
+    "NodeFactory doesn't support": "the factory does not make this operation",
+    "Can't find variable": "the variable is another operation's",
+}
+#: Types that an IR calls otherwise than the factory.
+_OTHERWISE: Final = {"Const": "Constant"}
 #: With f32 as the hint the plugin computes f16 and bf16 in f32 and rounds what leaves the graph; without it the
 #: precision is its own choice, and with f16 it computes even f32 in f16.
 _CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
@@ -85,6 +94,9 @@ def _refusal(error: BaseException) -> tuple[str, str]:
         return "not asked", str(error)
     if isinstance(error, MemoryError) or "bad_alloc" in str(error):
         return "not asked", "it takes more memory than the process may have"
+    unaskable = next((meaning for words, meaning in _UNASKABLE.items() if words in str(error)), None)
+    if unaskable is not None:
+        return "not asked", unaskable
     return "rejected", _line(error)
 
 
@@ -135,7 +147,7 @@ class _Asker:
         try:
             return create(layer.kind, outputs, dict(layer.data))
         except RuntimeError as error:
-            other = self.spellings.get(layer.kind.lower(), layer.kind)
+            other = _OTHERWISE.get(layer.kind) or self.spellings.get(layer.kind.lower(), layer.kind)
             if other == layer.kind or "Couldn't create operation" not in str(error):
                 raise
         return create(other, outputs, dict(layer.data))

@@ -1,4 +1,7 @@
-"""The IR of one layer: its inputs as Parameters and Consts, a Result for each of its outputs."""
+"""The IR of one layer: its inputs as Parameters and Consts, a Result for each of its outputs.
+
+A layer that names bytes of the file of weights finds zeros there, an Assign the ReadValue of its variable.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ __all__ = ["ir_of"]
 
 _VERSION: Final = 11
 _ALIGNMENT: Final = 64
+_MAX_WEIGHTS: Final = 2**20
 _OPEN: Final = '<port id="{}" precision="{}">{}</port>'
 _EDGE: Final = '<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'
 
@@ -37,11 +41,35 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
     body = f"<input>{takes}</input>" * (count > 0) + f"<output>{gives}</output>"
     parts.append(_layer(count, layer.kind, layer.version, _data(layer.data), body))
     edges = [_EDGE.format(at, 0, count, at) for at in range(count)]
+    if layer.kind == "Assign" and layer.inputs:
+        parts.append(_read(layer, count + layer.ports + 1))
+        edges[0] = _EDGE.format(0, 0, count + layer.ports + 1, 0) + _EDGE.format(count + layer.ports + 1, 1, count, 0)
     for end, port in zip(ends, stated, strict=True):
         parts.append(_layer(end + 1, "Result", "opset1", "", f"<input>{_port(0, port)}</input>"))
         edges.append(_EDGE.format(count, end, end + 1, 0))
+    weights += _zeros(layer, len(weights))
     net = f'<net name="one" version="{_VERSION}"><layers>{"".join(parts)}</layers><edges>{"".join(edges)}</edges></net>'
     return ('<?xml version="1.0"?>' + net).encode(), bytes(weights)
+
+
+def _read(layer: Layer, number: int) -> str:
+    """Return what reads the variable that a layer writes, so that there is one, and hands on the layer's input."""
+    port, name = layer.inputs[0], layer.data.get("variable_id")
+    data: dict[str, Any] = {"variable_type": port.type or "dynamic", "variable_shape": _shape(port)}
+    body = f"<input>{_port(0, port)}</input><output>{_port(1, port)}</output>"
+    return _layer(
+        number, "ReadValue", layer.version, _data(data if name is None else {"variable_id": name, **data}), body
+    )
+
+
+def _zeros(layer: Layer, there: int) -> bytes:
+    """Return what the weights lack so that they have the bytes that the layer names."""
+    offset, size = layer.data.get("offset"), layer.data.get("size")
+    if not isinstance(offset, int) or not isinstance(size, int):
+        return b""
+    if offset + size > _MAX_WEIGHTS:
+        raise NotExpressibleError(f"its bytes would end at {offset + size}, and are written up to {_MAX_WEIGHTS} only")
+    return bytes(max(0, offset + size - there))
 
 
 def _source(at: int, port: Port, blob: bytes | None, weights: bytearray) -> str:

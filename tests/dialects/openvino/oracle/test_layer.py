@@ -184,3 +184,29 @@ def test_importing_it_imports_neither_openvino_nor_numpy():
         "import sys, specgate.dialects.openvino.oracle.oracle; sys.exit(bool({'openvino', 'numpy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_bytes_that_a_layer_names_are_zeros():
+    layer = Layer("Const", "opset1", (), (), 1, {"element_type": "f32", "shape": [2], "offset": 4, "size": 8})
+    xml, weights = ir_of(layer, [])
+    assert weights == bytes(12)
+    assert b'shape="2" offset="4" size="8"' in xml
+    with pytest.raises(NotExpressibleError, match="its bytes would end at 1099511627780"):
+        ir_of(layer._replace(data={"offset": 4, "size": 2**40}), [])
+
+
+def test_an_assign_has_the_read_value_of_its_variable():
+    state = {"element_type": "f32", "shape": [-1, 4]}
+    made = read({"type": "Assign", "version": "opset6", "inputs": [state], "data": {"variable_id": "v"}})
+    xml = ET.fromstring(ir_of(layer_of(made, "opset6"), [None])[0])
+    kinds = {layer.get("id"): layer.get("type") for layer in xml.iter("layer")}
+    edges = {(kinds[edge.get("from-layer")], kinds[edge.get("to-layer")]) for edge in xml.iter("edge")}
+    assert edges == {("Parameter", "ReadValue"), ("ReadValue", "Assign"), ("Assign", "Result")}
+    data = {
+        layer.get("type"): dict(layer.find("data").attrib)
+        for layer in xml.iter("layer")
+        if layer.find("data") is not None
+    }
+    assert data["ReadValue"] == {"variable_id": "v", "variable_type": "f32", "variable_shape": "?,4"}
+    nameless = read({"type": "Assign", "version": "opset6", "inputs": [state]})
+    assert b"variable_id" not in ir_of(layer_of(nameless, "opset6"), [None])[0]

@@ -1,0 +1,170 @@
+"""How the layers with bodies belong together with them: port maps, back edges, and variables.
+
+Source: what `read_model` of OpenVINO 2026.4.1 refuses. It takes `external_port_id` of an input as its position, not as
+the id of the port, and of outputs looks at the order alone: the least is the first output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import shown
+from specgate.dialects.openvino.maps import BACK_EDGES, numbered
+from specgate.dialects.openvino.net import MAPS
+from specgate.dialects.openvino.references import wrong
+from specgate.spec.tables import dialect
+from specgate.verdict import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.dialects.openvino.net import IrEntry, IrLayer, IrModel, IrNet, IrPort
+    from specgate.verdict import Finding
+
+__all__ = ["body_findings", "variable_findings"]
+
+#: How many inputs of a loop its port map need not have: a Loop's number of turns and its condition.
+_OWN: Final = {"TensorIterator": 0, "Loop": 2}
+_LAYERS: Final = {"input": "Parameter", "output": "Result"}
+_NEEDED: Final = ("external_port_id", "internal_layer_id")
+_SLICES: Final = ("axis", "start", "end", "stride", "part_size")
+_CONDITION: Final = "execution_condition"
+
+
+def body_findings(layer: IrLayer, place: Location) -> Iterator[Finding]:
+    """Yield what is wrong with the port maps and back edges of a layer; of extensions nothing is known."""
+    if layer.version not in dialect("openvino").position:
+        return
+    for name, body in layer.bodies.items():
+        yield from _Map(layer, name, body, place).findings()
+    if {"then_body", "else_body"} <= layer.bodies.keys():
+        yield from _branch_types(layer, place)
+
+
+class _Map:
+    """One port map with its body; entries: those that can be read, with numbers as such."""
+
+    def __init__(self, layer: IrLayer, name: str, body: IrNet, place: Location) -> None:
+        self.layer, self.body, self.place = layer, body, place
+        self.layers = {inner.id: inner for inner in body.layers}
+        self.name = MAPS[name]
+        self.entries = [(entry, numbered(entry.data)) for entry in layer.maps.get(self.name, ())]
+
+    def findings(self) -> Iterator[Finding]:
+        whole = True
+        for entry, data in self.entries:
+            found = list(self._entry(entry, data))
+            whole = whole and not found
+            yield from found
+        if whole:
+            yield from self._missing()
+        for edge in self.layer.maps.get(BACK_EDGES, ()) if self.name == MAPS["body"] else ():
+            yield from self._back_edge(edge)
+
+    def _wrong(self, rule: str, message: str, entry: IrEntry | None = None) -> Finding:
+        at = self.place if entry is None else replace(self.place, line=entry.line)
+        return wrong(rule, message, at, where=BACK_EDGES if rule.startswith("back") else self.name)
+
+    def _entry(self, entry: IrEntry, data: dict[str, Any]) -> Iterator[Finding]:
+        for key in (*_NEEDED, *(key for key in _SLICES if key in data)):
+            least = 0 if key == "internal_layer_id" or (key == "axis" and entry.kind == "input") else None
+            number = data.get(key)
+            if not isinstance(number, int) or (least is not None and number < least):
+                expected = "a whole number" if least is None else "a whole number from 0 on"
+                message = f"expected {expected} as {key} of an {entry.kind}, found {_given(entry, key)}"
+                yield self._wrong("port-map", message, entry)
+                return
+        inner = self.layers.get(str(data["internal_layer_id"]))
+        if inner is None or inner.type != _LAYERS[entry.kind]:
+            found = "none" if inner is None else f"a {shown(inner.type)}"
+            number = data["internal_layer_id"]
+            message = f"expected a {_LAYERS[entry.kind]} as layer {number} of the body, found {found}"
+            yield self._wrong("port-map-layer", message, entry)
+            return
+        outer: IrPort | None = None
+        if entry.kind == "input":
+            number, count = data["external_port_id"], len(self.layer.inputs)
+            if number >= count or (number < 0 and self.layer.type == "TensorIterator"):
+                message = f"expected the number of an input, of which there are {count}, found {number}"
+                yield self._wrong("port-map-port", message, entry)
+                return
+            outer = self.layer.inputs[number] if number >= 0 else None
+        elif inner.inputs:
+            outer = inner.inputs[0]
+        yield from self._axis(entry, data, outer)
+
+    def _axis(self, entry: IrEntry, data: dict[str, Any], sliced: IrPort | None) -> Iterator[Finding]:
+        if "axis" not in data or sliced is None or sliced.shape is None:
+            return
+        rank = len(sliced.shape)
+        if not -rank <= data["axis"] < rank:
+            message = f"axis {data['axis']} of an {entry.kind} is none of a tensor of {rank} dimensions"
+            yield self._wrong("port-map-axis", message, entry)
+
+    def _missing(self) -> Iterator[Finding]:
+        own = _OWN.get(self.layer.type)
+        ports = {kind: {d["external_port_id"] for e, d in self.entries if e.kind == kind} for kind in _LAYERS}
+        if own is not None:
+            for number in range(own, len(self.layer.inputs)):
+                if number not in ports["input"]:
+                    yield self._wrong("port-map-missing", f"input {number} is mapped to no Parameter of the body")
+        count = len({number for number in ports["output"] if number >= 0})
+        if count < len(self.layer.outputs):
+            message = f"{len(self.layer.outputs)} outputs are declared, {count} are mapped to Results of the body"
+            yield self._wrong("port-map-missing", message)
+        if self.layer.type == "Loop" and not any(
+            e.kind == "output" and d.get("purpose") == _CONDITION for e, d in self.entries
+        ):
+            yield self._wrong("port-map-missing", f"no output has the purpose {_CONDITION}")
+
+    def _back_edge(self, edge: IrEntry) -> Iterator[Finding]:
+        for key, kind, rule in (
+            ("from-layer", "Result", "back-edge"),
+            ("to-layer", "Parameter", "back-edge-target"),
+        ):
+            number = numbered(edge.data).get(key)
+            inner = self.layers.get(str(number))
+            if not isinstance(number, int):
+                rule, found = "back-edge", _given(edge, key)  # noqa: PLW2901  # a number is asked of both ends
+            elif inner is None or inner.type != kind:
+                found = f"{number}, which is " + ("none" if inner is None else f"a {shown(inner.type)}")
+            else:
+                continue
+            yield self._wrong(rule, f"expected a {kind} of the body as {key}, found {found}", edge)
+
+
+def _given(entry: IrEntry, key: str) -> str:
+    return shown(entry.data[key], 40) if key in entry.data else "none"
+
+
+def _branch_types(layer: IrLayer, place: Location) -> Iterator[Finding]:
+    """Yield outputs whose Results in the two bodies have different types."""
+    sides = [_given_types(layer, name) for name in ("then_body", "else_body")]
+    for number, (one, other) in enumerate(zip(*sides, strict=False)):
+        if None not in {one, other} and one != other:
+            message = f"output {number} is {one} in then_body and {other} in else_body"
+            yield wrong("branch-types", message, place, where=f"output {number}")
+
+
+def _given_types(layer: IrLayer, name: str) -> list[str | None]:
+    """The types of the Results that the outputs of a layer are mapped to, in their order."""
+    results = {inner.id: inner for inner in layer.bodies[name].layers if inner.type == "Result" and inner.inputs}
+    found: dict[int, str | None] = {}
+    for entry in layer.maps.get(MAPS[name], ()):
+        data = numbered(entry.data)
+        port, inner = data.get("external_port_id"), results.get(str(data.get("internal_layer_id")))
+        if entry.kind == "output" and isinstance(port, int):
+            found[port] = None if inner is None else inner.inputs[0].element_type
+    return [found[port] for port in sorted(found)]
+
+
+def variable_findings(model: IrModel, net: IrNet, path: str) -> Iterator[Finding]:
+    """Yield each Assign whose variable no ReadValue of the same net has."""
+    read = {layer.data.get("variable_id") for layer in net.layers if layer.type == "ReadValue"}
+    for layer in net.layers:
+        name = layer.data.get("variable_id")
+        if layer.type == "Assign" and name is not None and name not in read:
+            place = Location(model.file, layer.line, f"{path}/{layer.name or layer.id}", layer.type)
+            message = f"no ReadValue of this net has the variable {shown(name, 40)}"
+            yield wrong("variable", message, place, where="variable_id")
