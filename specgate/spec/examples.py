@@ -99,7 +99,7 @@ def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
 
 
 def _stretches(spec: OperatorSpec, example: Mapping[str, Any]) -> Iterator[tuple[str, Descriptor]]:
-    """Yield an example as it is read at one level of each row and each layout that it is for; nothing if it is not."""
+    """Yield an example as it is read at a level of each row and layout that it is for; none if it is unreadable."""
     try:
         made = read_dict(example["descriptor"], spec.dialect.name)
         levels = {(spec.row_at(n), *_layout(spec, n)): n for n in levels_of_example(spec, example)}
