@@ -60,6 +60,20 @@ def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -
     assert wanted(source.sides) - shown == set()
 
 
+@pytest.mark.parametrize(
+    ("name", "operator", "level"),
+    [
+        pytest.param("directml", "REDUCE", "6.4", id="where the row depends on a word"),
+        pytest.param("onnx", "If", "13", id="where graphs must have the type too"),
+        pytest.param("onnx", "Loop", "28", id="where rows name more than else is kept"),
+    ],
+)
+def test_all_types_that_rows_name_are_collected(name: str, operator: str, level: str) -> None:
+    source = valid_descriptors(dialect(name).operator(operator), level)
+    shown = set().union(*(features(made, source.spec) for made in source.found))
+    assert {feature for feature in wanted(source.sides) - shown if feature[0] == "type"} == set()
+
+
 def test_a_table_without_examples_is_walked_too() -> None:
     bare = [(n, o) for n, o in operators(("onnx",)) if not dialect(n).operator(o).table.examples]
     assert bare

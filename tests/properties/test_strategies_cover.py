@@ -41,9 +41,7 @@ def example_of(spec: OperatorSpec) -> Descriptor:
     return read_dict(next(iter(spec.table.examples.values()))["descriptor"], spec.dialect.name)
 
 
-def drawn_until(
-    case: Case, seed: int, lacking: Callable[[list[Descriptor]], Iterator[object]]
-) -> list[Descriptor]:
+def drawn_until(case: Case, seed: int, lacking: Callable[[list[Descriptor]], Iterator[object]]) -> list[Descriptor]:
     """Draw valid descriptors until nothing is lacking, or as often as must be enough."""
     source = valid_descriptors(spec_of(case), case.level)
     pick = Random(seed).randint
