@@ -16,7 +16,7 @@ from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
 from specgate.generate.edits import alike, changed, deepened, put, reranked, resized, retyped, retyped_within
-from specgate.generate.features import features, types_taken, wanted
+from specgate.generate.features import condition, shown, types_taken, wanted
 from specgate.generate.invent import given, values_for
 from specgate.generate.mend import mended, row_of
 from specgate.generate.moves import Mutator, type_names
@@ -132,16 +132,16 @@ class Walk:
         self._wander(pick, _EXPLORED // 2)
         failed: Counter[Any] = Counter()
         for feature in sorted(self._wanted - self._covered, key=lambda f: (f[0] != "given", repr(f))):
-            kind = feature[:2]
+            kind = feature[:2] + feature[3:]
             if feature not in self._covered and not failed["given", kind[1]] and failed[kind] < _GIVEN_UP:
                 failed[kind] += not self._reach(feature, pick)
         self._wander(pick, _EXPLORED // 2)
 
     def _one_for_each(self) -> Iterator[Descriptor]:
         """Yield for each feature that the rows name a descriptor that has it, so that rare ones are drawn too."""
-        shown = [(made, features(made, self.spec)) for made in self.found]
+        every = [(made, shown(made, self.sides)) for made in self.found]
         for feature in sorted(self._wanted & self._covered, key=repr):
-            yield next(made for made, has in shown if feature in has)
+            yield next(made for made, has in every if feature in has)
 
     def _seeds(self) -> Iterator[Descriptor]:
         yield from map(concrete, examples_at(self.spec, self.level))
@@ -197,7 +197,7 @@ class Walk:
 
     def _add(self, made: Descriptor) -> None:
         """Keep a descriptor that has something new: all that the rows name, of the rest until there are many."""
-        new = features(made, self.spec) - self._covered
+        new = shown(made, self.sides) - self._covered
         if new & self._wanted or (new and len(self.found) < _MOST):
             self._covered |= new
             self.found.append(made)
@@ -213,11 +213,12 @@ class Walk:
         """Look for a descriptor with a feature: make the change, mend what fails; return whether one is found."""
 
         def has(descriptor: Descriptor) -> bool:
-            return feature in features(descriptor, self.spec)
+            return feature in shown(descriptor, self.sides)
 
         with_it = [made for made in self.found if made.fields.get(feature[1]) is not None]
         bases = with_it if with_it and feature[0] != "given" else self.found
-        bases = [made for made in bases if self._of_row(made, feature)] or bases
+        if feature[3:]:
+            bases = [made for made in bases if condition(made, self.sides) == feature[3]] or bases
         step = max(1, len(bases) // _BASES)
         for base in bases[::step][: _BASES + 1]:
             for number, made in enumerate(self._with(base, feature)):
@@ -226,11 +227,6 @@ class Walk:
                 if has(made) and self._near(made, has, pick):
                     return True
         return False
-
-    def _of_row(self, made: Descriptor, feature: Feature) -> bool:
-        """Return whether the rows that hold for a descriptor, of those with a condition, name a feature."""
-        conditional = [side for side in self.sides if side.cases]
-        return all(feature in wanted([row_of(made, side)]) for side in conditional)
 
     def _near(self, made: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]) -> bool:
         """Keep what is accepted with at most one type, or name of a type, changed; else what mending makes of it."""
@@ -252,7 +248,7 @@ class Walk:
 
     def _with(self, base: Descriptor, feature: Feature) -> Iterator[Descriptor]:
         """Yield ways to give a feature to a descriptor."""
-        aspect, name, value = feature
+        aspect, name, value = feature[:3]
         info = self.spec.fields[name]
         rows = [row_of(base, side) for side in self.sides]
         if aspect == "given":
