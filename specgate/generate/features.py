@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Feature", "condition", "features", "shown", "types_taken", "wanted"]
 
-#: An aspect (type, rank, word, given, count, layout, size), a field, and which one it is; behind it the condition of the
-#: row, where types and ranks depend on one.
+#: An aspect (type, rank, word, given, count, layout, size), a field, and which one it is; of a type or a rank also the
+#: condition of the row, where it has one.
 Feature = tuple[Any, ...]
 _OF_ROWS: Final = frozenset({"type", "rank"})
 #: Smaller numbers are told apart.
