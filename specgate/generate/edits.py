@@ -7,13 +7,15 @@ from itertools import cycle, islice
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.core import GraphDesc
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["alike", "changed", "deepened", "packed", "put", "reranked", "resized", "retyped"]
+__all__ = ["alike", "changed", "deepened", "packed", "put", "reranked", "resized", "retyped", "retyped_within"]
 
 
 def changed(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[str, Any]) -> Descriptor:
@@ -59,6 +61,19 @@ def retyped(descriptor: Descriptor, places: Iterable[str], kind: str) -> Descrip
     """Return the descriptor with another type for the tensors at some places."""
     tensors = dict(descriptor.tensors())
     return put(descriptor, {p: tensors[p]._replace(type=kind, size_in_bytes=None) for p in places})
+
+
+def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -> Descriptor:
+    """Return the descriptor with another type for the tensors at some places, and for those like them in its graphs."""
+    tensors = dict(descriptor.tensors())
+    old = {tensors[place].type for place in places}
+
+    def made(ends: Iterable[TensorDesc]) -> tuple[TensorDesc, ...]:
+        return tuple(end._replace(type=kind) if end.type in old else end for end in ends)
+
+    graphs = {name: value for name, value in descriptor.fields.items() if isinstance(value, GraphDesc)}
+    within = {name: GraphDesc(made(graph.inputs), made(graph.outputs)) for name, graph in graphs.items()}
+    return retyped(replace(descriptor, fields={**descriptor.fields, **within}), places, kind)
 
 
 def reranked(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descriptor:

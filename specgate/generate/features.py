@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.generate.mend import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,10 +13,12 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Feature", "features", "types_taken", "wanted"]
+__all__ = ["Feature", "condition", "features", "shown", "types_taken", "wanted"]
 
-#: An aspect (type, rank, word, given, count, layout, size), a field, and which one it is.
-Feature = tuple[str, str, Any]
+#: An aspect (type, rank, word, given, count, layout, size), a field, and which one it is; of a type or a rank also the
+#: condition of the row, where it has one.
+Feature = tuple[Any, ...]
+_OF_ROWS: Final = frozenset({"type", "rank"})
 #: Smaller numbers are told apart.
 _FEW: Final = 4
 
@@ -37,6 +40,22 @@ def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
         elif value is not None:
             found |= _of_value(name, value, few=few)
     return found
+
+
+def shown(descriptor: Descriptor, sides: Sequence[Resolved]) -> set[Feature]:
+    """Return everything that a descriptor shows, also of the row with a condition that holds for it."""
+    found = features(descriptor, sides[0].spec)
+    when = condition(descriptor, sides)
+    return found if when is None else found | {(*f, when) for f in found if f[0] in _OF_ROWS}
+
+
+def condition(descriptor: Descriptor, sides: Sequence[Resolved]) -> str | None:
+    """Return the condition of the row that holds for a descriptor, None where rows have none or none holds."""
+    side = next((side for side in sides if side.cases), None)
+    if side is None:
+        return None
+    row = row_of(descriptor, side)
+    return next((case.when.text for case in side.cases if case.resolved is row), None)
 
 
 def _of_value(name: str, value: Any, *, few: bool) -> set[Feature]:
@@ -65,9 +84,9 @@ def wanted(sides: Sequence[Resolved]) -> set[Feature]:
     """Return the types, ranks, words and choices of optional parts that the rows of all sides name."""
     found: list[set[Feature]] = []
     for side in sides:
-        mine: set[Feature] = set()
-        for row in side.alternatives:
-            mine |= _of_row(row)
+        mine = set() if side.cases else _of_row(side)
+        for case in side.cases:
+            mine |= {(*f, case.when.text) if f[0] in _OF_ROWS else f for f in _of_row(case.resolved)}
         found.append(mine)
     return set.intersection(*found)
 

@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
-from specgate.generate.edits import alike, changed, deepened, put, reranked, resized, retyped
-from specgate.generate.features import features, types_taken, wanted
+from specgate.generate.edits import alike, changed, deepened, put, reranked, resized, retyped, retyped_within
+from specgate.generate.features import condition, shown, types_taken, wanted
 from specgate.generate.invent import given, values_for
 from specgate.generate.mend import mended, row_of
 from specgate.generate.moves import Mutator, type_names
@@ -39,7 +39,7 @@ __all__ = ["MAX_ELEMENTS", "Walk", "valid_descriptors"]
 MAX_ELEMENTS: Final = {"input": 256, "output": 4096}
 #: Steps of one draw at most.
 _STEPS: Final = 5
-#: Random changes while the collection is made, and how many descriptors it holds at most.
+#: Random changes while the collection is made, and from how many descriptors on it takes only what the rows name.
 _EXPLORED: Final = 400
 _MOST: Final = 150
 #: From how many descriptors a missing feature is tried, and by how many ways from each.
@@ -71,6 +71,7 @@ class Walk:
         self.numbers = rule_numbers(self.sides[-1])
         self.types = types_taken(self.sides)
         self.found: list[Descriptor] = []
+        self._wanted = wanted(self.sides)
         self._covered: set[Feature] = set()
         self._refusals: Counter[str] = Counter()
         self._mends = _MENDS
@@ -130,17 +131,17 @@ class Walk:
             return
         self._wander(pick, _EXPLORED // 2)
         failed: Counter[Any] = Counter()
-        for feature in sorted(wanted(self.sides) - self._covered, key=lambda f: (f[0] != "given", repr(f))):
-            kind = feature[:2]
+        for feature in sorted(self._wanted - self._covered, key=lambda f: (f[0] != "given", repr(f))):
+            kind = feature[:2] + feature[3:]
             if feature not in self._covered and not failed["given", kind[1]] and failed[kind] < _GIVEN_UP:
                 failed[kind] += not self._reach(feature, pick)
         self._wander(pick, _EXPLORED // 2)
 
     def _one_for_each(self) -> Iterator[Descriptor]:
         """Yield for each feature that the rows name a descriptor that has it, so that rare ones are drawn too."""
-        shown = [(made, features(made, self.spec)) for made in self.found]
-        for feature in sorted(wanted(self.sides) & self._covered, key=repr):
-            yield next(made for made, has in shown if feature in has)
+        every = [(made, shown(made, self.sides)) for made in self.found]
+        for feature in sorted(self._wanted & self._covered, key=repr):
+            yield next(made for made, has in every if feature in has)
 
     def _seeds(self) -> Iterator[Descriptor]:
         yield from map(concrete, examples_at(self.spec, self.level))
@@ -195,9 +196,9 @@ class Walk:
         return None
 
     def _add(self, made: Descriptor) -> None:
-        """Keep a descriptor that has something new."""
-        new = features(made, self.spec)
-        if not new <= self._covered and len(self.found) < _MOST:
+        """Keep a descriptor that has something new: all that the rows name, of the rest until there are many."""
+        new = shown(made, self.sides) - self._covered
+        if new & self._wanted or (new and len(self.found) < _MOST):
             self._covered |= new
             self.found.append(made)
 
@@ -212,10 +213,12 @@ class Walk:
         """Look for a descriptor with a feature: make the change, mend what fails; return whether one is found."""
 
         def has(descriptor: Descriptor) -> bool:
-            return feature in features(descriptor, self.spec)
+            return feature in shown(descriptor, self.sides)
 
         with_it = [made for made in self.found if made.fields.get(feature[1]) is not None]
         bases = with_it if with_it and feature[0] != "given" else self.found
+        if feature[3:]:
+            bases = [made for made in bases if condition(made, self.sides) == feature[3]] or bases
         step = max(1, len(bases) // _BASES)
         for base in bases[::step][: _BASES + 1]:
             for number, made in enumerate(self._with(base, feature)):
@@ -245,7 +248,7 @@ class Walk:
 
     def _with(self, base: Descriptor, feature: Feature) -> Iterator[Descriptor]:
         """Yield ways to give a feature to a descriptor."""
-        aspect, name, value = feature
+        aspect, name, value = feature[:3]
         info = self.spec.fields[name]
         rows = [row_of(base, side) for side in self.sides]
         if aspect == "given":
@@ -262,7 +265,8 @@ class Walk:
         if place not in tensors:
             return
         if aspect == "type":
-            yield from (retyped(base, group, value) for group in alike(base, place, "type"))
+            groups = list(alike(base, place, "type"))
+            yield from (way(base, group, value) for way in (retyped, retyped_within) for group in groups)
         elif aspect == "rank":
             steps = value - len(tensors[place].sizes or ())
             yield from (reranked(base, group, steps) for group in alike(base, place, "rank"))

@@ -40,7 +40,7 @@ class Dialect:
     #: "", or the domain whose versions are the levels here.
     domain: str = ""
     #: The dialect that a domain with versions of its own belongs to.
-    whole: Dialect | None = None
+    parent: Dialect | None = None
     _operators: dict[str, OperatorSpec] = field(default_factory=dict)
     _domains: dict[str, Dialect] = field(default_factory=dict)
 
@@ -134,7 +134,7 @@ class Dialect:
         """The domains with versions of their own."""
         return list(self.tables.about.get("domains", ()))
 
-    def of_domain(self, domain: str) -> Dialect:
+    def for_domain(self, domain: str) -> Dialect:
         """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
         if domain not in self.domains:
             return self
@@ -269,7 +269,7 @@ class Dialect:
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )
-            home = self if self.domain else self.of_domain(name.rpartition(".")[0])
+            home = self if self.domain else self.for_domain(name.rpartition(".")[0])
             self._operators[name] = OperatorSpec(home, self.tables.operators[name])
         return self._operators[name]
 

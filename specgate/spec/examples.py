@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error
 from specgate.validate.check import check_at
+from specgate.validate.facts import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["changed", "counterexample", "example_problems", "levels_of_example"]
+__all__ = ["changed", "counterexample", "example_problems", "levels_of_example", "unshown_parts"]
 
 
 def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,3 +76,48 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
         if found_ids != [wanted]:
             shown = ", ".join(found_ids) or "nothing"
             yield f"counterexamples.{name}: expected {wanted} alone at {level}, found {shown}"
+
+
+def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
+    """Yield one line per support row without an example, and per optional tensor that all examples have, or none."""
+    shown = [each for example in spec.table.examples.values() for each in _stretches(spec, example)]
+    if not shown:
+        return
+    rows = {row for level, made in shown for row in _rows(spec, level, made)}
+    for index, (when, stated) in enumerate(spec.support):
+        held = {spec.row_at(level, stated) for level in spec.levels}
+        place = "support." if when is None else f"support.{index}."
+        yield from (f"{place}{row} has no example" for row in stated if row in held and (index, row) not in rows)
+    for name, info in spec.fields.items():
+        if info.kind == "attribute" or not any(form.optional for form in info.forms or (info,)):
+            continue
+        fields = [(spec.field_at(name, level), made.fields.get(name)) for level, made in shown]
+        if all(value is None for _, value in fields):
+            yield f"fields.{name}: no example gives it"
+        if all(value is not None for field, value in fields if field is not None and field.optional):
+            yield f"fields.{name}: no example leaves it out"
+
+
+def _stretches(spec: OperatorSpec, example: Mapping[str, Any]) -> Iterator[tuple[str, Descriptor]]:
+    """Yield an example as it is read at a level of each row and layout that it is for; none if it is unreadable."""
+    try:
+        made = read_dict(example["descriptor"], spec.dialect.name)
+        levels = {(spec.row_at(n), *_layout(spec, n)): n for n in levels_of_example(spec, example)}
+        yield from ((level, reordered_for(made, spec, level)) for level in levels.values())
+    except (Error, LookupError):  # what is wrong with it, `example_problems` says
+        return
+
+
+def _layout(spec: OperatorSpec, level: str) -> Iterator[int]:
+    """Yield what differs between levels at which a field is another one."""
+    yield from map(id, spec.fields_at(level).values()) if spec.varies else ()
+
+
+def _rows(spec: OperatorSpec, level: str, descriptor: Descriptor) -> Iterator[tuple[int, str]]:
+    """Yield the row that holds for a descriptor at a level, with the number of its case."""
+    resolved = spec.resolve(level)
+    context = Facts().context(descriptor, resolved) if resolved is not None and spec.whens else None
+    for index, (_, stated) in enumerate(spec.support):
+        row = spec.row_at(level, stated)
+        if row is not None and (context is None or Facts().holds(spec.whens[index], context) is True):
+            yield index, row

@@ -121,6 +121,13 @@ def _examples_hold(spec: OperatorSpec) -> Iterator[str]:
     yield from example_problems(spec)
 
 
+def _unshown_part(spec: OperatorSpec) -> Iterator[str]:
+    """Every support row and every optional tensor is in an example, from which valid descriptors are drawn."""
+    from specgate.spec.examples import unshown_parts
+
+    yield from unshown_parts(spec)
+
+
 def _unplaced_constraint(spec: OperatorSpec) -> Iterator[str]:
     """Every field that a row could limit is limited in each row, or in none: a forgotten cell allows everything."""
     for field in spec.fields.values():
@@ -191,4 +198,5 @@ LINTERS: Final[Mapping[str, Callable[[OperatorSpec], Iterator[str]]]] = {
     "rules-in-words": _rules_in_words,
     "overlapping-cases": _overlapping_cases,
     "examples-hold": _examples_hold,
+    "unshown-part": _unshown_part,
 }

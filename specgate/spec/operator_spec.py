@@ -201,7 +201,7 @@ class OperatorSpec:
     def level_for(self, target_level: str) -> str | None:
         """Return the level by which this operator is judged for a target of its dialect: its domain's version."""
         home = self.dialect
-        return target_level if home.whole is None else home.whole.domain_level(home.domain, target_level)
+        return target_level if home.parent is None else home.parent.domain_level(home.domain, target_level)
 
     @cached_property
     def overlays(self) -> list[Overlay]:

@@ -51,7 +51,7 @@ def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> l
     told = []
     owners: dict[tuple[str, Keys], str] = {}
     for name, source in sources.items():
-        dialect = root.of_domain(name.rpartition(".")[0])
+        dialect = root.for_domain(name.rpartition(".")[0])
         for path, text in _operator_problems(tables["operators"][name], dialect):
             if owners.setdefault(source.stands(path), name) == name:
                 told.append(source.placed(path, text))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.descriptors.core import Descriptor, tensor
-from specgate.generate.edits import alike, changed, deepened, packed, put, reranked, resized, retyped
+from specgate.descriptors.core import Descriptor, GraphDesc, tensor
+from specgate.generate.edits import alike, changed, deepened, packed, put, reranked, resized, retyped, retyped_within
 from specgate.spec.tables import dialect
 
 POOLING = dialect("directml").operator("AVERAGE_POOLING")
@@ -85,3 +85,15 @@ def test_beginnings_and_ends_of_one_array_both_get_the_dimension() -> None:
     pads = Descriptor("onnx", "Pad", {"data": tensor("FLOAT", (2, 3)), "pads": [1, 2, 3, 4]})
     made = deepened(pads, dialect("onnx").operator("Pad"), 1)
     assert made.fields["pads"] == [1, 2, 2, 3, 4, 4]
+
+
+def test_a_type_changes_within_graphs_too() -> None:
+    """A loop's body must take what the loop is given."""
+    number, truth = tensor("INT64", ()), tensor("BOOL", ())
+    body = GraphDesc((number, truth, tensor("FLOAT", (2,))), (truth, tensor("FLOAT", (2,))))
+    fields = {"M": number, "v_initial": [tensor("FLOAT", (2,))], "body": body}
+    made = retyped_within(Descriptor("onnx", "Loop", fields), ["v_initial[0]"], "DOUBLE")
+    assert [each.type for each in made.fields["v_initial"]] == ["DOUBLE"]
+    assert [each.type for each in made.fields["body"].inputs] == ["INT64", "BOOL", "DOUBLE"]
+    assert [each.type for each in made.fields["body"].outputs] == ["BOOL", "DOUBLE"]
+    assert made.fields["M"] == number

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from specgate.errors import InputError
-from specgate.generate.features import features, wanted
+from specgate.generate.features import features, shown, wanted
 from specgate.generate.near import broken_descriptors
 from specgate.generate.walk import MAX_ELEMENTS, Walk, valid_descriptors
 from specgate.spec.tables import dialect
@@ -56,8 +56,22 @@ def test_draws_differ() -> None:
 @pytest.mark.parametrize("operator", ["ONE_HOT", "CONVOLUTION", "GEMM", "SLICE1", "PADDING", "MAX_POOLING2"])
 def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -> None:
     source = valid_descriptors(dialect("directml").operator(operator), "6.4")
-    shown = set().union(*(features(made, source.spec) for made in source.found))
-    assert wanted(source.sides) - shown == set()
+    found = set().union(*(features(made, source.spec) for made in source.found))
+    assert wanted(source.sides) - found == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "operator", "level"),
+    [
+        pytest.param("directml", "REDUCE", "6.4", id="where the row depends on a word"),
+        pytest.param("onnx", "If", "13", id="where graphs must have the type too"),
+        pytest.param("onnx", "Loop", "28", id="where rows name more than else is kept"),
+    ],
+)
+def test_all_types_that_rows_name_are_collected(name: str, operator: str, level: str) -> None:
+    source = valid_descriptors(dialect(name).operator(operator), level)
+    found = set().union(*(shown(made, source.sides) for made in source.found))
+    assert {feature for feature in wanted(source.sides) - found if feature[0] == "type"} == set()
 
 
 def test_a_table_without_examples_is_walked_too() -> None:

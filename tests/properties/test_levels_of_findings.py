@@ -59,7 +59,7 @@ def levels_are_true(
         says_so(finding, accepting[late], table, judged_at)
     if device is None and minimum:
         found = find_minimum(descriptor, basis)
-        home = table.whole or table
+        home = table.parent or table
         implied = [at for at in home.levels if spec_of(case).level_for(at) in accepting[False]]
         assert list(found.levels) == implied
         assert found == (implied[0] if implied else None)

@@ -15,11 +15,14 @@ import pytest
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import InputError
+from specgate.generate.features import wanted
+from specgate.generate.mend import row_of
 from specgate.generate.near import broken_descriptors
 from specgate.generate.walk import valid_descriptors
+from specgate.rules.evaluate import Context, evaluate
 from specgate.testing import Case, cases
 from specgate.validate.check import accepts, check_at
-from tests.properties.support import chosen_cases, chosen_operators, spec_of, steady
+from tests.properties.support import chosen_cases, chosen_operators, resolved_of, spec_of, steady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,8 +31,9 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-#: How many draws must be enough, and after how many it is asked whether they are.
+#: How many draws must be enough, how many more for each thing that the rows name, and after how many it is asked.
 DRAWS = 300
+FOR_EACH = 12
 BATCH = 25
 
 
@@ -37,32 +41,43 @@ def example_of(spec: OperatorSpec) -> Descriptor:
     return read_dict(next(iter(spec.table.examples.values()))["descriptor"], spec.dialect.name)
 
 
-def drawn_until(
-    case: Case, seed: int, most: int, lacking: Callable[[list[Descriptor]], Iterator[object]]
-) -> list[Descriptor]:
-    """Draw valid descriptors until nothing is lacking, `most` times at most."""
+def drawn_until(case: Case, seed: int, lacking: Callable[[list[Descriptor]], Iterator[object]]) -> list[Descriptor]:
+    """Draw valid descriptors until nothing is lacking, or as often as must be enough."""
     source = valid_descriptors(spec_of(case), case.level)
     pick = Random(seed).randint
     drawn: list[Descriptor] = []
-    for count in range(1, most + 1):
+    for count in range(1, DRAWS + FOR_EACH * len(wanted(source.sides)) + 1):
         drawn.append(source.draw(pick))
         if count % BATCH == 0 and not any(lacking(drawn)):
             break
     return drawn
 
 
+def impossible(resolved: Resolved, name: str, value: object) -> bool:
+    """Return whether a rule that reads this field alone refuses it whatever the others are."""
+    context = Context({name: value}, resolved.numbers, resolved.spec.dialect.bits, resolved.spec.scope.defines)
+    forms = [form for form in resolved.rules if form.fields == {name} and form.when is None]
+    return any(evaluate(form.require, context) is False for form in forms)
+
+
 def missing(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
-    """Yield the types and ranks of a row that no descriptor has, and those that one has beside them."""
-    for name, info in resolved.fields.items():
-        cell = resolved.cells.get(name)
+    """Yield the types and ranks of each row that no descriptor has, and those that one has beside them."""
+    for row in resolved.alternatives:
+        yield from missing_in(row, [made for made in drawn if row_of(made, resolved) is row])
+
+
+def missing_in(row: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
+    for name, info in row.fields.items():
+        cell = row.cells.get(name)
         if not info.tensor or cell is None:
             continue
         tensors = [made.fields[name] for made in drawn if isinstance(made.fields.get(name), TensorDesc)]
         if cell.types is not None:
             yield from ((name, kind) for kind in {tensor.type for tensor in tensors} ^ set(cell.types))
         if cell.ranks is not None and cell.ranks.high is not None:
-            wanted = {rank for rank in range(cell.ranks.low, cell.ranks.high + 1) if rank in cell.ranks}
-            yield from ((name, rank) for rank in {len(tensor.sizes or ()) for tensor in tensors} ^ wanted)
+            ranks = [rank for rank in range(cell.ranks.low, cell.ranks.high + 1) if rank in cell.ranks]
+            possible = {rank for rank in ranks if not impossible(row, name, TensorDesc(None, (None,) * rank))}
+            yield from ((name, rank) for rank in {len(tensor.sizes or ()) for tensor in tensors} ^ possible)
 
 
 def undrawn_words(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, str]]:
@@ -77,13 +92,13 @@ def undrawn_words(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple
                 yield name, word
 
 
-def never_drawn(spec: OperatorSpec, level: str, drawn: list[Descriptor]) -> Iterator[str]:
+def never_drawn(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[str]:
     """Yield the optional parts that are always there, or never."""
-    loose = spec.dialect.infers_outputs
-    for info in spec.fields.values():
-        optional = info.optional or (loose and info.kind == "output")
-        if optional and spec.dialect.holds(level, info.since, info.until):
-            yield from [info.name] if len({made.fields.get(info.name) is None for made in drawn}) != 2 else []
+    spec = resolved.spec
+    for name, info in resolved.fields.items():
+        if info.optional or (spec.dialect.infers_outputs and info.kind == "output"):
+            left_out = {made.fields.get(name) is None for made in drawn}
+            yield from [] if left_out == {False} | {not impossible(resolved, name, None)} else [name]
     if spec.dialect.tensor_rules:
         tensors = [tensor for made in drawn for _, tensor in made.tensors()]
         yield from [] if any(tensor.strides is not None and 0 in tensor.strides for tensor in tensors) else ["strides"]
@@ -93,19 +108,17 @@ def never_drawn(spec: OperatorSpec, level: str, drawn: list[Descriptor]) -> Iter
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_every_type_rank_and_word_of_a_row_is_drawn(case: Case) -> None:
-    spec = spec_of(case)
-    resolved = spec.resolve(case.level)
-    assert resolved is not None
-    drawn = drawn_until(case, 0, DRAWS, lambda drawn: chain(missing(resolved, drawn), undrawn_words(resolved, drawn)))
+    resolved = resolved_of(case)
+    drawn = drawn_until(case, 0, lambda drawn: chain(missing(resolved, drawn), undrawn_words(resolved, drawn)))
     assert list(missing(resolved, drawn)) == []
     assert list(undrawn_words(resolved, drawn)) == []
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_optional_parts_are_drawn_and_left_out(case: Case) -> None:
-    spec = spec_of(case)
-    drawn = drawn_until(case, 1, DRAWS // 2, lambda drawn: never_drawn(spec, case.level, drawn))
-    assert list(never_drawn(spec, case.level, drawn)) == []
+    resolved = resolved_of(case)
+    drawn = drawn_until(case, 1, lambda drawn: never_drawn(resolved, drawn))
+    assert list(never_drawn(resolved, drawn)) == []
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)

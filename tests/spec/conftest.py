@@ -130,6 +130,15 @@ examples:
         Function: ARGMAX
         InputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}
         OutputTensor: {DataType: UINT32, Sizes: [1, 2, 3, 1]}
+  total:
+    source: own
+    since: "2.0"
+    descriptor:
+      type: REDUCE_SOME
+      desc:
+        Function: SUM
+        InputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}
+        OutputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 1]}
 counterexamples:
   same-rank: {of: one, set: {desc.OutputTensor.Sizes: [1, 2, 3]}}
 observed:

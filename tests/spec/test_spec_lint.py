@@ -134,6 +134,25 @@ FAILING = {
         ("desc.OutputTensor.Sizes: [1, 2, 3]", "desc.OutputTensor.DataType.x: 1", "counterexamples.same-rank: "),
         ("desc.OutputTensor.Sizes: [1, 2, 3]", "type.a.b: 1", "counterexamples.same-rank: "),
     ],
+    "unshown-part": [
+        ("    source: own\n", '    source: own\n    until: "3.0"\n', "support.3.0 has no example"),
+        ("    source: own\n", '    source: own\n    since: "3.0"\n', "support.1.0 has no example"),
+        (
+            "  OutputTensor: {kind: output}\n",
+            "  OutputTensor: {kind: output}\n  MaskTensor: {kind: input, optional: true}\n",
+            "fields.MaskTensor: no example gives it",
+        ),
+        (
+            "  OutputTensor: {kind: output}\n",
+            "  OutputTensor: {kind: output, optional: true}\n",
+            "fields.OutputTensor: no example leaves it out",
+        ),
+        (
+            "  OutputTensor: {kind: output}\n",
+            '  OutputTensor: [{kind: output, until: "3.0"}, {kind: output, optional: true, since: "3.0"}]\n',
+            "fields.OutputTensor: no example leaves it out",
+        ),
+    ],
 }
 CASES = [
     pytest.param(linter, *case, id=f"{linter} {index}")
@@ -184,6 +203,7 @@ IN_CASES = {
     "examples-hold": (
         "Function: ARGMAX", "Function: SUM", "examples.one is rejected at 1.0: directml/REDUCE_SOME/support-case"
     ),
+    "unshown-part": ("Function: SUM", "Function: ARGMIN", "support.1.2.0 has no example"),
 }  # fmt: skip
 
 
@@ -208,6 +228,31 @@ def test_lines_name_file_and_linter(scratch) -> None:
     operators = {"COPY": whole.tables.operators["COPY"]}
     (line,) = lint_tables(Dialect("directml", {**whole.tables.entries, "operators": operators, "families": {}}))
     assert line.endswith("/directml/operators/copy.yaml: no-source: expected a source with a page, a path or a package")
+
+
+def test_what_one_example_lacks_another_shows(scratch) -> None:
+    """Each of them alone leaves a row, and the one tensor given or left out, to the other."""
+    start = SOUND.index("  one:")
+    one, after = SOUND[start : SOUND.index("counterexamples:")], SOUND[SOUND.index("counterexamples:") :]
+    early = one.replace("    source: own\n", '    source: own\n    until: "3.0"\n')
+    late = one.replace("  one:\n    source: own\n", '  two:\n    source: own\n    since: "3.0"\n')
+    late = late.replace("        OutputTensor: {DataType: FLOAT32, Sizes: [1, 2, 3, 4]}\n", "")
+    head = SOUND[:start].replace("OutputTensor: {kind: output}", "OutputTensor: {kind: output, optional: true}")
+    assert complaints(scratch(copy=head + early + after))["unshown-part"] == [
+        "support.3.0 has no example",
+        "fields.OutputTensor: no example leaves it out",
+    ]
+    assert complaints(scratch(copy=head + late))["unshown-part"] == [
+        "support.1.0 has no example",
+        "fields.OutputTensor: no example gives it",
+    ]
+    assert complaints(scratch(copy=head + early + late + after)) == {name: [] for name in LINTERS}
+
+
+def test_an_example_that_cannot_be_read_shows_nothing(scratch) -> None:
+    found = complaints(scratch(copy=SOUND.replace("type: COPY", "type: MOVE")))
+    assert found["examples-hold"][0].startswith("examples.one: ")
+    assert found["unshown-part"] == []
 
 
 def test_an_example_written_for_a_level_that_is_none(scratch) -> None:
