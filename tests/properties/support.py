@@ -28,6 +28,7 @@ MAX_BYTES = 2**26
 CHOSEN: Final = {
     "directml": ("ONE_HOT", "ELEMENT_WISE_ADD1", "REDUCE", "JOIN", "CAST", "PADDING1"),
     "onnx": ("OneHot", "Concat", "Reshape", "If", "ai.onnx.ml.Binarizer"),
+    "openvino": ("OneHot", "Add", "Concat", "Reshape", "If"),
 }
 #: Of these every level that differs is taken; of the others the first and the last.
 THOROUGH: Final = ("ONE_HOT", "OneHot")
