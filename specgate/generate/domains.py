@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, GraphDesc, TensorDesc, integer_limits

@@ -40,7 +40,8 @@ def normalize_along(
 ) -> NDArray[Any]:
     """Return `inputs` less their mean along `axes`, divided by the root of the variance plus epsilon.
 
-    axes: the dimensions from `first` on if None. use_variance: whether they are divided at all. inside: epsilon is added to the variance, else to its root.
+    axes: the dimensions from `first` on if None. use_variance: whether they are divided at all. inside: epsilon is
+    added to the variance, else to its root.
     """
     want_float("normalization", inputs)
     along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)

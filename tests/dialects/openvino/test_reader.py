@@ -226,17 +226,23 @@ def test_a_type_that_does_not_exist_is_a_finding() -> None:
     assert "did you mean i4? Known: f64, f32" in verdict.findings[0].message
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("word", ["tanh", "TANH", "Tanh"])
 def test_words_are_read_without_regard_to_case(word):
     """The reader of OpenVINO takes them so, and writes some in capitals."""
     tensor = {"element_type": "f32", "shape": [2]}
-    layer = {"type": "Gelu", "version": "opset7", "inputs": [tensor], "outputs": [], "data": {"approximation_mode": word}}
+    layer = {
+        "type": "Gelu",
+        "version": "opset7",
+        "inputs": [tensor],
+        "outputs": [],
+        "data": {"approximation_mode": word},
+    }
     assert read_dict(layer, "openvino").fields["approximation_mode"] == "tanh"
     assert specgate.check(layer, "openvino:opset7").accepted
     layer["data"] = {"approximation_mode": f"{word}x"}
     assert specgate.check(layer, "openvino:opset7").accepted is False
-=======
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("2,?,1..3", [2, -1, -1]), ("", []), (" 5, 6", [5, 6]), ("-1", [-1]), ("...", UNKNOWN), ([2, -1], [2, -1])],
@@ -305,4 +311,3 @@ def test_what_is_no_body(body):
 def test_maps_of_a_layer_without_bodies_are_attributes_that_it_does_not_have():
     made = read({"type": "Abs", "data": {"port_map": {}}})
     assert [(oddity.code, oddity.where) for oddity in made.oddities] == [("unknown-attribute", "port_map")]
->>>>>>> ov7
