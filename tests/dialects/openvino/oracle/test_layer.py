@@ -202,11 +202,7 @@ def test_an_assign_has_the_read_value_of_its_variable():
     kinds = {layer.get("id"): layer.get("type") for layer in xml.iter("layer")}
     edges = {(kinds[edge.get("from-layer")], kinds[edge.get("to-layer")]) for edge in xml.iter("edge")}
     assert edges == {("Parameter", "ReadValue"), ("ReadValue", "Assign"), ("Assign", "Result")}
-    data = {
-        layer.get("type"): dict(layer.find("data").attrib)
-        for layer in xml.iter("layer")
-        if layer.find("data") is not None
-    }
+    data = {layer.get("type"): dict(found.attrib) for layer in xml.iter("layer") for found in layer.iter("data")}
     assert data["ReadValue"] == {"variable_id": "v", "variable_type": "f32", "variable_shape": "?,4"}
     nameless = read({"type": "Assign", "version": "opset6", "inputs": [state]})
     assert b"variable_id" not in ir_of(layer_of(nameless, "opset6"), [None])[0]
