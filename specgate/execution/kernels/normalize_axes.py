@@ -26,7 +26,8 @@ __all__ = [
 
 def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
     """Return each dimension that axes name once; negative ones count from the end."""
-    found = {axis + inputs.ndim if axis < 0 else axis for axis in integers("normalization", "axes", np.ravel(axes))}
+    given = integers("normalization", "axes", np.ravel(axes) if isinstance(axes, np.ndarray) else list(axes))
+    found = {axis + inputs.ndim if axis < 0 else axis for axis in given}
     for axis in found:
         check_axis(axis, inputs.ndim, "normalization")
     return tuple(sorted(found))
