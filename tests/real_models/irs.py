@@ -57,10 +57,12 @@ def _static(folder: Path, source: str) -> tuple[Any, bool]:
 
 def _torch(_folder: Path, source: str) -> tuple[Any, bool]:
     """Of the network itself, without ONNX between."""
+    import torch
+
     from tests.real_models import export
 
     made = export._case(source)  # one helper of the same folder
-    return openvino.convert_model(made.network, example_input=tuple(made.samples.values())), False
+    return openvino.convert_model(torch.export.export(made.network, tuple(made.samples.values()))), False
 
 
 def _quantized(folder: Path, source: str) -> tuple[Any, bool]:

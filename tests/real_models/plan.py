@@ -79,8 +79,8 @@ IRS: Final[dict[str, tuple[str, ...]]] = {
         for exporter, opsets in exporters.items()
         for opset in opsets
     },
-    **dict.fromkeys(EXPORTS, ("torch",)),
-    **{f"{source}-{way}": ("ir",) for source, ways in DERIVED.items() for way in ways if way[0] in "qd"},
+    **dict.fromkeys(("resnet", "vision", "encoder", "decoder", "decoder_in_parts", "recurrent", "branching"), ("torch",)),
+    **{f"{source}-{way}": ("ir",) for source, ways in DERIVED.items() for way in ways if "qdq" in way},
     "resnet-trace-17": ("ir", "half", "static", "nncf", "int8"),
     "vision-trace-17": ("ir", "half", "nncf"),
     "encoder-trace-17": ("ir", "half", "static", "nncf", "int8", "int4"),

@@ -65,7 +65,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "normalize_batch", "normalize_instances", "normalize_layer", "normalize_to_unit", "root_mean_square",
     ),
     "normalize_axes": (
-        "normalize_along", "normalize_groups", "normalize_neighbourhoods", "normalize_squares",
+        "normalize_along", "normalize_channels", "normalize_groups", "normalize_neighbourhoods", "normalize_squares",
     ),
     "padding": ("pad", "pad_ends"),
     "pooling": ("average_pool", "lp_pool", "max_pool", "max_pool_values"),
@@ -91,9 +91,10 @@ KERNELS: Final[dict[str, str]] = {
 SUMMING: Final = frozenset({
     "attention", "average_pool", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate",
     "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "norm_of_windows",
-    "normalize_along", "normalize_batch", "normalize_groups", "normalize_instances", "normalize_layer",
-    "normalize_mean_variance", "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit", "pool_whole",
-    "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "softmax", "softmax_along",
+    "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups", "normalize_instances",
+    "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit",
+    "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "softmax",
+    "softmax_along",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.

@@ -11,6 +11,7 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
 from specgate.execution.kernels.elementwise import want_float
+from specgate.execution.kernels.normalize import normalize_batch
 from specgate.execution.kernels.shapes import integers
 
 if TYPE_CHECKING:
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["normalize_along", "normalize_groups", "normalize_neighbourhoods", "normalize_squares"]
+__all__ = [
+    "normalize_along", "normalize_channels", "normalize_groups", "normalize_neighbourhoods", "normalize_squares",
+]  # fmt: skip
 
 
 def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
     """Return each dimension that axes name once; negative ones count from the end."""
-    found = {axis + inputs.ndim if axis < 0 else axis for axis in integers("normalization", "axes", np.ravel(axes))}
+    given = integers("normalization", "axes", np.ravel(axes) if isinstance(axes, np.ndarray) else list(axes))
+    found = {axis + inputs.ndim if axis < 0 else axis for axis in given}
     for axis in found:
         check_axis(axis, inputs.ndim, "normalization")
     return tuple(sorted(found))
@@ -55,6 +59,26 @@ def normalize_along(
             added = np.float32(epsilon)
             wide /= np.sqrt(variance + added) if inside else np.sqrt(variance) + added
         return round_to(wide, inputs.dtype)
+
+
+def normalize_channels(
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any],
+    mean: NDArray[Any],
+    variance: NDArray[Any],
+    *,
+    epsilon: float,
+) -> NDArray[Any]:
+    """Return `inputs` [batch, channel, …] less mean, divided by the root of variance plus epsilon, times scale plus bias.
+
+    The four have a number for each channel.
+    """
+    want_float("normalization", inputs)
+    fits = inputs.ndim >= 2
+    return normalize_batch(
+        inputs, scale, bias, mean, variance, epsilon=epsilon, momentum=0.0, training=False, fits=fits
+    )[0]
 
 
 def normalize_squares(

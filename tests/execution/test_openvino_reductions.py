@@ -1,0 +1,209 @@
+"""Kernels that only OpenVINO's operators have: hand-worked, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.activation_by_tensors import (
+    clamp,
+    hard_sigmoid_by_tensors,
+    prelu_of_channels,
+    scaled_elu_by_tensors,
+    swish_by_tensor,
+)
+from specgate.execution.kernels.arranging import drop_ones, reshape_by_pattern, sizes_of
+from specgate.execution.kernels.fake_quantization import fake_quantize
+from specgate.execution.kernels.normalize_axes import (
+    normalize_along,
+    normalize_channels,
+    normalize_groups,
+    normalize_neighbourhoods,
+    normalize_squares,
+)
+
+PAIRS = np.array([[1, 3], [5, 5]], np.float32)
+
+
+def number(value, *shape):
+    return np.full(shape, value, np.float32)
+
+
+def indices(*values):
+    return np.array(values, np.int64)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high", "expected"),
+    [
+        (np.int32, -1.5, 2.5, [-1, -1, 2, 2]),
+        (np.int32, 0.25, 0.75, [0, 0, 0, 0]),  # no integer lies between them, and the upper bound wins
+        (np.uint8, -5.0, float("inf"), [0, 1, 2, 3]),
+        (np.float32, -1.5, 2.5, [-1.5, -1, 2, 2.5]),
+    ],
+)
+def test_clamp(dtype, low, high, expected):
+    x = np.array([0, 1, 2, 3] if dtype == np.uint8 else [-3, -1, 2, 3], dtype)
+    found = clamp(x, low=low, high=high)
+    assert found.dtype == dtype
+    assert found.tolist() == expected
+
+
+def test_clamp_keeps_nan():
+    assert np.isnan(clamp(np.array([np.nan], np.float32), low=0.0, high=1.0)).all()
+
+
+def test_hard_sigmoid_by_tensors():
+    x = np.array([-4, 0, 1, 4, np.nan], np.float32)
+    found = hard_sigmoid_by_tensors(x, number(0.25), number(0.5))
+    assert found[:4].tolist() == [0, 0.5, 0.75, 1]
+    assert np.isnan(found[4])
+
+
+def test_scaled_elu_takes_lists_of_one_for_a_scalar_too():
+    found = scaled_elu_by_tensors(number(2), number(5, 1), number(3, 1))
+    assert (found.shape, found.tolist()) == ((), 6)
+
+
+def test_swish_is_of_scale_one_without_a_scale():
+    x = np.array([1, -2], np.float32)
+    assert swish_by_tensor(x).tolist() == swish_by_tensor(x, number(1)).tolist()
+    assert swish_by_tensor(x, number(0)).tolist() == [0.5, -1]
+
+
+@pytest.mark.parametrize("alpha", [number(1, 2), np.zeros(0, np.float32), np.float64(1).reshape(())])
+def test_a_parameter_is_one_element_of_the_same_type(alpha):
+    with pytest.raises(InputError, match="expected one element of float32"):
+        scaled_elu_by_tensors(PAIRS, alpha, number(1))
+
+
+def test_slopes_of_channels_go_before_broadcasting():
+    x = number(-1, 1, 2, 2)
+    assert prelu_of_channels(x, np.array([2, 3], np.float32)).tolist() == [[[-2, -2], [-3, -3]]]
+    assert prelu_of_channels(x, np.array([[2, 3]], np.float32)).tolist() == [[[-2, -3], [-2, -3]]]
+    assert prelu_of_channels(x[0, 0], np.array([2, 3], np.float32)).tolist() == [-2, -3]
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"), [(True, [[-0.5, 0.5], [0, 0]]), (False, [[-0.25, 0.25], [0, 0]])]
+)
+def test_normalize_along(inside, expected):
+    assert normalize_along(PAIRS, indices(-1), first=0, epsilon=3.0, inside=inside).tolist() == expected
+
+
+def test_normalize_along_from_a_dimension_on():
+    assert normalize_along(PAIRS, first=1, epsilon=3.0, use_variance=False).tolist() == [[-1, 1], [0, 0]]
+    assert normalize_along(PAIRS, first=2, epsilon=3.0).tolist() == [[0, 0], [0, 0]]
+    assert normalize_along(PAIRS[:0], first=0, epsilon=3.0).shape == (0, 2)
+
+
+def test_normalize_squares():
+    x = np.array([[1, 1], [3, 4]], np.float32)
+    assert normalize_squares(x, indices(1), epsilon=2.0).tolist()[0] == [0.5, 0.5]
+    assert normalize_squares(x, indices(1), epsilon=4.0, largest=True).tolist() == pytest.approx(
+        np.array([[0.5, 0.5], [0.6, 0.8]])
+    )
+    assert normalize_squares(x, indices(), epsilon=0.0).tolist() == [[1, 1], [1, 1]]
+
+
+def test_normalize_groups():
+    x = np.array([[1, 3, 5, 5]], np.float32)
+    scale, bias = np.array([1, 2, 3, 4], np.float32), np.array([0, 1, 2, 3], np.float32)
+    assert normalize_groups(x, scale, bias, groups=2, epsilon=3.0).tolist() == [[-0.5, 2, 2, 3]]
+    whole = normalize_groups(x, scale, bias, groups=1, epsilon=0.25)
+    assert whole[0, 2:].tolist() == pytest.approx([2 + 3 * 1.5 / 3**0.5, 3 + 4 * 1.5 / 3**0.5])
+
+
+@pytest.mark.parametrize(("groups", "size"), [(3, 4), (0, 4), (2, 3)])
+def test_groups_that_do_not_fit(groups, size):
+    with pytest.raises(InputError, match="normalization"):
+        normalize_groups(number(1, 1, 4), number(1, size), number(1, size), groups=groups, epsilon=1.0)
+
+
+def test_normalize_channels():
+    lists = (np.array(values, np.float32) for values in ([1, 2], [0, 1], [1, 2], [3, 0]))
+    found = normalize_channels(np.array([[1, 2], [3, 4]], np.float32), *lists, epsilon=1.0)
+    assert found.tolist() == [[0, 1], [1, 5]]
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1, [1, 4, 9]), (2, [5, 14, 13]), (3, [5, 14, 13]), (5, [14, 14, 14])])
+def test_neighbourhoods(size, expected):
+    x = np.array([[1, 2, 3]], np.float32)
+    found = normalize_neighbourhoods(x, indices(1), alpha=float(size), beta=1.0, bias=0.0, size=size)
+    assert (x / found)[0].tolist() == pytest.approx(expected)
+
+
+def test_neighbourhoods_of_two_dimensions():
+    found = normalize_neighbourhoods(number(1, 3, 3), indices(0, -1), alpha=9.0, beta=1.0, bias=0.0, size=3)
+    assert (1 / found).tolist() == pytest.approx(np.array([[4, 6, 4], [6, 9, 6], [4, 6, 4]]))
+
+
+def test_a_neighbourhood_has_a_size():
+    with pytest.raises(InputError, match="expected a size of at least 1, found 0"):
+        normalize_neighbourhoods(PAIRS, indices(1), alpha=1.0, beta=1.0, bias=1.0, size=0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "pattern", "copy", "expected"),
+    [
+        ((2, 3), (3, 2), False, (3, 2)),
+        ((2, 3), (0, -1, 1), True, (2, 3, 1)),
+        ((0, 3), (0, -1), True, (0, 3)),
+        ((3, 0), (5, 0), True, (5, 0)),
+        ((2, 0), (0, 7), False, (0, 7)),
+        ((1,), (), False, ()),
+    ],
+)
+def test_reshape_by_pattern(shape, pattern, copy, expected):
+    assert reshape_by_pattern(np.zeros(shape), indices(*pattern), copy_zeros=copy).shape == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "pattern", "copy"),
+    [
+        ((2, 3), (4,), False),
+        ((2, 3), (4, -1), False),
+        ((2, 3), (-1, -1), False),
+        ((2, 3), (0, 0, 0), True),
+        ((0, 3), (0, -1), False),
+        ((2, 3), (-2, -3), False),
+    ],
+)
+def test_patterns_without_a_shape(shape, pattern, copy):
+    with pytest.raises(InputError, match="reshape"):
+        reshape_by_pattern(np.zeros(shape), indices(*pattern), copy_zeros=copy)
+
+
+@pytest.mark.parametrize(
+    ("axes", "expected"), [(None, (2,)), ((), (2,)), ((0,), (2, 1)), ((1,), (1, 2, 1)), ((1, -1), (1, 2))]
+)
+def test_drop_ones(axes, expected):
+    assert drop_ones(np.zeros((1, 2, 1)), None if axes is None else indices(*axes)).shape == expected
+
+
+@pytest.mark.parametrize(("narrow", "dtype"), [(True, np.int32), (False, np.int64)])
+def test_sizes_of(narrow, dtype):
+    found = sizes_of(np.zeros((2, 0, 3)), narrow=narrow)
+    assert (found.dtype, found.tolist()) == (dtype, [2, 0, 3])
+    assert sizes_of(np.zeros(()), narrow=narrow).shape == (0,)
+
+
+def test_fake_quantize():
+    x = np.array([-1, 0, 0.6, 1.6, 2, 3], np.float32)
+    limits = [number(value, 1) for value in (0, 2, 10, 20)]
+    assert fake_quantize(x, *limits, levels=3).tolist() == [10, 10, 15, 20, 20, 20]
+    swapped = [number(value, 1) for value in (2, 0, 10, 20)]
+    assert fake_quantize(x, *swapped, levels=3).tolist() == [10, 10, 15, 10, 10, 20]
+
+
+def test_fake_quantize_to_one_of_two():
+    limits = [number(value) for value in (0.5, 0.5, -1, 1)]
+    assert fake_quantize(np.array([0.25, 0.5, 0.75], np.float32), *limits, levels=2).tolist() == [-1, -1, 1]
+
+
+def test_fake_quantize_refuses_one_level_and_limits_that_are_too_large():
+    with pytest.raises(InputError, match="at least 2 levels, found 1"):
+        fake_quantize(PAIRS, *[number(1)] * 4, levels=1)
+    with pytest.raises(InputError, match="limits that broadcast"):
+        fake_quantize(number(1, 1), *[number(1, 3)] * 4, levels=2)
