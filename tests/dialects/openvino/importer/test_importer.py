@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from specgate.cli import main
 
+from specgate.cli import main
 from specgate.dialects.openvino.importer.compare import differences, pairs
 from specgate.dialects.openvino.importer.package import Version, changes, opset_tables, package_facts
 from specgate.dialects.openvino.importer.skeleton import begun, file_name
