@@ -18,7 +18,7 @@ def import_tables(arguments: argparse.Namespace) -> int:
     owner = package(arguments.dialect)
     if arguments.check:
         return 1 if owner.compare_tables(arguments.to, _say) else 0
-    owner.import_tables(arguments.to, _say)
+    owner.import_tables(arguments.to, _say, arguments.operator)
     return 0
 
 

@@ -237,8 +237,11 @@ class DialectPackage:
 
     # Tables written from what the vendor's package states of its operators (``specgate spec import``).
 
-    def import_tables(self, to: str | None, say: Callable[[str], object]) -> None:
-        """Write the tables of a folder, those that specgate uses if None; raise InputError where nothing can."""
+    def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
+        """Write the tables of a folder, those that specgate uses if None; raise InputError where nothing can.
+
+        operators: those to begin a table for, where the package states too little to write one whole.
+        """
         raise InputError(f"the tables of {self.name} are not imported from a package")
 
     def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:

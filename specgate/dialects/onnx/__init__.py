@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.shipped import Packaged
+from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -120,9 +121,11 @@ class ONNX(Packaged):
 
         return ONNXOracle(level)
 
-    def import_tables(self, to: str | None, say: Callable[[str], object]) -> None:
+    def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
         from specgate.dialects.onnx.tables import import_tables
 
+        if operators:
+            raise InputError("the onnx package states every operator: they are imported together, not by name")
         import_tables(to, say)
 
     def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:

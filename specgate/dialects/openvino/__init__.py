@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.dialects.shipped import Packaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,3 +81,13 @@ class OpenVINO(Packaged):
         from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
 
         return OpenVINOOracle(level)
+
+    def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
+        from specgate.dialects.openvino.tables import begin_tables
+
+        begin_tables(to, say, operators)
+
+    def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:
+        from specgate.dialects.openvino.tables import compare_tables
+
+        return compare_tables(to, say)

@@ -86,7 +86,7 @@ class _Map:
         if entry.kind == "input":
             number, count = data["external_port_id"], len(self.layer.inputs)
             if number >= count or (number < 0 and self.layer.type == "TensorIterator"):
-                message = f"expected the number of an input, of which there are {count}, found {number}"
+                message = f"expected one of {count} inputs by its number, counted from 0, found {number}"
                 yield self._wrong("port-map-port", message, entry)
                 return
             outer = self.layer.inputs[number] if number >= 0 else None

@@ -172,7 +172,7 @@ def _float(raw: Any) -> float:
 def write(descriptor: Descriptor) -> dict[str, Any]:
     """Return the layer dict of a descriptor."""
     spec = dialect(NAME).operator(descriptor.operator)
-    given = ((i.name, descriptor.fields.get(i.name)) for i in spec.attributes)
+    given = ((i.vendor_name, descriptor.fields.get(i.name)) for i in spec.attributes)
     data = {name: _attribute(name, value) for name, value in given if value is not None}
     data.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
     data.update(maps_of(descriptor))

@@ -9,6 +9,7 @@ import pytest
 import specgate
 from specgate.descriptors.core import UNKNOWN, Malformed, Symbol, TensorDesc
 from specgate.descriptors.read import read_dict
+from specgate.dialects.openvino.oracle.layer import layer_of
 from specgate.dialects.openvino.reader import is_descriptor, read, write
 from specgate.errors import InputError, NoTable
 
@@ -311,3 +312,17 @@ def test_what_is_no_body(body):
 def test_maps_of_a_layer_without_bodies_are_attributes_that_it_does_not_have():
     made = read({"type": "Abs", "data": {"port_map": {}}})
     assert [(oddity.code, oddity.where) for oddity in made.oddities] == [("unknown-attribute", "port_map")]
+
+
+def test_names_with_a_dash(scratch):
+    """A field cannot be called so, and has the name of the IR beside its own."""
+    text = (
+        "operator: Mine\nsummary: It is ours.\nsource:\n  - {page: Mine-1}\n"
+        "fields:\n  exclude_pad: {kind: attribute, type: bool, vendor_name: exclude-pad}\n"
+        'support:\n  "opset1": {}\n'
+    )
+    scratch("openvino", mine=text)
+    made = read({"type": "Mine", "version": "opset1", "data": {"exclude-pad": "true"}})
+    assert (made.fields, made.oddities) == ({"exclude_pad": True}, ())
+    assert write(made)["data"] == {"exclude-pad": True}
+    assert layer_of(made, "opset1").data == {"exclude-pad": True}

@@ -79,7 +79,7 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
 
 def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     """Every attribute as it is, the odd ones too."""
-    values = {info.name: descriptor.fields.get(info.name) for info in spec.attributes}
+    values = {info.vendor_name: descriptor.fields.get(info.name) for info in spec.attributes}
     found = {name: value for name, value in values.items() if value is not None}
     found.update(_odd(oddity) for oddity in descriptor.oddities)
     for name, value in found.items():
