@@ -111,7 +111,7 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
     if info.type.endswith("[]"):
         if isinstance(raw, str) and info.name.endswith(_SHAPE):
             return _shape(raw)
-        items = (raw.split(",") if raw.strip() else []) if isinstance(raw, str) else raw
+        items = _listed(raw) if isinstance(raw, str) else raw
         if not isinstance(items, list | tuple):
             raise ValueError(f"{info.type} is expected")
         return [_scalar(info.type.removesuffix("[]"), item) for item in items]
@@ -140,6 +140,11 @@ def _graph(raw: Any) -> GraphDesc:
         if word is not None and word not in types:
             raise ValueError(unknown_word("a type in it", word, "element type", types))
     return GraphDesc(*(tuple(end or TensorDesc(None, None) for end in part) for part in ends))
+
+
+def _listed(text: str) -> list[str]:
+    """Return the items of a list as an IR has it: with commas between them, and spaces as they come."""
+    return [item.strip() for item in text.split(",")] if text.strip() else []
 
 
 def _scalar(kind: str, raw: Any) -> Any:
