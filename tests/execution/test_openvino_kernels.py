@@ -85,9 +85,7 @@ def test_slopes_of_channels_go_before_broadcasting():
     assert prelu_of_channels(x[0, 0], np.array([2, 3], np.float32)).tolist() == [-2, -3]
 
 
-@pytest.mark.parametrize(
-    ("inside", "expected"), [(True, [[-0.5, 0.5], [0, 0]]), (False, [[-0.25, 0.25], [0, 0]])]
-)
+@pytest.mark.parametrize(("inside", "expected"), [(True, [[-0.5, 0.5], [0, 0]]), (False, [[-0.25, 0.25], [0, 0]])])
 def test_normalize_along(inside, expected):
     assert normalize_along(PAIRS, indices(-1), first=0, epsilon=3.0, inside=inside).tolist() == expected
 

@@ -28,7 +28,7 @@ def fake_quantize(
     """Return x as the nearest of `levels` numbers that lie evenly between output_low and output_high.
 
     They stand for as many numbers between input_low and input_high. What is not above the lesser of those becomes
-    output_low, what is above the larger one output_high; halves go to the even neighbour. The limits are broadcast to x.
+    output_low, what is above the larger one output_high; halves go to the even neighbour. Limits are broadcast to x.
     """
     want_float("fake_quantize", x)
     if levels < 2:

@@ -44,7 +44,8 @@ def normalize_along(
 ) -> NDArray[Any]:
     """Return `inputs` less their mean along `axes`, divided by the root of the variance plus epsilon.
 
-    axes: the dimensions from `first` on if None. use_variance: whether they are divided at all. inside: epsilon is added to the variance, else to its root.
+    axes: the dimensions from `first` on if None. use_variance: whether they are divided at all. inside: epsilon is
+    added to the variance, else to its root.
     """
     want_float("normalization", inputs)
     along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
@@ -69,7 +70,7 @@ def normalize_channels(
     *,
     epsilon: float,
 ) -> NDArray[Any]:
-    """Return `inputs` [batch, channel, …] less mean, divided by the root of variance plus epsilon, times scale plus bias.
+    """Return `inputs` [batch, channel, …] normalised by mean and variance plus epsilon, times scale plus bias.
 
     The four have a number for each channel.
     """
