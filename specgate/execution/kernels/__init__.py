@@ -53,6 +53,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "attention": ("attention",),
     "casting": ("cast",),
+    "converting": ("convert",),
     "convolution": ("convolution",),
     "fill": ("diagonal_matrix", "diagonal_strip", "fill_constant", "fill_sequence"),
     "gather": ("gather", "gather_elements", "gather_nd"),
