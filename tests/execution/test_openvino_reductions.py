@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.activation_by_tensors import (
     clamp,
     hard_sigmoid_by_tensors,
@@ -14,6 +14,7 @@ from specgate.execution.kernels.activation_by_tensors import (
     swish_by_tensor,
 )
 from specgate.execution.kernels.arranging import drop_ones, reshape_by_pattern, sizes_of
+from specgate.execution.kernels.converting import convert
 from specgate.execution.kernels.fake_quantization import fake_quantize
 from specgate.execution.kernels.normalize_axes import (
     normalize_along,
@@ -85,9 +86,7 @@ def test_slopes_of_channels_go_before_broadcasting():
     assert prelu_of_channels(x[0, 0], np.array([2, 3], np.float32)).tolist() == [-2, -3]
 
 
-@pytest.mark.parametrize(
-    ("inside", "expected"), [(True, [[-0.5, 0.5], [0, 0]]), (False, [[-0.25, 0.25], [0, 0]])]
-)
+@pytest.mark.parametrize(("inside", "expected"), [(True, [[-0.5, 0.5], [0, 0]]), (False, [[-0.25, 0.25], [0, 0]])])
 def test_normalize_along(inside, expected):
     assert normalize_along(PAIRS, indices(-1), first=0, epsilon=3.0, inside=inside).tolist() == expected
 
@@ -207,3 +206,43 @@ def test_fake_quantize_refuses_one_level_and_limits_that_are_too_large():
         fake_quantize(PAIRS, *[number(1)] * 4, levels=1)
     with pytest.raises(InputError, match="limits that broadcast"):
         fake_quantize(number(1, 1), *[number(1, 3)] * 4, levels=2)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "to", "expected"),
+    [
+        ([-1, 300], np.int32, "u8", [255, 44]),
+        ([-1, 2**31], np.int64, "i32", [-1, -(2**31)]),
+        ([-1], np.int32, "u32", [2**32 - 1]),
+        ([2.75, -2.75, 255], np.float32, "i16", [2, -2, 255]),
+        ([0, -0.0, 0.5, np.nan], np.float32, "boolean", [False, False, True, True]),
+        ([False, True], np.bool_, "f16", [0, 1]),
+        ([False, True], np.bool_, "i8", [0, 1]),
+        ([65520, 1], np.int32, "f16", [np.inf, 1]),
+    ],
+)
+def test_convert(values, dtype, to, expected):
+    found = convert(np.array(values, dtype), to=to)
+    assert found.tolist() == expected
+    same = convert(np.array(values, dtype), found[:0])
+    assert (same.dtype, same.tolist()) == (found.dtype, expected)
+
+
+def test_floats_that_the_integers_cannot_hold_are_undefined():
+    found = convert(np.array([300, -1, 7, np.nan, np.inf, 255.5], np.float32), to="u8")
+    assert np.ma.getmaskarray(found).tolist() == [True, True, False, True, True, False]
+    assert found[[2, 5]].tolist() == [7, 255]
+
+
+def test_the_largest_numbers_of_64_bits():
+    found = convert(np.array([2.0**63, -(2.0**63), 2.0**63 - 1024]), to="i64")
+    assert np.ma.getmaskarray(found).tolist() == [True, False, False]
+
+
+def test_convert_refuses_texts_and_narrow_types():
+    with pytest.raises(NoKernel, match="no kernel converts to nf4"):
+        convert(PAIRS, to="nf4")
+    with pytest.raises(NoKernel, match="texts have no kernel"):
+        convert(np.array(["1"], object), to="f32")
+    with pytest.raises(InputError, match="expected a type"):
+        convert(PAIRS)

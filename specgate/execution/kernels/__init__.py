@@ -53,6 +53,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "attention": ("attention",),
     "casting": ("cast",),
+    "converting": ("convert",),
     "convolution": ("convolution",),
     "error_function": ("inverse_error_function",),
     "fill": ("diagonal_matrix", "diagonal_strip", "fill_constant", "fill_sequence"),
@@ -105,8 +106,8 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gather", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_of_windows", "max_pool", "max_pool_values", "top_elements", "top_k"), (28.0, 32.0)),
-    "erf": (32.0, 32.0), "gelu": (48.0, 40.0), "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0),
-    "reduce_dimensions": (36.0, 32.0),
+    "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
+    "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.

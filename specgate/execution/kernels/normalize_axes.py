@@ -70,7 +70,7 @@ def normalize_channels(
     *,
     epsilon: float,
 ) -> NDArray[Any]:
-    """Return `inputs` [batch, channel, …] less mean, divided by the root of variance plus epsilon, times scale plus bias.
+    """Return `inputs` [batch, channel, …] normalised by mean and variance plus epsilon, times scale plus bias.
 
     The four have a number for each channel.
     """
