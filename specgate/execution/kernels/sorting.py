@@ -42,15 +42,79 @@ def top_k(
 
 
 def top_elements(
-    inputs: NDArray[Any], k: NDArray[Any] | int, *, axis: int, largest: bool = True
+    inputs: NDArray[Any],
+    k: NDArray[Any] | int,
+    *,
+    axis: int,
+    largest: bool = True,
+    order: str = "value",
+    stable: bool = True,
+    narrow: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what `top_k` does, with int64 places; k: a number, or an array of one integer."""
+    """Return what `top_k` does; k: a number, or an array of one integer.
+
+    order: of the results, by `value`, by `index`, or `none`, which leaves it open. stable: of equal elements the
+    earlier comes first; otherwise what depends on it is masked. narrow: the places are int32, not int64.
+    """
     count = np.asarray(k)
     if count.size != 1 or count.ndim > 1 or count.dtype.kind not in "iu":
         raise InputError(f"top_k: expected k as one integer, found {count.dtype}{list(count.shape)}")
+    if order not in {"value", "index", "none"}:
+        raise InputError(f"top_k: unknown order {order!r:.60}; known: value, index, none")
     number = int(count.reshape(()))
+    index_type = np.dtype(np.int32 if narrow else np.int64)
     if not number:
         check_axis(axis, inputs.ndim, "top_k")
         none = np.take(inputs, range(0), axis)
-        return none, np.zeros(none.shape, np.int64)
-    return top_k(inputs, axis=axis, k=number, largest=largest)
+        return none, np.zeros(none.shape, index_type)
+    found = top_k(inputs, axis=axis, k=number, largest=largest, index_type=index_type)
+    if order == "value" and stable:
+        return found
+    values, places = _open(inputs, found, axis, order, stable)
+    if order != "index":
+        return values, places
+    turn = np.argsort(np.ma.getdata(places), axis, kind="stable")
+    return _turned(values, turn, axis), _turned(places, turn, axis)
+
+
+def _turned(array: NDArray[Any], turn: NDArray[Any], axis: int) -> NDArray[Any]:
+    plain = np.take_along_axis(np.ma.getdata(array), turn, axis)
+    mask = np.ma.getmask(array)
+    return plain if mask is np.ma.nomask else np.ma.MaskedArray(plain, mask=np.take_along_axis(mask, turn, axis))
+
+
+def _open(
+    inputs: NDArray[Any], found: tuple[NDArray[Any], NDArray[Any]], axis: int, order: str, stable: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return values and places, in the order of `top_k`, with those masked that order and ties leave open."""
+    values, places = found
+    plain = np.ma.getdata(values)
+    if order == "none":
+        unknown = np.broadcast_to(np.bool_(plain.shape[axis] > 1), plain.shape)
+        return np.ma.MaskedArray(plain, mask=unknown), np.ma.MaskedArray(np.ma.getdata(places), mask=True)
+    if stable:
+        return found
+    last = np.take(plain, [-1], axis)
+    cut = (inputs == last).sum(axis, keepdims=True) > (plain == last).sum(axis, keepdims=True)
+    if order == "index":  # which of equal elements is taken decides where all others stand
+        open_values = open_places = np.broadcast_to(cut, plain.shape)
+    else:
+        twice = np.zeros(plain.shape, np.bool_)
+        for step in (1, -1):
+            twice |= _beside(plain, axis, step)
+        open_values, open_places = np.zeros(plain.shape, np.bool_), twice | (cut & (plain == last))
+    masks = (np.ma.getmaskarray(each) for each in found)
+    opened = (mask | more for mask, more in zip(masks, (open_values, open_places), strict=True))
+    values_mask, places_mask = opened
+    return np.ma.MaskedArray(plain, mask=values_mask), np.ma.MaskedArray(np.ma.getdata(places), mask=places_mask)
+
+
+def _beside(values: NDArray[Any], axis: int, step: int) -> NDArray[np.bool_]:
+    """Return where an ordered sequence has the same value one place before (step 1) or behind (step -1)."""
+    ordered = np.moveaxis(values, axis, 0)
+    same = np.zeros(ordered.shape, np.bool_)
+    if step > 0:
+        same[1:] = ordered[1:] == ordered[:-1]
+    else:
+        same[:-1] = ordered[1:] == ordered[:-1]
+    return np.moveaxis(same, 0, axis)
