@@ -44,9 +44,10 @@ NUMBERS: Final = {
 }
 
 
-@lru_cache(maxsize=64)
 def objects(dialect: Dialect, base: str) -> tuple[Any, ...]:
     """Return values of an attribute that holds a tensor, a type or a graph; none for other types of attributes."""
+    if base not in _OBJECTS:
+        return ()
     words: dict[str, str] = {}
     for word, info in dialect.types.items():
         words.setdefault(info.get("numpy") or "", word)
@@ -56,7 +57,7 @@ def objects(dialect: Dialect, base: str) -> tuple[Any, ...]:
             return GraphDesc(tuple(map(spelt, value.inputs)), tuple(map(spelt, value.outputs)))
         return value._replace(type=words[value.type])
 
-    return tuple(map(spelt, _OBJECTS.get(base, ())))
+    return tuple(map(spelt, _OBJECTS[base]))
 
 
 def base_type(info: FieldInfo) -> str:
