@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from specgate.errors import InputError
+from specgate.generate.domains import objects
 from specgate.generate.features import features, shown, wanted
 from specgate.generate.near import broken_descriptors
 from specgate.generate.walk import MAX_ELEMENTS, Walk, valid_descriptors
@@ -118,3 +119,9 @@ def test_campaigns_need_no_hypothesis() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "20", done.stderr
+
+
+def test_values_of_graphs_have_the_types_of_their_dialect() -> None:
+    for name, word in (("onnx", "FLOAT"), ("openvino", "f32")):
+        assert objects(dialect(name), "graph")[1].outputs[0].type == word
+    assert objects(dialect("openvino"), "int") == ()

@@ -38,8 +38,6 @@ def body_findings(layer: IrLayer, place: Location) -> Iterator[Finding]:
         return
     for name, body in layer.bodies.items():
         yield from _Map(layer, name, body, place).findings()
-    if {"then_body", "else_body"} <= layer.bodies.keys():
-        yield from _branch_types(layer, place)
 
 
 class _Map:
@@ -136,27 +134,6 @@ class _Map:
 
 def _given(entry: IrEntry, key: str) -> str:
     return shown(entry.data[key], 40) if key in entry.data else "none"
-
-
-def _branch_types(layer: IrLayer, place: Location) -> Iterator[Finding]:
-    """Yield outputs whose Results in the two bodies have different types."""
-    sides = [_given_types(layer, name) for name in ("then_body", "else_body")]
-    for number, (one, other) in enumerate(zip(*sides, strict=False)):
-        if None not in {one, other} and one != other:
-            message = f"output {number} is {one} in then_body and {other} in else_body"
-            yield wrong("branch-types", message, place, where=f"output {number}")
-
-
-def _given_types(layer: IrLayer, name: str) -> list[str | None]:
-    """The types of the Results that the outputs of a layer are mapped to, in their order."""
-    results = {inner.id: inner for inner in layer.bodies[name].layers if inner.type == "Result" and inner.inputs}
-    found: dict[int, str | None] = {}
-    for entry in layer.maps.get(MAPS[name], ()):
-        data = numbered(entry.data)
-        port, inner = data.get("external_port_id"), results.get(str(data.get("internal_layer_id")))
-        if entry.kind == "output" and isinstance(port, int):
-            found[port] = None if inner is None else inner.inputs[0].element_type
-    return [found[port] for port in sorted(found)]
 
 
 def variable_findings(model: IrModel, net: IrNet, path: str) -> Iterator[Finding]:

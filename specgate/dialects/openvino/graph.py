@@ -8,6 +8,7 @@ from specgate.descriptors.core import GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import build
 from specgate.dialects.openvino.constants import constant_values
 from specgate.dialects.openvino.maps import BACK_EDGES, numbered, with_maps
+from specgate.dialects.openvino.net import MAPS
 from specgate.dialects.openvino.reader import attribute_value
 from specgate.dialects.openvino.rules import ir_findings
 from specgate.dialects.openvino.words import spelt
@@ -79,17 +80,25 @@ def _unit(model: IrModel, layer: IrLayer, place: str, feeds: dict[tuple[str, str
         _port(model, port, feeds.get((layer.id, port.id)) if _reads_value(spec.name) else None) for port in layer.inputs
     ]
     outputs = [_port(model, port, None) for port in layer.outputs]
-    attributes = {**layer.data, **{name: _ends(model, body) for name, body in layer.bodies.items()}}
+    attributes = {**layer.data, **{name: _ends(model, layer, name) for name in layer.bodies}}
     descriptor = build(
         spec, inputs, outputs, spelt(spec, attributes), version=layer.version, name=layer.name, convert=attribute_value
     )
     return Unit(location, layer.type, with_maps(descriptor, _maps(layer)))
 
 
-def _ends(model: IrModel, body: IrNet) -> GraphDesc:
-    """What a body takes and gives: its Parameters and its Results, in the order of the file."""
-    takes = [port for layer in body.layers if layer.type == "Parameter" for port in layer.outputs[:1]]
-    gives = [port for layer in body.layers if layer.type == "Result" for port in layer.inputs[:1]]
+def _ends(model: IrModel, layer: IrLayer, name: str) -> GraphDesc:
+    """What a body takes and gives: Parameters in the order of the file, Results in that of the layer's outputs."""
+    place: dict[str, int] = {}
+    for entry in layer.maps.get(MAPS[name], ()):
+        data = numbered(entry.data)
+        port, result = data.get("external_port_id"), str(data.get("internal_layer_id"))
+        if entry.kind == "output" and isinstance(port, int) and port >= 0:
+            place[result] = min(port, place.get(result, port))
+    inner = layer.bodies[name].layers
+    results = sorted((each for each in inner if each.type == "Result"), key=lambda each: place.get(each.id, 2**64))
+    takes = [port for each in inner if each.type == "Parameter" for port in each.outputs[:1]]
+    gives = [port for each in results for port in each.inputs[:1]]
     return GraphDesc(*(tuple(_port(model, port, None) for port in ports) for ports in (takes, gives)))
 
 

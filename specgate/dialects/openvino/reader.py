@@ -51,7 +51,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     ``inputs``/``outputs``: ``{"element_type": "i64", "shape": [3, -1]}``; -1 or null is an unknown size, a shape of
     null an unknown rank, and ``{}`` an output without a stated type. ``version``: the opset of the layer; absent
     to be judged as written for the target. ``data``: a body is ``{"inputs": [...], "outputs": [...]}``, tensors as
-    above; port maps and back edges of a layer with bodies stand beside it, by the words of the IR.
+    above, outputs in the order of the layer's own that they become; port maps and back edges of a layer with bodies
+    stand beside it, by the words of the IR.
     """
     prefix = f"{place}." if place else ""
     refuse_unknown(data, _KEYS, place, "a field of a layer")

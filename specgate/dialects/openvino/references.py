@@ -28,7 +28,6 @@ _LOOPS: Final = {
 RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "back-edge": ("error", "a back edge starts at a Result of the body", _READ),
     "back-edge-target": ("error", "a back edge ends at a Parameter of the body", _LOOPS),
-    "branch-types": ("error", "an output of If has one type in both bodies", _READ),
     "constant": ("error", "a Const states a known element type, static sizes, and where its bytes are", _READ),
     "cycle": ("error", "no layer is computed from itself", _READ),
     "input-unconnected": ("error", "an edge leads to every input port", _READ),

@@ -137,6 +137,8 @@ class _Asker:
         return self.factories[version]
 
     def create(self, layer: Layer) -> None:
+        if layer.bodies:
+            raise NotExpressibleError("the factory takes no bodies")
         sources = self.sources(layer)
         node = self.node(layer, sources)
         for at, stated in enumerate(layer.outputs):

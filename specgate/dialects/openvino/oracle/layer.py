@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from math import prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import Symbol, TensorDesc, integer_limits, shown
+from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc, integer_limits, shown
 from specgate.descriptors.positional import positional
 from specgate.errors import Error
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from specgate.descriptors.core import Descriptor, Malformed
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Layer", "NotExpressibleError", "Port", "layer_of"]
+__all__ = ["Body", "Layer", "NotExpressibleError", "Port", "layer_of"]
 
 #: A dimension of 2**63 - 1 is how OpenVINO itself writes one without an upper bound.
 _MAX_SIZE: Final = 2**63 - 2
@@ -38,10 +41,18 @@ class Port(NamedTuple):
     value: tuple[Any, ...] | None = None
 
 
+class Body(NamedTuple):
+    """What a body of a layer takes and gives."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+
 class Layer(NamedTuple):
     """One operation. version: its opset.
 
-    outputs: as stated, None where one is not. ports: how many outputs an IR declares. data: attributes by name.
+    outputs: as stated, None where one is not. ports: how many outputs an IR declares. data: attributes by name, but for
+    the bodies.
     """
 
     kind: str
@@ -50,6 +61,7 @@ class Layer(NamedTuple):
     outputs: tuple[Port | None, ...]
     ports: int
     data: dict[str, Any]
+    bodies: Mapping[str, Body] = MappingProxyType({})
 
 
 def layer_of(descriptor: Descriptor, level: str) -> Layer:
@@ -72,15 +84,19 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
     stated = positional(descriptor.fields, spec.outputs)
     outputs = tuple(None if given is None else _port(given, tables) for given in stated)
     needed = sum(not info.optional for info in spec.outputs)
-    return Layer(
-        spec.name, version, tuple(inputs), outputs, max(1, needed, len(outputs)), _attributes(descriptor, spec)
-    )
+    bodies = {
+        name: Body(*(tuple(_port(end, tables) for end in part) for part in (value.inputs, value.outputs)))
+        for name, value in descriptor.fields.items()
+        if isinstance(value, GraphDesc)
+    }
+    ports = max(0 if bodies else 1, needed, len(outputs))
+    return Layer(spec.name, version, tuple(inputs), outputs, ports, _attributes(descriptor, spec), bodies)
 
 
 def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     """Every attribute as it is, the odd ones too."""
     values = {info.vendor_name: descriptor.fields.get(info.name) for info in spec.attributes}
-    found = {name: value for name, value in values.items() if value is not None}
+    found = {name: value for name, value in values.items() if value is not None and not isinstance(value, GraphDesc)}
     found.update(_odd(oddity) for oddity in descriptor.oddities)
     for name, value in found.items():
         if not _simple(value, 2):

@@ -1,6 +1,8 @@
 """The IR of one layer: its inputs as Parameters and Consts, a Result for each of its outputs.
 
-A layer that names bytes of the file of weights finds zeros there, an Assign the ReadValue of its variable.
+A layer that names bytes of the file of weights finds zeros there, an Assign the ReadValue of its variable. Of a body
+only the ends are known: what it gives comes from Parameters of its own, which nothing feeds. Ports and ends are mapped
+in their order, whatever the descriptor's port maps say of layers that it does not have.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
 from specgate.descriptors.core import shown
+from specgate.dialects.openvino.net import MAPS
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 
 if TYPE_CHECKING:
@@ -22,6 +25,9 @@ _VERSION: Final = 11
 _ALIGNMENT: Final = 64
 _MAX_WEIGHTS: Final = 2**20
 _OPEN: Final = '<port id="{}" precision="{}">{}</port>'
+_ENTRY: Final = '<{} external_port_id="{}" internal_layer_id="{}"{}/>'
+#: How many inputs a layer keeps to itself before those of its bodies.
+_OWN: Final = {"If": 1, "Loop": 2}
 _EDGE: Final = '<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'
 
 
@@ -31,6 +37,8 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
     Ports state what the descriptor states; what it leaves open is UNSPECIFIED, without dimensions.
     Raises NotExpressibleError for an attribute that has no text.
     """
+    if not layer.ports:
+        raise NotExpressibleError("a reader drops what has no outputs, and does not look at it")
     weights = bytearray()
     count = len(layer.inputs)
     parts = [_source(at, port, blob, weights) for at, (port, blob) in enumerate(zip(layer.inputs, blobs, strict=True))]
@@ -39,6 +47,7 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
     takes = "".join(_port(at, port) for at, port in enumerate(layer.inputs))
     gives = "".join(_port(end, port) for end, port in zip(ends, stated, strict=True))
     body = f"<input>{takes}</input>" * (count > 0) + f"<output>{gives}</output>"
+    body += "".join(_body(layer, name) for name in layer.bodies)
     parts.append(_layer(count, layer.kind, layer.version, _data(layer.data), body))
     edges = [_EDGE.format(at, 0, count, at) for at in range(count)]
     if layer.kind == "Assign" and layer.inputs:
@@ -50,6 +59,34 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
     weights += _zeros(layer, len(weights))
     net = f'<net name="one" version="{_VERSION}"><layers>{"".join(parts)}</layers><edges>{"".join(edges)}</edges></net>'
     return ('<?xml version="1.0"?>' + net).encode(), bytes(weights)
+
+
+def _body(layer: Layer, name: str) -> str:
+    """Return a body and its port map: a Parameter for all that it takes and gives, and a Result for what it gives."""
+    takes, gives = layer.bodies[name]
+    ends = range(len(takes) + len(gives), len(takes) + 2 * len(gives))
+    layers = [_source(at, port, None, bytearray()) for at, port in enumerate((*takes, *gives))]
+    layers += [
+        _layer(at, "Result", "opset1", "", f"<input>{_port(0, port)}</input>")
+        for at, port in zip(ends, gives, strict=True)
+    ]
+    edges = "".join(_EDGE.format(at - len(gives), 0, at, 0) for at in ends)
+    fed = range(_OWN.get(layer.kind, 0), len(layer.inputs))
+    entries = [_ENTRY.format("input", outer, at, "") for at, outer in zip(range(len(takes)), fed, strict=False)]
+    if name == "body" and len(fed) > len(takes):
+        raise NotExpressibleError("the body takes fewer tensors than the layer hands on")
+    left = list(ends)
+    if layer.kind == "Loop":  # the last boolean, or what would have to be one
+        of_type = [at for at, port in zip(ends, gives, strict=True) if port.type == "boolean"]
+        for condition in (of_type or left)[-1:]:
+            entries.append(_ENTRY.format("output", -1, condition, ' purpose="execution_condition"'))
+            left = [at for at in left if at != condition] or left
+    outer_ends = range(len(layer.inputs), len(layer.inputs) + layer.ports)
+    if name == "body":  # what a body gives may be an output twice, as the last value and as all of them
+        left = [left[at % len(left)] for at in range(layer.ports)] if left else []
+    entries += [_ENTRY.format("output", outer, at, "") for outer, at in zip(outer_ends, left, strict=False)]
+    port_map = f"<{MAPS[name]}>{''.join(entries)}</{MAPS[name]}>"
+    return f"{port_map}<{name}><layers>{''.join(layers)}</layers><edges>{edges}</edges></{name}>"
 
 
 def _read(layer: Layer, number: int) -> str:

@@ -206,3 +206,42 @@ def test_an_assign_has_the_read_value_of_its_variable():
     assert data["ReadValue"] == {"variable_id": "v", "variable_type": "f32", "variable_shape": "?,4"}
     nameless = read({"type": "Assign", "version": "opset6", "inputs": [state]})
     assert b"variable_id" not in ir_of(layer_of(nameless, "opset6"), [None])[0]
+
+
+END = {"element_type": "f32", "shape": [2]}
+GOES_ON = {"element_type": "boolean", "shape": []}
+
+
+def mapped(kind, version, inputs, outputs, **bodies):
+    """The port maps of a layer's IR: (input or output, outer number, type of the inner layer), and the whole text."""
+    made = read({"type": kind, "version": version, "inputs": inputs, "outputs": outputs, "data": bodies})
+    text = ir_of(layer_of(made, version), [None] * len(inputs))[0]
+    xml = next(layer for layer in ET.fromstring(text).iter("layer") if layer.get("type") == kind)
+    kinds = {each.get("id"): each.get("type") for each in xml.iter("layer")}
+    entries = [e for e in xml.iter() if e.tag in {"input", "output"} and e.get("external_port_id")]
+    return [(e.tag, int(e.get("external_port_id")), kinds[e.get("internal_layer_id")]) for e in entries], text
+
+
+def test_ends_of_bodies_are_mapped_in_their_order():
+    body = {"inputs": [END], "outputs": [END]}
+    entries, text = mapped("If", "opset8", [GOES_ON, END], [END], then_body=body, else_body=body)
+    assert entries == [("input", 1, "Parameter"), ("output", 2, "Result")] * 2
+    assert text.count(b"<then_port_map>") == text.count(b"<else_port_map>") == 1
+
+
+def test_a_loop_has_a_condition_and_gives_a_result_twice():
+    body = {"inputs": [END], "outputs": [END, GOES_ON]}
+    count = {"element_type": "i64", "shape": []}
+    entries, text = mapped("Loop", "opset5", [count, GOES_ON, END], [END, END], body=body)
+    assert entries == [
+        ("input", 2, "Parameter"), ("output", -1, "Result"), ("output", 3, "Result"), ("output", 4, "Result"),
+    ]  # fmt: skip
+    assert b'purpose="execution_condition"' in text
+
+
+def test_what_cannot_be_asked_of_a_body():
+    body = {"inputs": [END], "outputs": [END]}
+    with pytest.raises(NotExpressibleError, match="takes fewer tensors than the layer hands on"):
+        mapped("TensorIterator", "opset1", [END, END], [END], body=body)
+    with pytest.raises(NotExpressibleError, match="a reader drops what has no outputs"):
+        mapped("TensorIterator", "opset1", [END], [], body=body)
