@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from specgate.descriptors.core import UNSTATED
+from specgate.descriptors.positional import reordered_for
 from specgate.validate.check import compiled
 from specgate.validate.explain import explain_at
 from specgate.validate.message import rule_id
@@ -47,7 +48,8 @@ class Verdicts(NamedTuple):
 
 
 def our_verdict(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> Verdicts:
-    """Return our verdicts before one implementation."""
+    """Return our verdicts before one implementation, at the level that a descriptor was written for if it names one."""
+    level = descriptor.version or level
     descriptor = _as_read(descriptor, spec, implementation)
     page = _ours(descriptor, spec, spec.resolve(level, "documented"))
     known = _ours(descriptor, spec, spec.resolve(level, "observed", by=implementation))
@@ -55,7 +57,9 @@ def our_verdict(descriptor: Descriptor, spec: OperatorSpec, level: str, implemen
 
 
 def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) -> Descriptor:
-    """Return a descriptor without the outputs that it states, where the implementation looks at none of them."""
+    """Return a descriptor as its own level reads it, without outputs where the implementation looks at none of them."""
+    if descriptor.version is not None and descriptor.layout not in {None, descriptor.version}:
+        descriptor = reordered_for(descriptor, spec, descriptor.version)
     entry = spec.dialect.tables.about.get("implementations", {}).get(implementation)
     if not entry or not entry.get("infers_outputs"):
         return descriptor
@@ -96,6 +100,7 @@ def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
 
 def sides_taken(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> tuple[bool, bool]:
     """Return whether the page, and what is known of an implementation, take a descriptor plainly: fast, no reasons."""
+    level = descriptor.version or level
     descriptor = _as_read(descriptor, spec, implementation)
     page, known = spec.resolve(level), spec.resolve(level, "observed", by=implementation)
     if page is None or known is None:

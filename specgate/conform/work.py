@@ -162,7 +162,7 @@ def _judge(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[Drawn
             page, known = verdicts.documented.accepted, verdicts.observed.accepted
             if taken is None or page is None or known is None:
                 continue
-            kind = kind_of(spec, level, name, verdicts, reply)
+            kind = kind_of(spec, drawn.descriptor.version or level, name, verdicts, reply)
             for place, holds in enumerate((True, taken, page == taken, known == taken or kind == "not looked at")):
                 tally[place] += holds
             if kind is not None:
@@ -206,7 +206,8 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
             return False
         verdicts = our_verdict(candidate, spec, level, key.implementation)
         details[repr(candidate.fields)] = reply.detail
-        same_kind = kind_of(spec, level, key.implementation, verdicts, reply) == key.kind
+        at = candidate.version or level
+        same_kind = kind_of(spec, at, key.implementation, verdicts, reply) == key.kind
         return same_kind and verdicts.reasons(key.kind) == key.findings
 
     def same(candidates: Sequence[Descriptor]) -> list[bool]:

@@ -187,8 +187,9 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
         layer["version"] = descriptor.version
     if descriptor.name is not None:
         layer["name"] = descriptor.name
-    layer["inputs"] = [_written(t) for t in positional(descriptor.fields, spec.inputs)]
-    layer["outputs"] = [_written(t) for t in positional(descriptor.fields, spec.outputs)]
+    layout = spec.layout(descriptor.layout or descriptor.version)
+    layer["inputs"] = [_written(t) for t in positional(descriptor.fields, layout.inputs)]
+    layer["outputs"] = [_written(t) for t in positional(descriptor.fields, layout.outputs)]
     layer["data"] = data
     return layer
 

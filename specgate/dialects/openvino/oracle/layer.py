@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc, integer_limits, shown
-from specgate.descriptors.positional import positional
+from specgate.descriptors.positional import positional, reordered_for
 from specgate.errors import Error
 from specgate.spec.tables import dialect
 
@@ -76,14 +76,17 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
     version = descriptor.version or level
     if tables.position.get(version, -1) > tables.position[level]:
         raise NotExpressibleError(f"the layer is of {version}, and a build does not stop at {level}")
+    if descriptor.layout not in {None, version}:
+        descriptor = reordered_for(descriptor, spec, version)
+    layout = spec.layout(version)
     inputs = []
-    for given in positional(descriptor.fields, spec.inputs):
+    for given in positional(descriptor.fields, layout.inputs):
         if given is None:
             raise NotExpressibleError("OpenVINO has no place for an input that is left out before another one")
         inputs.append(_port(given, tables))
-    stated = positional(descriptor.fields, spec.outputs)
+    stated = positional(descriptor.fields, layout.outputs)
     outputs = tuple(None if given is None else _port(given, tables) for given in stated)
-    needed = sum(not info.optional for info in spec.outputs)
+    needed = sum(not info.optional for info in layout.outputs)
     bodies = {
         name: Body(*(tuple(_port(end, tables) for end in part) for part in (value.inputs, value.outputs)))
         for name, value in descriptor.fields.items()

@@ -34,7 +34,7 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
     if stranger is not None:
         raise NotExpressibleError(f"{shown(stranger)} is not an input of {spec.name}")
     found = []
-    for info in spec.inputs:
+    for info in spec.layout(descriptor.layout or descriptor.version).inputs:
         declared, given = descriptor.fields.get(info.name), arrays.get(info.name)
         if info.type == "tensor[]":
             tensors = declared or []
@@ -114,7 +114,7 @@ def arrays_of(descriptor: Descriptor, outputs: Sequence[Blob]) -> dict[str, np.n
     """
     spec = dialect("openvino").operator(descriptor.operator)
     names: list[str] = []
-    for info in spec.outputs:
+    for info in spec.layout(descriptor.layout or descriptor.version).outputs:
         many = info.type == "tensor[]"
         names += [f"{info.name}[{i}]" for i in range(len(outputs) - len(names))] if many else [info.name]
     return {name: _array(blob) for name, blob in zip(names, outputs, strict=False)}
