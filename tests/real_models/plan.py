@@ -79,7 +79,9 @@ IRS: Final[dict[str, tuple[str, ...]]] = {
         for exporter, opsets in exporters.items()
         for opset in opsets
     },
-    **dict.fromkeys(("resnet", "vision", "encoder", "decoder", "decoder_in_parts", "recurrent", "branching"), ("torch",)),
+    **dict.fromkeys(
+        ("resnet", "vision", "encoder", "decoder", "decoder_in_parts", "recurrent", "branching"), ("torch",)
+    ),
     **{f"{source}-{way}": ("ir",) for source, ways in DERIVED.items() for way in ways if "qdq" in way},
     "resnet-trace-17": ("ir", "half", "static", "nncf", "int8"),
     "vision-trace-17": ("ir", "half", "nncf"),

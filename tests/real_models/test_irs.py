@@ -1,0 +1,89 @@
+"""OpenVINO IRs as its converters, nncf and torch make them: sound ones get no false alarm."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+import specgate
+from specgate.errors import NoKernel
+from specgate.spec.tables import dialect
+from specgate.targets import parse_target
+from tests.real_models.plan import IRS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+np = pytest.importorskip("numpy")
+
+pytestmark = [pytest.mark.timeout(3600), pytest.mark.oracle]
+
+NAMES = [f"{source}-{way}" for source, ways in IRS.items() for way in ways]
+RELEASES = ("openvino:2022.3", "openvino:2024.0", "openvino:2025.0")
+#: What OpenVINO's own converters write although the pages do not allow it; builds take each.
+AGAINST_PAGES = {
+    "openvino/Slice/T_IND.same-type", "openvino/Unsqueeze/data.type", "openvino/Unsqueeze/output.type",
+    "openvino/Const/element_type.value", "openvino/LSTMSequence/clip-positive", "openvino/GRUSequence/clip-positive",
+    "openvino/RNNSequence/clip-positive", "openvino/ShapeOf/data.type", "openvino/Pad/value-without-use",
+    "openvino/Select/condition-rank", "openvino/Select/output-rank", "openvino/Interpolate/linear-onnx-axes",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def irs(models: Path) -> Path:
+    """The folder of the IRs, which are made if they are not there."""
+    lacking = [name for name in ("openvino", "nncf") if find_spec(name) is None]
+    if lacking:
+        pytest.skip(f"THE REAL IRS ARE NOT LINTED, {lacking} not installed: pip install {' '.join(lacking)}")
+    from tests.real_models.irs import build_irs
+
+    build_irs(models)
+    return models
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_own_opset_takes_it(name, irs):
+    report = specgate.lint(irs / f"{name}.xml", ["openvino:opset16"], basis="observed")
+    assert [finding.message for finding in report.findings] == []
+    assert report.no_table == []
+    documented = specgate.lint(irs / f"{name}.xml", ["openvino:opset16"], basis="documented")
+    assert {finding.id for finding in documented.findings} <= AGAINST_PAGES
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("target", RELEASES)
+def test_a_release_refuses_the_layers_that_are_newer(name, target, irs):
+    path = irs / f"{name}.xml"
+    position, level = dialect("openvino").position, parse_target(target).level
+    versions = re.findall(r'<layer [^>]*version="(opset\d+)"', path.read_text(encoding="utf-8"))
+    report = specgate.lint(path, [target], basis="observed")
+    found = Counter(finding.id.rpartition("/")[2] for finding in report.findings)
+    assert found["version"] == sum(position[version] > position[level] for version in versions)
+    assert found.keys() <= {"version", "level"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_computes_what_openvino_computes(name, irs):
+    """Each output of the CPU plugin with f32 as its precision, where every layer has a kernel."""
+    import openvino
+
+    from tests.real_models.irs import samples_of
+
+    path = irs / f"{name}.xml"
+    model = openvino.Core().read_model(path)
+    samples = samples_of(irs, name)
+    given = list(samples.values())
+    names = [port.get_any_name() if port.names else port.node.friendly_name for port in model.inputs]
+    arrays = {key: samples.get(key, given[at]) for at, key in enumerate(names)}
+    try:
+        ours = specgate.execute(path, arrays)
+    except NoKernel as error:
+        pytest.skip(f"NOT EXECUTED: {error}")
+    compiled = openvino.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    theirs = compiled([arrays[key] for key in names])
+    for array, port in zip(ours.values(), compiled.outputs, strict=True):
+        np.testing.assert_allclose(array, theirs[port], rtol=1e-3, atol=1e-4)
