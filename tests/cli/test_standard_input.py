@@ -95,7 +95,10 @@ def test_a_model_through_standard_input_is_judged_as_its_file(fed: Any, command:
     assert (code, said(out)) == (expected, said(plain))
     files = {found["location"]["file"] for found in json.loads(out)["findings"]}
     assert files <= {"<stdin>"}
-    assert json.loads(out)["counts"] == json.loads(plain)["counts"]
+    counts = [json.loads(text)["counts"] for text in (out, plain)]
+    if model == IR:  # whose weights lie beside the file: of rules that read them nothing is known without it
+        assert counts[0].pop("undecided") <= counts[1].pop("undecided")
+    assert counts[0] == counts[1]
 
 
 def test_lint_takes_it_beside_files_and_in_several_processes(fed: Any) -> None:
@@ -169,7 +172,11 @@ def test_minimum_takes_models_and_descriptors(fed: Any) -> None:
     for model in (ONNX, IR):
         code, out, _ = fed(model.read_bytes(), "minimum", "-", "--no-infer", "--format", "json")
         expected, plain, _ = fed(b"", "minimum", str(model), "--no-infer", "--format", "json")
-        assert (code, json.loads(out)) == (expected, json.loads(plain) | {"file": "<stdin>"})
+        piped, named = json.loads(out), json.loads(plain) | {"file": "<stdin>"}
+        if model == IR:  # whose weights lie beside the file
+            for domain in (*piped["domains"], *named["domains"]):
+                del domain["undecided"]
+        assert (code, piped) == (expected, named)
 
 
 def test_json_lines_of_a_file_and_of_any_name(fed: Any, tmp_path: Path) -> None:
@@ -228,7 +235,8 @@ def test_verdict_lines_of_models_and_indented_documents(fed: Any) -> None:
         _, piped, _ = fed(model.read_bytes(), "check", "-", "-t", target, "--format", "jsonl")
         _, named, _ = fed(b"", "check", str(model), "-t", target, "--format", "jsonl")
         verdicts = [[json.loads(line)["verdict"] for line in text.splitlines()] for text in (piped, named)]
-        assert verdicts[0] == verdicts[1]
+        pairs = list(zip(*verdicts, strict=True))
+        assert all(one == other or (model == IR and other == "undecided") for one, other in pairs)
         assert len(verdicts[0]) > 1
 
 

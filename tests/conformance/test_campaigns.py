@@ -21,7 +21,7 @@ from specgate.validate.check import accepts
 
 #: Changed examples of each operator, besides what its file shows.
 CHANGES = 12
-#: Types of OpenVINO whose builds refuse what no rule can say; the `unknowns` of their tables tell what it is.
+#: Types of OpenVINO whose builds refuse what no rule can say; see the `unknowns` of their tables.
 REFUSED_FOR_MORE = ("Einsum",)
 #: All levels take minutes.
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"

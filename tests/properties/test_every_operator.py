@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from math import prod
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 CHANGES = 40
 EXECUTED = 4
 SMALL = 4096
+#: Of OpenVINO: they limit nothing, or hardly anything; what is wrong with port maps is found in whole files.
+TAKES_ALL = ("Result", "Loop", "TensorIterator")
 
 
 def levels_that_differ(spec: OperatorSpec) -> list[str]:
@@ -53,7 +56,7 @@ def levels_that_differ(spec: OperatorSpec) -> list[str]:
 def changed_examples(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
     random = Random(f"{spec.name} {level}")
     examples = [
-        as_read_at(level, spec, read_dict(example["descriptor"], spec.dialect.name))
+        replace(as_read_at(level, spec, read_dict(example["descriptor"], spec.dialect.name)), version=None)
         for example in spec.table.examples.values()
         if level in levels_of_example(spec, example)
     ]
@@ -90,11 +93,11 @@ def test_all_ways_to_judge_agree_and_what_is_accepted_executes(name: str, operat
                     answer = accepts(descriptor, level, side)
                     assert answer is explained or (not descriptor.plain and answer is None), (side, level)
                     assert accepts(again, level, side) is answer
-                seen[answer] += 1
+                    seen[answer] += 1
                 if name == "directml" and executed < EXECUTED and accepts(descriptor, level, "documented"):
                     executed += executes(spec, descriptor, level)
     assert seen[True] >= 10, "the examples' own changes are hardly ever taken"
-    assert seen[False] >= 10, "nothing is refused"
+    assert seen[False] >= 10 or operator in TAKES_ALL, "nothing is refused"
     assert executed >= 1 or not spec.table.recipe or name != "directml"
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Descriptors at the first and at the newest level of each operator in the default run.
 SAMPLE: Final = 25
+#: How many of them must be executed: half of OpenVINO's types are none of numpy's, and few of its operators have ranks.
+LEAST: Final = {"openvino": 3}
 
 
 def by_operator() -> list[list[Case]]:
@@ -33,7 +35,7 @@ def by_operator() -> list[list[Case]]:
 def test_the_law_holds(chosen: list[Case]) -> None:
     report = run(chosen, CASES if ALL else SAMPLE, search=ALL)
     assert not report.wrong, "\n".join(report.lines())
-    assert report.kinds["held"] >= SAMPLE // 2, "hardly any descriptor was asked"
+    assert report.kinds["held"] >= LEAST.get(chosen[0].dialect, SAMPLE // 2), "hardly any descriptor was asked"
 
 
 def broken_report(monkeypatch: pytest.MonkeyPatch, kernel: object) -> Report:

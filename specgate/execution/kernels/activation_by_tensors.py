@@ -48,6 +48,8 @@ def prelu_of_channels(x: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
 
     A list of as many slopes as the second dimension of x is long has one for each place there; others are broadcast.
     """
+    if x.dtype.kind not in "iuf" and x.dtype.name != "bfloat16":
+        raise InputError(f"prelu: expected numbers, found {x.dtype}")
     if slope.ndim == 1 and x.ndim >= 2 and slope.shape[0] == x.shape[1]:
         slope = slope.reshape(-1, *(1,) * (x.ndim - 2))
     return prelu(x, slope, broadcast=True)
