@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from specgate.descriptors.core import TensorDesc, shown
 from specgate.descriptors.positional import build
 from specgate.dialects.openvino.ir import read_ir
 from specgate.dialects.openvino.reader import attribute_value
+from specgate.dialects.openvino.run_bodies import computed_with_bodies
 from specgate.dialects.openvino.weights import Weights
 from specgate.dialects.openvino.words import spelt
 from specgate.errors import InputError, NoKernel, NoTable
@@ -62,7 +64,7 @@ class _Run:
 
     def __init__(self, model: IrModel, net: IrNet, path: str, budget: memory.Budget) -> None:
         self.tables = dialect("openvino")
-        self.model, self.net, self.budget = model, net, budget
+        self.model, self.net, self.path, self.budget = model, net, path, budget
         self.weights = Weights(path)
         self.values: dict[tuple[str, str], NDArray[Any]] = {}
         self.sources = {(e.to_layer, e.to_port): (e.from_layer, e.from_port) for e in net.edges}
@@ -141,8 +143,33 @@ class _Run:
         if layer.type == "Result":
             return []
         if layer.bodies:
-            raise NoKernel(f"{layer.type} has a body, which is not executed")
+            hold = partial(self.budget.less(self.alive()).hold, what="what a loop collects")
+            return computed_with_bodies(layer, inputs, self._body, hold)
+        if layer.type in {"ReadValue", "Assign"} and inputs:  # of a first run: a variable holds its initial value
+            return [inputs[0]]
         return self._executed(layer, inputs)
+
+    def _body(self, net: IrNet, given: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Compute a body from arrays by its Parameters' ids; return what its Results read, by their ids."""
+        inner = _Run(self.model, net, self.path, self.budget.less(self.alive()))
+        for layer in net.layers:
+            if layer.type == "Parameter":
+                if layer.id not in given:
+                    raise InputError(f"nothing is mapped to the Parameter {shown(layer.name or layer.id)} of the body")
+                inner.given[layer.id] = inner.fitted(layer, given[layer.id])
+        for layer in _in_order(net):
+            with _placed(layer, self.path):
+                inner.layer(layer, None)
+        results = [layer for layer in net.layers if layer.type == "Result"]
+        return {layer.id: inner.values[inner.sources[layer.id, layer.inputs[0].id]] for layer in results}
+
+    def fitted(self, layer: IrLayer, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the number of a turn in the type and shape of the Parameter for it; other arrays as they are."""
+        port = layer.outputs[0] if layer.outputs else None
+        if array.ndim or array.dtype != np.int64 or port is None or port.element_type not in self.tables.types:
+            return array
+        shape = (1,) if port.shape and len(port.shape) == 1 else ()
+        return array.astype(numpy_type(self.tables, port.element_type)).reshape(shape)
 
     def _executed(self, layer: IrLayer, inputs: list[NDArray[Any]]) -> list[NDArray[Any]]:
         spec, version = self.tables.operator(layer.type), str(layer.version)
