@@ -71,7 +71,7 @@ def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
     """Return the other side's array, or its arrays for an array of tensors, also where each has a name of its own."""
     if name in theirs or not isinstance(mine, list):
         return theirs.get(name)
-    found = [theirs.get(f"{name}_{index}") for index in range(len(mine))]
+    found = [theirs.get(f"{name}_{index}", theirs.get(f"{name}[{index}]")) for index in range(len(mine))]
     return None if any(each is None for each in found) else found
 
 

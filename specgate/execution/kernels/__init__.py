@@ -52,6 +52,9 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "sizes_of", "transpose",
     ),
     "attention": ("attention",),
+    "blocks": (
+        "batches_from_space", "blocks_from_depth", "depth_from_blocks", "shuffle_groups", "space_from_batches",
+    ),
     "casting": ("cast",),
     "converting": ("convert",),
     "convolution": ("convolution",),
@@ -61,6 +64,9 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "gemm": ("gemm", "matrix_product", "scaled_matrix_product"),
     "lookup": ("elements_at", "slices_at", "tuples_at"),
     "joining": ("join", "split"),
+    "moving_by_tensors": (
+        "broadcast_by", "gather_along", "pad_between", "split_equally", "split_lengths", "tile_any", "transpose_by",
+    ),
     "normalization": ("normalize_mean_variance", "scale_channels"),
     "normalize": (
         "normalize_batch", "normalize_instances", "normalize_layer", "normalize_to_unit", "root_mean_square",
@@ -103,7 +109,7 @@ _USUAL: Final = (16.0, 32.0)
 _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gemm", "matrix_product", "scaled_matrix_product"), (12.0, 32.0)),
     **dict.fromkeys(("convolution", "convolve", "convolve_transposed"), (24.0, 32.0)),
-    **dict.fromkeys(("gather", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
+    **dict.fromkeys(("gather", "gather_along", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_of_windows", "max_pool", "max_pool_values", "top_elements", "top_k"), (28.0, 32.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
@@ -112,9 +118,10 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
 _MOVING: Final = frozenset({
-    "depth_to_space", "drop_ones", "expand", "flatten", "insert_dimensions", "join", "remove_dimensions", "reshape",
-    "reshape_by_pattern", "slice_between", "slice_counted", "slice_window", "space_to_depth", "split", "split_along",
-    "tile", "tile_by", "transpose",
+    "broadcast_by", "depth_to_space", "drop_ones", "expand", "flatten", "insert_dimensions", "join",
+    "remove_dimensions", "reshape", "reshape_by_pattern", "slice_between", "slice_counted", "slice_window",
+    "space_to_depth", "split", "split_along", "split_equally", "split_lengths", "tile", "tile_any", "tile_by",
+    "transpose", "transpose_by",
 })  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 

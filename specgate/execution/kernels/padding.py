@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["pad", "pad_ends"]
 
-_ENDS = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "wrap": "WRAP"}
+_ENDS = {
+    "constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "symmetric": "SYMMETRIC", "wrap": "WRAP",
+}  # fmt: skip
 _MODES = ("CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP")
 
 
@@ -70,7 +72,7 @@ def pad_ends(
     """Return `inputs` with so many elements added before each of `axes` (all if None), then so many behind each.
 
     Negative numbers take elements away. mode: constant (`value`, an array of one element of the type of `inputs`),
-    edge, reflect or wrap, which read the elements that are left.
+    edge, reflect, symmetric or wrap, which read the elements that are left.
     """
     counts = integers("pad", "pads", pads)
     along = list(range(inputs.ndim)) if axes is None else integers("pad", "axes", axes)

@@ -1,0 +1,171 @@
+"""Elements moved along axes that arrays name: gathered, transposed, split, repeated, broadcast, padded."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, same_length
+from specgate.execution.kernels.arranging import expand, transpose
+from specgate.execution.kernels.padding import pad_ends
+from specgate.execution.kernels.shapes import integers, split_along, tile_by
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "broadcast_by", "gather_along", "one_place", "pad_between", "split_equally", "split_lengths", "tile_any",
+    "transpose_by",
+]  # fmt: skip
+
+_BROADCAST: Final = ("numpy", "explicit", "bidirectional")
+
+
+def one_place(name: str, axis: NDArray[Any], rank: int) -> int:
+    """Return the dimension that an array of one integer names, negative ones counted from the end."""
+    if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected one integer as axis, found {axis.dtype}{list(axis.shape)}")
+    given = int(axis.reshape(())[()])
+    place = given + rank if given < 0 else given
+    check_axis(place, rank, name)
+    return place
+
+
+def gather_along(
+    inputs: NDArray[Any],
+    indices: NDArray[Any],
+    axis: NDArray[Any],
+    *,
+    batch_dimensions: int = 0,
+    zeros_beyond: bool = False,
+) -> NDArray[Any]:
+    """Return `inputs` with the places along `axis` that the indices name, the indices' dimensions in its stead.
+
+    The first batch_dimensions (negative: counted from the end of `indices`) are equal in both, and each batch is
+    gathered from by its own indices. zeros_beyond: negative places count from the end, and one that is none gives
+    zeros (empty text); both are refused otherwise.
+    """
+    place = one_place("gather", axis, inputs.ndim)
+    batches = batch_dimensions + indices.ndim if batch_dimensions < 0 else batch_dimensions
+    shape = inputs.shape
+    if not 0 <= batches <= min(place, indices.ndim) or shape[:batches] != indices.shape[:batches]:
+        raise InputError(f"gather: {list(shape)} and {list(indices.shape)} have no {batches} batches before {place}")
+    places, outside = _gathered_places(indices, shape[place], negative=zeros_beyond)
+    if outside.any() and not zeros_beyond:
+        raise InputError(f"gather: index {int(indices[outside][0])} is no place among {shape[place]}")
+    result = memory.empty((*shape[:place], *indices.shape[batches:], *shape[place + 1 :]), inputs.dtype)
+    if not result.size:
+        return result
+    zero = "" if inputs.dtype.kind == "O" else np.zeros((), inputs.dtype)[()]
+    if not inputs.size:
+        result[...] = zero
+        return result
+    folded = (prod(shape[:batches]), prod(shape[batches:place]))
+    each = (folded[0], prod(indices.shape[batches:]))
+    data = inputs.reshape(*folded, shape[place], prod(shape[place + 1 :]))
+    first, second = np.ogrid[: folded[0], : folded[1]]
+    found = data[first[..., np.newaxis], second[..., np.newaxis], places.reshape(each)[:, np.newaxis]]
+    found.transpose(0, 2, 1, 3)[outside.reshape(each)] = zero
+    result[...] = found.reshape(result.shape)
+    return result
+
+
+def _gathered_places(
+    indices: NDArray[Any], size: int, *, negative: bool
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return places from 0 on, 0 for those that are outside, and which these are."""
+    if indices.dtype.kind not in "iu":
+        raise InputError(f"gather: expected integers as indices, found {indices.dtype}")
+    outside = np.asarray((indices >= size) | (indices < (-size if negative else 0)))
+    places = np.where(outside, 0, indices).astype(np.int64)
+    return np.where(places < 0, places + size, places), outside
+
+
+def transpose_by(inputs: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
+    """Return `inputs` with its dimensions in this order, backwards if it is empty."""
+    return transpose(inputs, order=integers("transpose", "dimensions", order) or None)
+
+
+def split_equally(inputs: NDArray[Any], axis: NDArray[Any], *, parts: int) -> list[NDArray[Any]]:
+    """Return so many parts of `inputs` along `axis`, which are equal and not empty."""
+    place = one_place("split", axis, inputs.ndim)
+    if parts > inputs.shape[place]:
+        raise InputError(f"split: {inputs.shape[place]} elements are no {parts} parts")
+    return split_along(inputs, axis=place, parts=parts)
+
+
+def split_lengths(inputs: NDArray[Any], axis: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the parts of `inputs` that have these lengths along `axis`; one of -1 takes what the others leave."""
+    place = one_place("split", axis, inputs.ndim)
+    sizes = integers("split", "lengths", lengths)
+    if sizes.count(-1) == 1:
+        sizes[sizes.index(-1)] = inputs.shape[place] - sum(size for size in sizes if size != -1)
+    return split_along(inputs, sizes, axis=place, parts=len(sizes))
+
+
+def tile_any(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
+    """Return `inputs` repeated so often along each dimension; the shorter of sizes and repeats gets 1s in front."""
+    counts = integers("tile", "repeats", np.ravel(repeats))
+    rank = max(inputs.ndim, len(counts))
+    if rank > memory.MAX_DIMENSIONS:
+        raise InputError(f"tile: {rank} dimensions are more than {memory.MAX_DIMENSIONS}")
+    whole = inputs.reshape((1,) * (rank - inputs.ndim) + inputs.shape)
+    return tile_by(whole, np.array([1] * (rank - len(counts)) + counts, np.int64))
+
+
+def broadcast_by(
+    inputs: NDArray[Any], shape: NDArray[Any], axes: NDArray[Any] | None = None, *, mode: str
+) -> NDArray[Any]:
+    """Return `inputs` broadcast to a shape.
+
+    mode: numpy (to exactly that, from the last dimension), bidirectional (with an array of that shape) or explicit
+    (its dimensions are those of the result that `axes` lists in rising order).
+    """
+    sizes = integers("broadcast", "sizes", shape)
+    if mode not in _BROADCAST or (axes is None) == (mode == "explicit"):
+        raise InputError(f"broadcast: expected one of {', '.join(_BROADCAST)}, and axes with explicit only")
+    whole = inputs
+    if axes is not None:
+        along = integers("broadcast", "axes", axes)
+        same_length("broadcast", inputs.ndim, axes=along)
+        if sorted(set(along)) != along or any(not 0 <= axis < len(sizes) for axis in along):
+            raise InputError(f"broadcast: expected axes from 0 to {len(sizes)} in rising order, found {along!r:.80}")
+        own = dict(zip(along, inputs.shape, strict=True))
+        whole = inputs.reshape([own.get(axis, 1) for axis in range(len(sizes))])
+    result = expand(whole, np.array(sizes, np.int64))
+    if mode != "bidirectional" and result.shape != tuple(sizes):
+        raise InputError(f"broadcast: {list(inputs.shape)} does not become {sizes!r:.80}")
+    return result
+
+
+def pad_between(
+    inputs: NDArray[Any],
+    begin: NDArray[Any],
+    end: NDArray[Any],
+    value: NDArray[Any] | None = None,
+    *,
+    mode: str,
+    cut: bool,
+) -> NDArray[Any]:
+    """Return `inputs` with so many elements added before and behind along each dimension.
+
+    mode: constant (`value`, of the type of `inputs`, 0 or no text if None), edge, reflect or symmetric, which mirror
+    elements of `inputs` once, also where the other end is cut. cut: whether negative numbers take elements away.
+    """
+    first, last = integers("pad", "begin", begin), integers("pad", "end", end)
+    same_length("pad", inputs.ndim, begin=first, end=last)
+    if not cut and any(count < 0 for count in (*first, *last)):
+        raise InputError("pad: expected no numbers below 0")
+    if inputs.dtype.kind == "O" and mode != "constant":
+        raise InputError(f"pad: expected the mode constant for text, found {mode!r:.60}")
+    if mode in {"reflect", "symmetric"}:
+        for size, before, behind in zip(inputs.shape, first, last, strict=True):
+            left = size + min(0, before, behind) - (mode == "reflect")
+            if max(before, behind) > max(0, left):
+                raise InputError(f"pad: {max(before, behind)} elements are not mirrored among {size}")
+    pads = np.array([*first, *last], np.int64)
+    return pad_ends(inputs, pads, mode=mode, value=0.0 if value is None or mode != "constant" else value)
