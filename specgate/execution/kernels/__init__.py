@@ -83,6 +83,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "scatter": ("scatter_elements", "scatter_tuples"),
     "segments": ("segment_max",),
     "shapes": ("reverse_sequences", "slice_between", "split_along", "tile_by"),
+    "sliding_filters": ("slide_filters",),
     "slicing": ("depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"),
     "sorting": ("top_elements", "top_k"),
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
@@ -100,15 +101,15 @@ SUMMING: Final = frozenset({
     "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "norm_of_windows",
     "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups", "normalize_instances",
     "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit",
-    "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "softmax",
-    "softmax_along",
+    "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "slide_filters",
+    "softmax", "softmax_along",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
 _USUAL: Final = (16.0, 32.0)
 _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gemm", "matrix_product", "scaled_matrix_product"), (12.0, 32.0)),
-    **dict.fromkeys(("convolution", "convolve", "convolve_transposed"), (24.0, 32.0)),
+    **dict.fromkeys(("convolution", "convolve", "convolve_transposed", "slide_filters"), (24.0, 32.0)),
     **dict.fromkeys(("gather", "gather_along", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_of_windows", "max_pool", "max_pool_values", "top_elements", "top_k"), (28.0, 32.0)),

@@ -87,7 +87,7 @@ def convolution(
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
     with np.errstate(all="ignore"):
         if 0 in shape:  # all of the output is behind the results
-            result = np.zeros(shape)
+            result = np.zeros(shape, to_float64(inputs).dtype)
         else:
             result = _summed(to_float64(inputs), to_float64(kernel), shape, steps, groups, transposed=transposed)
         if result.size and zeros_meet and not np.isfinite(to_float64(kernel)).all():
@@ -136,7 +136,7 @@ def _summed(
     transposed: bool,
 ) -> NDArray[Any]:
     """Return the sum over the filters' elements: for each, one matrix product of all places that it goes with."""
-    result = memory.empty(shape, np.dtype(np.float64))
+    result = memory.empty(shape, inputs.dtype)  # integers wrap around in their own type
     result[...] = 0
     batch, spatial = shape[0], shape[2:]
     grouped = result.reshape(batch, groups, shape[1] // groups, *spatial)

@@ -54,23 +54,26 @@ def gemm(
         return round_to(result if activation is None else activation(result), a.dtype)
 
 
-def matrix_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def matrix_product(
+    a: NDArray[Any], b: NDArray[Any], *, transpose_a: bool = False, transpose_b: bool = False
+) -> NDArray[Any]:
     """Return the matrix product of the last two dimensions, the others broadcast, of the type of `a` and `b`.
 
-    A single dimension is a row of `a` or a column of `b`, and none of the result. Integers wrap around.
+    A single dimension is a row of `a` or a column of `b`, whether transposed or not, and none of the result. Integers
+    wrap around.
     """
     if not a.ndim or not b.ndim or a.dtype != b.dtype:
         raise InputError(
             f"matrix product: expected arrays of one type, found {a.dtype}{a.shape} and {b.dtype}{b.shape}"
         )
-    left = a[np.newaxis] if a.ndim == 1 else a
-    right = b[:, np.newaxis] if b.ndim == 1 else b
+    left = a[np.newaxis] if a.ndim == 1 else np.swapaxes(a, -1, -2) if transpose_a else a
+    right = b[:, np.newaxis] if b.ndim == 1 else np.swapaxes(b, -1, -2) if transpose_b else b
     try:
         if left.shape[-1] != right.shape[-2]:
             raise ValueError
         batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
-        raise InputError(f"matrix product: the shapes {list(a.shape)} and {list(b.shape)} have none") from None
+        raise InputError(f"matrix product: the shapes {list(left.shape)} and {list(right.shape)} have none") from None
     shape = (*batch, left.shape[-2], right.shape[-1])
     product = memory.empty(shape, np.dtype(np.float64) if is_float(a.dtype) else a.dtype)
     with np.errstate(all="ignore"):

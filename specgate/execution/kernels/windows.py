@@ -42,10 +42,12 @@ def slide_over(
     auto_pad: str,
     *,
     ceil: bool = False,
+    least_dilation: int = 1,
 ) -> Slide:
     """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it.
 
-    With VALID there are none but those that fit, whatever `ceil` says.
+    With VALID there are none but those that fit, whatever `ceil` says. With a dilation of 0, where that is the least,
+    all elements of a window lie at one place.
     """
     rank = len(sizes)
     steps = list(strides) if strides is not None else [1] * rank
@@ -53,8 +55,10 @@ def slide_over(
     around = list(pads) if pads is not None else [0] * (2 * rank)
     same_length(name, rank, strides=steps, dilations=apart, windows=window)
     same_length(name, 2 * rank, pads=around)
-    if rank < 1 or any(n < 1 for n in (*steps, *apart, *window)):
-        raise InputError(f"{name}: expected spatial dimensions, and windows, strides and dilations above 0")
+    if rank < 1 or any(n < 1 for n in (*steps, *window)) or any(n < least_dilation for n in apart):
+        raise InputError(
+            f"{name}: expected spatial dimensions, windows and strides above 0, dilations from {least_dilation} on"
+        )
     if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
         raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
     if auto_pad != "NOTSET" and pads is not None:
@@ -96,21 +100,26 @@ def convolve(
     auto_pad: str = "NOTSET",
     groups: int = 1,
     window: Sequence[int] | None = None,
+    least_dilation: int = 1,
 ) -> NDArray[Any]:
     """Return the convolution of `inputs` [batch, channels, spatial…] as `convolution` does; bias: [output channels].
 
     pads: the paddings before each spatial dimension, then those behind. auto_pad: NOTSET, VALID (none), SAME_UPPER or
     SAME_LOWER (as many as make the output the input divided by the strides, the odd one behind or before). window: the
-    filters' own sizes, if said again.
+    filters' own sizes, if said again. least_dilation: 0 where all elements of the filters may meet one place.
     """
     _hold_window(filters, window)
-    slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, auto_pad)
+    spatial, window = inputs.shape[2:], filters.shape[2:]
+    slide = slide_over(
+        "convolution", spatial, window, strides, dilations, pads, auto_pad, least_dilation=least_dilation
+    )
     if not inputs.size or not filters.size or 0 in slide.counts:
         shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
         _hold_groups(inputs, filters, groups, filters.shape[1] * groups)
         result = _of_nothing(shape, bias, inputs.dtype)
         endless = ~np.isfinite(to_float64(filters)).all(axis=tuple(range(1, filters.ndim)))
-        result[:, endless] = np.nan  # all that it meets is zeros of the padding
+        if endless.any():  # never of integers
+            result[:, endless] = np.nan  # all that it meets is zeros of the padding
         return result
     rank = inputs.ndim - 2
     return convolution(
