@@ -77,6 +77,8 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "padding": ("pad", "pad_ends"),
     "pooling": ("average_pool", "lp_pool", "max_pool", "max_pool_values"),
     "recurrent": ("lstm",),
+    "recurrent_sequences": ("gru_sequences", "lstm_sequences", "rnn_sequences"),
+    "recurrent_steps": ("gru_step", "lstm_step", "rnn_step"),
     "reduce": ("arg_reduce", "cumulative", "reduce"),
     "reduce_dimensions": ("arg_reduce_dimension", "cumulate", "reduce_dimensions"),
     "resample": ("resample",),
@@ -98,11 +100,12 @@ KERNELS: Final[dict[str, str]] = {
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
     "attention", "average_pool", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate",
-    "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "norm_of_windows",
-    "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups", "normalize_instances",
-    "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit",
-    "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "slide_filters",
-    "softmax", "softmax_along",
+    "cumulative", "gemm", "gru_sequences", "gru_step", "log_softmax", "log_softmax_along", "lp_pool", "lstm",
+    "lstm_sequences", "lstm_step", "matrix_product", "norm_of_windows", "normalize_along", "normalize_batch",
+    "normalize_channels", "normalize_groups", "normalize_instances", "normalize_layer", "normalize_mean_variance",
+    "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions",
+    "resample", "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
+    "softmax_along",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.

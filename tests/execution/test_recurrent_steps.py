@@ -1,0 +1,103 @@
+"""Recurrent networks with named functions: hand-worked steps and sequences, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.recurrent_sequences import gru_sequences, lstm_sequences, rnn_sequences
+from specgate.execution.kernels.recurrent_steps import gru_step, lstm_step, rnn_step
+
+
+def f32(*values, shape):
+    return np.array(values, np.float32).reshape(shape)
+
+
+ONE = f32(1, shape=(1, 1))
+
+
+def test_the_reset_gate_stands_before_or_behind_the_product():
+    inputs, hidden = f32(0, shape=(1, 1)), f32(2, shape=(1, 1))
+    weights, recurrence = f32(0, 0, 0, shape=(3, 1)), f32(0, 0, 3, shape=(3, 1))
+    before = gru_step(inputs, hidden, weights, recurrence, f32(0, 0.5, 1, shape=3), activations=["relu", "relu"])
+    assert before.tolist() == [[4]]  # 0.5 * 2 * 3 + 1
+    behind = gru_step(
+        inputs, hidden, weights, recurrence, f32(0, 0.5, 1, 4, shape=4), activations=["relu", "relu"],
+        linear_before_reset=True,
+    )  # fmt: skip
+    assert behind.tolist() == [[6]]  # 0.5 * (2 * 3 + 4) + 1
+
+
+def test_the_clip_is_before_the_gates_but_not_before_the_cell_that_leaves():
+    weights, recurrence = f32(9, 9, 9, 9, shape=(4, 1)), f32(0, 0, 0, 0, shape=(4, 1))
+    hidden, cell = lstm_step(ONE, ONE, ONE * 5, weights, recurrence, activations=["relu"] * 3, clip=2.0)
+    assert (cell.tolist(), hidden.tolist()) == ([[14]], [[28]])  # 2 * 5 + 2 * 2, and 2 * 14
+
+
+def test_functions_by_default():
+    zeros = np.zeros((3, 1), np.float32)
+    assert gru_step(ONE, ONE, zeros, zeros).tolist() == [[0.5]]
+    assert rnn_step(ONE, ONE, ONE, ONE * 0)[0, 0] == pytest.approx(np.tanh(1), rel=1e-7)
+    zeros = np.zeros((4, 1), np.float32)
+    assert lstm_step(ONE, ONE, ONE, zeros, zeros)[1].tolist() == [[0.5]]
+
+
+def test_both_directions_and_lengths():
+    inputs = f32(1, 2, 4, 1, 2, 4, shape=(2, 3, 1))
+    weights, hidden = f32(1, 1, shape=(2, 1, 1)), np.zeros((2, 2, 1), np.float32)
+    lengths, bias = np.array([3, 2]), np.zeros((2, 1), np.float32)
+    states, last = rnn_sequences(
+        inputs, hidden, lengths, weights, weights, bias, direction="bidirectional", activations=["relu"]
+    )
+    assert states[0, :, :, 0].tolist() == [[1, 3, 7], [7, 6, 4]]
+    assert states[1, :, :, 0].tolist() == [[1, 3, None], [3, 2, None]]  # None: masked
+    assert last[:, :, 0].tolist() == [[7, 7], [3, 3]]
+
+
+@pytest.mark.parametrize("length", [0, 4])
+def test_the_last_state_of_no_elements_or_of_too_many_is_open(length):
+    zeros = np.zeros((1, 1, 1), np.float32)
+    weights = np.zeros((1, 4, 1), np.float32)
+    made = lstm_sequences(
+        np.zeros((1, 3, 1), np.float32), zeros, zeros, np.array([length]), weights, weights, weights[..., 0],
+        direction="reverse",
+    )  # fmt: skip
+    assert [bool(np.ma.getmaskarray(each).all()) for each in made] == [length == 0, True, True]
+
+
+def sequences(**changes):
+    given = {
+        "inputs": np.zeros((2, 3, 1), np.float32), "hidden": np.zeros((2, 1, 2), np.float32),
+        "lengths": np.array([3, 3]), "weights": np.zeros((1, 6, 1)), "recurrence": np.zeros((1, 6, 2)),
+        "bias": np.zeros((1, 6)), "direction": "forward",
+    }  # fmt: skip
+    return gru_sequences(**{**given, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lengths": np.array([3, -1])}, "lengths of 0 and above"),
+        ({"lengths": np.array([3])}, "lengths of shape"),
+        ({"direction": "both"}, "unknown direction 'both'"),
+        ({"direction": "bidirectional"}, "parts of weights"),
+        ({"activations": ["elu", "tanh"]}, "expected 2 of relu"),
+        ({"activations": ["tanh"]}, "expected 2 of relu"),
+        ({"clip": 0.0}, "positive clip"),
+        ({"weights": np.zeros((1, 6, 2))}, "weights of shape"),
+        ({"bias": np.zeros((1, 8))}, "bias of shape"),
+        ({"hidden": np.zeros((1, 1, 2))}, "a state of shape"),
+    ],
+)
+def test_refused(changes, message):
+    assert sequences()[0].shape == (2, 1, 3, 2)
+    with pytest.raises(InputError, match=message):
+        sequences(**changes)
+
+
+def test_what_no_page_explains_is_not_computed():
+    zeros = np.zeros((4, 1), np.float32)
+    for changes in ({"input_forget": True}, {"weights_format": "icof"}):
+        with pytest.raises(NoKernel):
+            lstm_step(ONE, ONE, ONE, zeros, zeros, **changes)
