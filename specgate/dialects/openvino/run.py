@@ -147,6 +147,8 @@ class _Run:
             return computed_with_bodies(layer, inputs, self._body, hold)
         if layer.type in {"ReadValue", "Assign"} and inputs:  # of a first run: a variable holds its initial value
             return [inputs[0]]
+        if layer.type == "ReadValue":
+            return [self._blank(layer)]
         return self._executed(layer, inputs)
 
     def _body(self, net: IrNet, given: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -162,6 +164,16 @@ class _Run:
                 inner.layer(layer, None)
         results = [layer for layer in net.layers if layer.type == "Result"]
         return {layer.id: inner.values[inner.sources[layer.id, layer.inputs[0].id]] for layer in results}
+
+    def _blank(self, layer: IrLayer) -> NDArray[Any]:
+        """Return what a variable holds that nothing gives a value: zeros, none along sizes that are not known."""
+        kind, sizes = layer.data.get("variable_type"), layer.data.get("variable_shape", "...").split(",")
+        if kind not in self.tables.types or "..." in sizes:
+            raise NoKernel("its variable has no known type and rank")
+        shape = [int(size) if size.strip().isdecimal() else 0 for size in sizes if size.strip()]
+        blank = memory.empty(tuple(shape), numpy_type(self.tables, kind))
+        blank.fill(0)
+        return blank
 
     def fitted(self, layer: IrLayer, array: NDArray[Any]) -> NDArray[Any]:
         """Return the number of a turn in the type and shape of the Parameter for it; other arrays as they are."""

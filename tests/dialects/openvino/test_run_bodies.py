@@ -163,3 +163,16 @@ def test_an_array_that_cannot_be_cut_is_refused(tmp_path):
 def test_what_a_loop_collects_is_held_to_the_budget(tmp_path):
     with pytest.raises(InputError, match="limit"):
         specgate.execute(str(written(tmp_path, sums())), {"rows": ROWS, "begin": BEGIN}, max_bytes=60)
+
+
+def test_a_variable_of_a_first_run_holds_its_input_or_zeros(tmp_path):
+    data = '<data variable_id="v" variable_type="f32" variable_shape="1,2"/>'
+    text = net([
+        parameter(0, "x", "f32", "1,2"),
+        close(layer(1, "ReadValue", "opset6", [ROW], [ROW], data)),
+        close(layer(2, "Result", "opset1", [ROW], [])),
+        close(layer(3, "ReadValue", "opset6", [], [ROW], data.replace('"v"', '"w"'))),
+        close(layer(4, "Result", "opset1", [ROW], [])),
+    ], edges((0, 0, 1, 0), (1, 1, 2, 0), (3, 0, 4, 0)))  # fmt: skip
+    found = specgate.execute(str(written(tmp_path, text)), {"x": X})
+    assert [each.tolist() for each in found.values()] == [X.tolist(), [[0, 0]]]
