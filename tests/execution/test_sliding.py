@@ -49,7 +49,8 @@ def test_all_elements_meet_one_place() -> None:
 
 def test_integers_wrap_around() -> None:
     found = slide_filters(_line(100, 100, dtype=np.int8), _line(1, 1, dtype=np.int8), **LINE)
-    assert found.dtype == np.int8 and found.tolist() == [[[-56]]]
+    assert found.dtype == np.int8
+    assert found.tolist() == [[[-56]]]
     large = 2**62 + 1
     exact = slide_filters(_line(large, 1, dtype=np.int64), _line(1, 1, dtype=np.int64), **LINE)
     assert exact.tolist() == [[[large + 1]]]
