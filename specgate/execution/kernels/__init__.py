@@ -78,6 +78,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "segments": ("segment_max",),
     "shapes": ("reverse_sequences", "slice_between", "split_along", "tile_by"),
     "sliding_filters": ("slide_filters",),
+    "sliding_windows": ("largest_in_windows", "mean_in_windows"),
     "slicing": ("depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"),
     "sorting": ("top_elements", "top_k"),
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
@@ -92,11 +93,12 @@ KERNELS: Final[dict[str, str]] = {
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
     "attention", "average_pool", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate",
-    "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "norm_of_windows",
+    "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "mean_in_windows",
+    "norm_of_windows",
     "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups", "normalize_instances",
     "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit",
-    "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product", "slide_filters",
-    "softmax", "softmax_along",
+    "pool_whole", "reduce", "reduce_dimensions", "resample", "root_mean_square", "scaled_matrix_product",
+    "slide_filters", "softmax", "softmax_along",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
@@ -105,8 +107,9 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gemm", "matrix_product", "scaled_matrix_product"), (12.0, 32.0)),
     **dict.fromkeys(("convolution", "convolve", "convolve_transposed", "slide_filters"), (24.0, 32.0)),
     **dict.fromkeys(("gather", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
-    **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "norm_of_windows"), (28.0, 32.0)),
-    **dict.fromkeys(("largest_of_windows", "max_pool", "max_pool_values", "top_elements", "top_k"), (28.0, 32.0)),
+    **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "mean_in_windows", "norm_of_windows"), (28.0, 32.0)),
+    **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
+    **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
