@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.gemm import matrix_product
 from specgate.execution.kernels.sliding_filters import slide_filters
+from specgate.execution.kernels.sliding_windows import largest_in_windows, mean_in_windows
 
 LINE = {"strides": [1], "dilations": [1], "begins": [0], "ends": [0]}
 
@@ -75,3 +76,56 @@ def test_transposed_matrices() -> None:
     assert matrix_product(a[:, 0], a, transpose_a=True).tolist() == [35, 44]
     with pytest.raises(InputError, match=r"\[2, 3\] and \[2, 3\]"):
         matrix_product(a, b, transpose_a=True)
+
+
+POOL = {"window": [2], "strides": [2], "begins": [1], "ends": [1]}
+
+
+@pytest.mark.parametrize(("rounding", "expected"), [("floor", [1, 5]), ("ceil", [1, 5, 4]), ("ceil_torch", [1, 5, 4])])
+def test_how_the_number_of_windows_is_rounded(rounding, expected) -> None:
+    values, places = largest_in_windows(_line(1, 5, 2, 4), **POOL | {"ends": [0]}, rounding=rounding)
+    assert values.tolist() == [[expected]]
+    assert places.tolist() == [[[0, 1, 3][: len(expected)]]]
+
+
+def test_a_window_that_begins_behind_the_input() -> None:
+    assert largest_in_windows(_line(1, 5, 2), **POOL, rounding="ceil")[0].tolist() == [[[1, 5, None]]]
+    assert largest_in_windows(_line(1, 5, 2), **POOL, rounding="ceil_torch")[0].tolist() == [[[1, 5]]]
+
+
+def test_places_from_an_axis_on() -> None:
+    data = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
+    one = {"window": [2], "strides": [1], "begins": [0], "ends": [0]}
+    assert largest_in_windows(data, **one)[1].tolist() == [[[1], [3]], [[5], [7]]]
+    values, places = largest_in_windows(data, **one, axis=-1, narrow=True)
+    assert places.tolist() == [[[1], [1]], [[1], [1]]]
+    assert places.dtype == np.int32
+    assert values.tolist() == [[[1], [3]], [[5], [7]]]
+
+
+@pytest.mark.parametrize(("exclude", "expected"), [(True, [1, 3, 4]), (False, [0.5, 3, 2])])
+def test_padding_in_the_mean(exclude, expected) -> None:
+    assert mean_in_windows(_line(1, 2, 4, 4), **POOL, exclude=exclude).tolist() == [[expected]]
+
+
+def test_same_sizes_whatever_the_strides() -> None:
+    found = mean_in_windows(_line(1, 2, 4), **POOL | {"begins": []}, exclude=True, auto_pad="same_upper")
+    assert found.tolist() == [[[1, 3, None]]]  # the last of the windows lies in the padding
+
+
+def test_what_is_not_said_has_no_kernel() -> None:
+    with pytest.raises(NoKernel, match="behind the padding"):
+        mean_in_windows(_line(1, 2, 4, 4), **POOL | {"ends": [0]}, exclude=False, rounding="ceil")
+    with pytest.raises(NoKernel, match="rounded here"):
+        mean_in_windows(_line(1, 2, 4), **POOL, exclude=True, auto_pad="valid", rounding="ceil")
+
+
+@pytest.mark.parametrize("changed", [
+    {"auto_pad": "SAME"}, {"rounding": "up"}, {"begins": []}, {"ends": [-1]}, {"strides": [0]}, {"window": [7]},
+    {"dilations": [-1]},
+])  # fmt: skip
+def test_refused_windows(changed) -> None:
+    with pytest.raises(InputError):
+        mean_in_windows(_line(1, 2, 4), **POOL | {"exclude": True} | changed)
+    with pytest.raises(InputError):
+        largest_in_windows(_line(1, 2, 4), **POOL | changed)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specgate.errors import NoKernel
 from specgate.execution.kernels.elementwise import called, cast, paired
 
 if TYPE_CHECKING:
@@ -59,8 +60,15 @@ def logical_not(x: NDArray[Any]) -> NDArray[Any]:
     return cast(x == 0, x.dtype)
 
 
-def select(condition: NDArray[Any], a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
-    """Return the element of `a` where that of `condition` is not 0, else the one of `b`."""
+def select(
+    condition: NDArray[Any], a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False, one_sided: bool = False
+) -> NDArray[Any]:
+    """Return the element of `a` where that of `condition` is not 0, else the one of `b`.
+
+    one_sided: how unlike shapes go together is not known; raises NoKernel for those.
+    """
+    if one_sided and not condition.shape == a.shape == b.shape:
+        raise NoKernel("select: it is not said which of the inputs the others are aligned with")
     a, b = paired("select", a, b, broadcast=broadcast)
     condition, a, b = paired("select", condition, a, b, broadcast=broadcast, same_type=False)
     return np.where(condition != 0, a, b)
