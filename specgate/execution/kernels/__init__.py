@@ -73,6 +73,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "recurrent": ("lstm",),
     "reduce": ("arg_reduce", "cumulative", "reduce"),
     "reduce_dimensions": ("arg_reduce_dimension", "cumulate", "reduce_dimensions"),
+    "regions": ("align_regions", "align_turned_regions"),
     "resample": ("resample",),
     "scatter": ("scatter_elements", "scatter_tuples"),
     "segments": ("segment_max",),
@@ -90,6 +91,7 @@ KERNELS: Final[dict[str, str]] = {
 #: Kernels that sum many terms. The order is up to the implementation, and with it which partial sums overflow, and what
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
+    "align_regions", "align_turned_regions",
     "attention", "average_pool", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate",
     "cumulative", "gemm", "log_softmax", "log_softmax_along", "lp_pool", "lstm", "matrix_product", "norm_of_windows",
     "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups", "normalize_instances",
@@ -106,6 +108,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gather", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_of_windows", "max_pool", "max_pool_values", "top_elements", "top_k"), (28.0, 32.0)),
+    **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
