@@ -81,6 +81,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "recurrent_steps": ("gru_step", "lstm_step", "rnn_step"),
     "reduce": ("arg_reduce", "cumulative", "reduce"),
     "reduce_dimensions": ("arg_reduce_dimension", "cumulate", "reduce_dimensions"),
+    "regions": ("align_regions", "align_turned_regions"),
     "resample": ("resample",),
     "scatter": ("scatter_elements", "scatter_tuples"),
     "segments": ("segment_max",),
@@ -100,10 +101,10 @@ KERNELS: Final[dict[str, str]] = {
 #: Kernels that sum many terms. The order is up to the implementation, and with it which partial sums overflow, and what
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
-    "attention", "average_pool", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate",
-    "cumulative", "gemm", "gru_sequences", "gru_step", "log_softmax", "log_softmax_along", "lp_pool", "lstm",
-    "lstm_sequences", "lstm_step", "matrix_product", "norm_of_windows", "normalize_along", "normalize_batch",
-    "normalize_channels", "normalize_groups", "normalize_instances", "normalize_layer", "normalize_mean_variance",
+    "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution", "convolve",
+    "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step", "log_softmax",
+    "log_softmax_along", "lp_pool", "lstm", "lstm_sequences", "lstm_step", "matrix_product", "mean_in_windows",
+    "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups", "normalize_instances", "normalize_layer", "normalize_mean_variance",
     "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions",
     "resample", "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
     "softmax_along",
@@ -118,6 +119,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "mean_in_windows", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
+    **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),

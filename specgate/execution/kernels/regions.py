@@ -1,0 +1,177 @@
+"""Regions of feature maps brought to one size by interpolation at regular points of each part."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, shape_of, to_float64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["align_regions", "align_turned_regions", "interpolated"]
+
+_FEW = 2**31
+
+
+def align_regions(
+    inputs: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    *,
+    height: int,
+    width: int,
+    samples: int,
+    scale: float,
+    largest: bool = False,
+    shift_before: float = 0.0,
+    shift_behind: float = 0.0,
+    least: bool = True,
+) -> NDArray[Any]:
+    """Return [regions, channels, height, width]: the mean, or the largest, of interpolated elements of each part.
+
+    inputs: [batch, channels, rows, columns]. regions: [regions, 4], x and y of two corners. batches: [regions].
+    samples: points along each dimension of a part, as many as elements fit in if 0. scale: corners are multiplied by
+    it, after shift_before and before shift_behind are added. least: a region is at least one element high and wide.
+    A region that has no points has no values: it is masked.
+    """
+    one = _precision(regions)
+
+    def points(region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[int, int]]:
+        corners = (region + one(shift_before)) * one(scale) + one(shift_behind)
+        spans = (corners[2:] - corners[:2]).astype(one)
+        spans = np.maximum(spans, one(1)) if least else spans
+        x, across = _along(corners[0], spans[0], width, samples)
+        y, down = _along(corners[1], spans[1], height, samples)
+        grid = (height, down, width, across)
+        return _spread(y[:, :, None, None], grid), _spread(x, grid), (down, across)
+
+    _hold_regions("align_regions", inputs, regions, batches, 4)
+    return _pooled(inputs, regions.astype(one), batches, (height, width), points, largest=largest)
+
+
+def align_turned_regions(
+    inputs: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    *,
+    height: int,
+    width: int,
+    samples: int,
+    scale: float,
+    clockwise: bool = False,
+) -> NDArray[Any]:
+    """Return [regions, channels, height, width]: the mean of interpolated elements of each part of turned regions.
+
+    regions: [regions, 5], x and y of the centre, width, height and the angle, counterclockwise unless `clockwise`.
+    All but the angle is multiplied by `scale`; the centre is then moved by half an element. Else as `align_regions`.
+    """
+    one = _precision(regions)
+
+    def points(region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[int, int]]:
+        centre = region[:2] * one(scale) - one(0.5)
+        spans = (region[2:4] * one(scale)).astype(one)
+        angle = -region[4] if clockwise else region[4]
+        x, across = _along(-spans[0] / one(2), spans[0], width, samples)
+        y, down = _along(-spans[1] / one(2), spans[1], height, samples)
+        y = y[:, :, None, None]
+        turn, rest = np.sin(angle), np.cos(angle)
+        grid = (height, down, width, across)
+        rows, columns = y * rest - x * turn + centre[1], y * turn + x * rest + centre[0]
+        return _spread(rows, grid), _spread(columns, grid), (down, across)
+
+    _hold_regions("align_turned_regions", inputs, regions, batches, 5)
+    return _pooled(inputs, regions.astype(one), batches, (height, width), points, largest=False)
+
+
+def interpolated(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Return [channels, points]: the planes [channels, rows, columns] between the four elements around each point.
+
+    Points less than one element outside take the edge, those farther away are 0.
+    """
+    rows, columns = planes.shape[1:]
+    outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
+    top, bottom, down = _neighbours(y, rows)
+    left, right, across = _neighbours(x, columns)
+    upper = planes[:, top, left] * (1 - down) * (1 - across) + planes[:, top, right] * (1 - down) * across
+    lower = planes[:, bottom, left] * down * (1 - across) + planes[:, bottom, right] * down * across
+    return np.where(outside, 0.0, upper + lower)
+
+
+def _neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Return the elements before and behind places, and the weight of the one behind."""
+    held = np.clip(places, 0, size - 1)
+    first = np.floor(held).astype(np.int64)
+    return first, np.minimum(first + 1, size - 1), to_float64(held - first)
+
+
+def _precision(regions: NDArray[Any]) -> Any:
+    """Return the type that places are computed in."""
+    return np.float64 if regions.dtype == np.float64 else np.float32
+
+
+def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any], int]:
+    """Return points [parts, number in each] from `start` on, and their number, 0 where there are none."""
+    part = span / type(span)(parts)
+    if not np.isfinite(start) or not np.isfinite(part):
+        return np.zeros((parts, 0), type(span)), 0
+    count = samples if samples > 0 else max(0, ceil(part))
+    if count >= _FEW:
+        raise InputError(f"align_regions: {count} points along a dimension are too many")
+    memory.empty((parts, count), np.dtype(np.int8))
+    inside = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
+    return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
+
+
+def _spread(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[Any]:
+    memory.empty(grid, np.dtype(np.int8))
+    return np.broadcast_to(places, grid).reshape(-1)
+
+
+def _hold_regions(name: str, inputs: NDArray[Any], regions: NDArray[Any], batches: NDArray[Any], numbers: int) -> None:
+    if inputs.ndim != 4 or regions.ndim != 2:
+        raise InputError(f"{name}: expected feature maps of four dimensions and a list of regions")
+    require_shape(name, "regions", regions.shape[1:], (numbers,))
+    require_shape(name, "batches", batches.shape, regions.shape[:1])
+    if ((batches < 0) | (batches >= inputs.shape[0])).any():
+        raise InputError(f"{name}: a batch of a region is none of {inputs.shape[0]}")
+    if not np.isfinite(to_float64(regions)).all():
+        raise InputError(f"{name}: expected regions of finite numbers")
+
+
+def _pooled(
+    inputs: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    sizes: tuple[int, int],
+    points: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any], tuple[int, int]]],
+    *,
+    largest: bool,
+) -> NDArray[Any]:
+    """Return what is made of the elements at the points of each region, masked where there are none."""
+    height, width = shape_of("align_regions", sizes)
+    channels = inputs.shape[1]
+    result = memory.empty((len(regions), channels, height, width), inputs.dtype)
+    lacking = np.full(len(regions), 0 in inputs.shape[2:])
+    result[lacking] = 0
+    for index in memory.in_time(np.flatnonzero(~lacking)):
+        y, x, (down, across) = points(regions[index])
+        if not len(y) or np.isnan(y).any() or np.isnan(x).any():
+            lacking[index] = True
+            result[index] = 0
+            continue
+        memory.empty((channels, len(y)), np.dtype(np.int8))  # what is worked with
+        found = interpolated(to_float64(inputs[int(batches[index])]), y, x)
+        parts = found.reshape(channels, height, down, width, across)
+        result[index] = round_to(parts.max((2, 4)) if largest else parts.mean((2, 4)), inputs.dtype)
+    if not lacking.any():
+        return result
+    mask = np.broadcast_to(lacking[:, None, None, None], result.shape)
+    return np.ma.MaskedArray(result, mask=mask)
