@@ -101,12 +101,13 @@ KERNELS: Final[dict[str, str]] = {
 #: Kernels that sum many terms. The order is up to the implementation, and with it which partial sums overflow, and what
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
-    "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution", "convolve",
-    "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step", "log_softmax",
+    "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution",
+    "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step", "log_softmax",
     "log_softmax_along", "lp_pool", "lstm", "lstm_sequences", "lstm_step", "matrix_product", "mean_in_windows",
-    "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups", "normalize_instances", "normalize_layer", "normalize_mean_variance",
-    "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions",
-    "resample", "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
+    "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups",
+    "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
+    "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
+    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
     "softmax_along",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
