@@ -5,7 +5,7 @@ import pytest
 
 from specgate.conform.elements import compare_outputs
 from specgate.descriptors.core import Descriptor
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import blocks, moving_by_tensors
 
 ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
@@ -75,6 +75,11 @@ def test_split_refuses_more_parts_than_elements():
 def test_tile_fills_the_shorter_list_with_ones():
     assert moving_by_tensors.tile_any(np.array([1, 2]), ints(2, 1, 2)).tolist() == [[[1, 2, 1, 2]], [[1, 2, 1, 2]]]
     assert moving_by_tensors.tile_any(ROWS, np.array(2)).tolist() == [[1, 2, 3, 1, 2, 3], [4, 5, 6, 4, 5, 6]]
+
+
+def test_tile_has_no_meaning_for_negative_repeats():
+    with pytest.raises(NoKernel):
+        moving_by_tensors.tile_any(ROWS, ints(-1, 2))
 
 
 def test_broadcast_modes():

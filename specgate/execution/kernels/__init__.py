@@ -75,6 +75,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "normalize_along", "normalize_channels", "normalize_groups", "normalize_neighbourhoods", "normalize_squares",
     ),
     "padding": ("pad", "pad_ends"),
+    "places_from_start": ("elements_from_start", "entries_replaced", "tuples_in_batches"),
     "pooling": ("average_pool", "lp_pool", "max_pool", "max_pool_values"),
     "recurrent": ("lstm",),
     "recurrent_sequences": ("gru_sequences", "lstm_sequences", "rnn_sequences"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, same_length
 from specgate.execution.kernels.arranging import expand, transpose
@@ -108,8 +108,13 @@ def split_lengths(inputs: NDArray[Any], axis: NDArray[Any], lengths: NDArray[Any
 
 
 def tile_any(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` repeated so often along each dimension; the shorter of sizes and repeats gets 1s in front."""
+    """Return `inputs` repeated so often along each dimension; the shorter of sizes and repeats gets 1s in front.
+
+    Raises NoKernel for negative repeats, which no page explains.
+    """
     counts = integers("tile", "repeats", np.ravel(repeats))
+    if any(count < 0 for count in counts):
+        raise NoKernel(f"tile: repeats below 0 have no meaning that is known, found {counts!r:.80}")
     rank = max(inputs.ndim, len(counts))
     if rank > memory.MAX_DIMENSIONS:
         raise InputError(f"tile: {rank} dimensions are more than {memory.MAX_DIMENSIONS}")
