@@ -77,6 +77,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "reduce_dimensions": ("arg_reduce_dimension", "cumulate", "reduce_dimensions"),
     "resample": ("resample",),
     "scatter": ("scatter_elements", "scatter_tuples"),
+    "searching": ("bucket_numbers", "places_to_insert"),
     "segments": ("segment_max",),
     "shapes": ("reverse_sequences", "slice_between", "split_along", "tile_by"),
     "slicing": ("depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"),
