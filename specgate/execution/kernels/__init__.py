@@ -85,6 +85,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "regions": ("align_regions", "align_turned_regions"),
     "resample": ("resample",),
     "scatter": ("scatter_elements", "scatter_tuples"),
+    "searching": ("bucket_numbers", "places_to_insert"),
     "segments": ("segment_max",),
     "shapes": ("reverse_sequences", "slice_between", "split_along", "tile_by"),
     "sliding_filters": ("slide_filters",),
