@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from specgate.execution.kernels.gemm import matrix_product
 from specgate.execution.kernels.sliding_filters import slide_filters
 from specgate.execution.kernels.sliding_windows import largest_in_windows, mean_in_windows
 
-LINE = {"strides": [1], "dilations": [1], "begins": [0], "ends": [0]}
+LINE: dict[str, Any] = {"strides": [1], "dilations": [1], "begins": [0], "ends": [0]}
 
 
 def _line(*numbers, dtype=np.float32):
@@ -78,7 +80,7 @@ def test_transposed_matrices() -> None:
         matrix_product(a, b, transpose_a=True)
 
 
-POOL = {"window": [2], "strides": [2], "begins": [1], "ends": [1]}
+POOL: dict[str, Any] = {"window": [2], "strides": [2], "begins": [1], "ends": [1]}
 
 
 @pytest.mark.parametrize(("rounding", "expected"), [("floor", [1, 5]), ("ceil", [1, 5, 4]), ("ceil_torch", [1, 5, 4])])

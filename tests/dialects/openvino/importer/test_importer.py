@@ -112,7 +112,8 @@ def folder(tmp_path: Path) -> Path:
 
 def told(folder: Path, text: str, facts: Any = None) -> list[str]:
     (folder / "operators" / "roll.yaml").write_text(text, encoding="utf-8")
-    return list(differences(Dialect("openvino", build_dialect(folder)), FACTS if facts is None else facts))
+    stated: Any = FACTS if facts is None else facts
+    return list(differences(Dialect("openvino", build_dialect(folder)), stated))
 
 
 def test_nothing_differs(folder):

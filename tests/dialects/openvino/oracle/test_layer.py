@@ -219,7 +219,7 @@ def mapped(kind, version, inputs, outputs, **bodies):
     xml = next(layer for layer in ET.fromstring(text).iter("layer") if layer.get("type") == kind)
     kinds = {each.get("id"): each.get("type") for each in xml.iter("layer")}
     entries = [e for e in xml.iter() if e.tag in {"input", "output"} and e.get("external_port_id")]
-    return [(e.tag, int(e.get("external_port_id")), kinds[e.get("internal_layer_id")]) for e in entries], text
+    return [(e.tag, int(e.attrib["external_port_id"]), kinds[e.get("internal_layer_id")]) for e in entries], text
 
 
 def test_ends_of_bodies_are_mapped_in_their_order():
