@@ -97,7 +97,7 @@ def test_a_window_that_begins_behind_the_input() -> None:
 
 def test_places_from_an_axis_on() -> None:
     data = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
-    one = {"window": [2], "strides": [1], "begins": [0], "ends": [0]}
+    one: dict[str, Any] = {"window": [2], "strides": [1], "begins": [0], "ends": [0]}
     assert largest_in_windows(data, **one)[1].tolist() == [[[1], [3]], [[5], [7]]]
     values, places = largest_in_windows(data, **one, axis=-1, narrow=True)
     assert places.tolist() == [[[1], [1]], [[1], [1]]]
