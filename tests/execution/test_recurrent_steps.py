@@ -35,6 +35,13 @@ def test_the_clip_is_before_the_gates_but_not_before_the_cell_that_leaves():
     assert (cell.tolist(), hidden.tolist()) == ([[14]], [[28]])  # 2 * 5 + 2 * 2, and 2 * 14
 
 
+def test_a_clip_of_0_clips_nothing():
+    weights, recurrence = f32(9, 9, 9, 9, shape=(4, 1)), f32(0, 0, 0, 0, shape=(4, 1))
+    found = [lstm_step(ONE, ONE, ONE, weights, recurrence, clip=clip) for clip in (0.0, None, 0.5)]
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
+
+
 def test_functions_by_default():
     zeros = np.zeros((3, 1), np.float32)
     assert gru_step(ONE, ONE, zeros, zeros).tolist() == [[0.5]]
@@ -84,7 +91,7 @@ def sequences(**changes):
         ({"direction": "bidirectional"}, "parts of weights"),
         ({"activations": ["elu", "tanh"]}, "expected 2 of relu"),
         ({"activations": ["tanh"]}, "expected 2 of relu"),
-        ({"clip": 0.0}, "positive clip"),
+        ({"clip": -1.0}, "positive clip"),
         ({"weights": np.zeros((1, 6, 2))}, "weights of shape"),
         ({"bias": np.zeros((1, 8))}, "bias of shape"),
         ({"hidden": np.zeros((1, 1, 2))}, "a state of shape"),

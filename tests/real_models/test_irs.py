@@ -23,6 +23,8 @@ np = pytest.importorskip("numpy")
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.oracle]
 
 NAMES = [f"{source}-{way}" for source, ways in IRS.items() for way in ways]
+#: Executed by no kernel, because they break a page: start and step of this Slice have two types.
+NOT_EXECUTED = ("recurrent-torch",)
 RELEASES = ("openvino:2022.3", "openvino:2024.0", "openvino:2025.0")
 #: What OpenVINO's own converters write although the pages do not allow it; builds take each.
 AGAINST_PAGES = {
@@ -66,7 +68,7 @@ def test_a_release_refuses_the_layers_that_are_newer(name, target, irs):
     assert found.keys() <= {"version", "level"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_EXECUTED])
 def test_it_computes_what_openvino_computes(name, irs):
     """Each output of the CPU plugin with f32 as its precision, where every layer has a kernel."""
     import openvino

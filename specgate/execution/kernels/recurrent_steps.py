@@ -185,7 +185,7 @@ def network_of(
     shape = ((4 if linear else kind.gates) * width,)
     if len(activations) != many or not _FUNCTIONS.keys() >= set(activations):
         raise InputError(f"recurrent: expected {many} of {', '.join(_FUNCTIONS)}, found {list(activations)!r:.60}")
-    if clip is not None and not clip > 0:
+    if clip is not None and not clip >= 0:  # builds write 0 where nothing is clipped
         raise InputError(f"recurrent: expected a positive clip, found {clip}")
     if weights is None or recurrence is None:
         raise InputError("recurrent: expected weights and recurrence")
@@ -194,7 +194,7 @@ def network_of(
     if bias is not None:
         require_shape("recurrent", "bias", bias.shape, shape)
     added = np.zeros(shape) if bias is None else to_float64(bias)
-    return kind(to_float64(weights), to_float64(recurrence), added, activations, clip, linear)
+    return kind(to_float64(weights), to_float64(recurrence), added, activations, clip or None, linear)
 
 
 def _single(
