@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Reply
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
-    from specgate.spec.table_types import ObservedEntry
+    from specgate.spec.table_types import ImplementationEntry, ObservedEntry
 
 __all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken"]
 
@@ -60,7 +60,7 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
     """Return a descriptor as its own level reads it, without outputs where the implementation looks at none of them."""
     if descriptor.version is not None and descriptor.layout not in {None, descriptor.version}:
         descriptor = reordered_for(descriptor, spec, descriptor.version)
-    entry = spec.dialect.tables.about.get("implementations", {}).get(implementation)
+    entry = _about(spec, implementation)
     if not entry or not entry.get("infers_outputs"):
         return descriptor
     fields = dict(descriptor.fields)
@@ -72,6 +72,11 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
         else:
             del fields[name]
     return replace(descriptor, fields=fields, plain=False)
+
+
+def _about(spec: OperatorSpec, implementation: str) -> ImplementationEntry | None:
+    """Return what the dialect's file says of an implementation."""
+    return spec.dialect.tables.about.get("implementations", {}).get(implementation)
 
 
 #: Compiled checks by the identity of what they were compiled from, which is held here so that no other gets it.
@@ -133,7 +138,7 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
 
 def _looked_at(spec: OperatorSpec, implementation: str, ours: Verdicts) -> set[str]:
     """Return what we object to but for that at which an implementation never looks, as the dialect's file says."""
-    entry = spec.dialect.tables.about.get("implementations", {}).get(implementation)
+    entry = _about(spec, implementation)
     ignored = set(entry.get("ignores", ())) if entry else set()
     return {
         finding

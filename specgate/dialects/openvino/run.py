@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,16 +18,16 @@ from specgate.dialects.openvino.words import spelt
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.engine import execute_at
+from specgate.execution.models import arrays_by_name, at_node, at_place, in_file
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
-    from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
 
 __all__ = ["run_model"]
@@ -51,10 +50,10 @@ def run_model(
     if target is not None and target.dialect != "openvino":
         raise InputError(f"a model of openvino cannot be executed for {target}", file=path)
     run = _Run(model, model.net, path, budget or memory.budget_of())
-    with _in_file(path):
+    with in_file(path):
         run.take_inputs(arrays)
         for layer in _in_order(model.net):
-            with _placed(layer, path):
+            with at_node(_label(layer), path):
                 run.layer(layer, target)
         return run.outputs()
 
@@ -83,7 +82,7 @@ class _Run:
             if name not in names:
                 known = ", ".join(shown(layer.name or layer.id) for layer in parameters[:8]) or "none"
                 raise InputError(f"the model has no input {shown(name)}; expected {known}")
-            with _named("input", name):
+            with at_place(f"input {shown(name)}"):
                 self.given[names[name].id] = self._input(names[name], value)
         for layer in parameters:
             if layer.id not in self.given:
@@ -160,7 +159,7 @@ class _Run:
                     raise InputError(f"nothing is mapped to the Parameter {shown(layer.name or layer.id)} of the body")
                 inner.given[layer.id] = inner.fitted(layer, given[layer.id])
         for layer in _in_order(net):
-            with _placed(layer, self.path):
+            with at_node(_label(layer), self.path):
                 inner.layer(layer, None)
         results = [layer for layer in net.layers if layer.type == "Result"]
         return {layer.id: inner.values[inner.sources[layer.id, layer.inputs[0].id]] for layer in results}
@@ -192,7 +191,7 @@ class _Run:
             if oddity.code != "unknown-attribute":  # which OpenVINO does not look at
                 raise InputError(oddity.message)
         layout = spec.layout(version)
-        arrays = _by_name(layout.inputs, inputs)
+        arrays = arrays_by_name(layout.inputs, inputs)
         results = execute_at(descriptor, arrays, version, budget=self.budget.less(self.alive()))
         if spec.several_at(version):
             return [part for info in layout.outputs for part in results[info.name]]
@@ -221,14 +220,6 @@ def _value(array: NDArray[Any]) -> tuple[Any, ...] | None:
     return tuple(array.reshape(-1).tolist()) if array.size <= _SHOWN_VALUES and array.dtype.kind in "iub" else None
 
 
-def _by_name(infos: Sequence[FieldInfo], given: list[NDArray[Any]]) -> dict[str, Any]:
-    """Return a layer's arrays by the operator's input names; the last input may be a list of all that are left."""
-    found: dict[str, Any] = {info.name: array for info, array in zip(infos, given, strict=False)}
-    if infos and infos[-1].type == "tensor[]":
-        found[infos[-1].name] = given[len(infos) - 1 :]
-    return found
-
-
 def _in_order(net: IrNet) -> list[IrLayer]:
     """Return the layers so that each comes behind those that it reads; raise InputError for a cycle."""
     layers = {layer.id: layer for layer in net.layers}
@@ -249,30 +240,6 @@ def _in_order(net: IrNet) -> list[IrLayer]:
     return found
 
 
-@contextmanager
-def _placed(layer: IrLayer, path: str) -> Iterator[None]:
-    """Name the layer in what is raised here."""
-    label = f"line {layer.line}, {layer.type:.60} {shown(layer.name or layer.id)}"
-    try:
-        yield
-    except InputError as error:
-        place = label if error.place is None else f"{label}: {error.place}"
-        raise InputError(error.message, file=error.file or path, place=place) from None
-    except (NoTable, NoKernel) as error:
-        raise type(error)(f"{label}: {error}") from None
-
-
-@contextmanager
-def _named(word: str, name: str) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.message, file=error.file, place=f"{word} {shown(name)}") from None
-
-
-@contextmanager
-def _in_file(path: str) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.message, file=error.file or path, place=error.place) from None
+def _label(layer: IrLayer) -> str:
+    """Return how messages call a layer."""
+    return f"line {layer.line}, {layer.type:.60} {shown(layer.name or layer.id)}"

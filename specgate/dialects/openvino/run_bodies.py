@@ -5,6 +5,7 @@ Source: the pages If-8, Loop-5 and TensorIterator-1; how a slice ends is what Op
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -129,7 +130,7 @@ class _Loop:
         joined = {e.inner for e in self.gives if e.axis is not None}
         turns: list[Arrays] = []
         collected = 0
-        for turn in _counted(self.limit):
+        for turn in count() if self.limit is None else range(self.limit):
             if not self.goes_on:
                 break
             given.update({name: parts[turn] for name, parts in sliced.items()})
@@ -154,13 +155,6 @@ class _Loop:
             if entry.axis is None and str(edge.get("from-layer")) == entry.inner:
                 return given[str(edge.get("to-layer"))]
         raise NoKernel("a loop without a turn has no value for an output that no input begins")
-
-
-def _counted(limit: int | None) -> Iterator[int]:
-    turn = 0
-    while limit is None or turn < limit:
-        yield turn
-        turn += 1
 
 
 def _parts(array: NDArray[Any], entry: _Entry) -> Iterator[NDArray[Any]]:

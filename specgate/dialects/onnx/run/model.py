@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.onnx.file.model import read_model
 from specgate.dialects.onnx.run.apart import INSTALL, installed, run_apart
-from specgate.dialects.onnx.run.nodes import Run, is_constant, placed
+from specgate.dialects.onnx.run.nodes import Run, is_constant, label_of
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
+from specgate.execution.models import at_node, in_file
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from specgate.dialects.onnx.file.structure import OnnxModel
     from specgate.targets import Target
@@ -43,14 +43,14 @@ def run_model(
     _hold_target(model, target, path)
     run = Run(model, path, budget)
     lack = _first_lack(run, path)
-    with _in_file(path):
+    with in_file(path):
         run.take_inputs(arrays, weights=lack is None)
     if lack is None:
         lack = _walked(run, path)
         if lack is not None:  # of types that only the nodes before it determine
             run = Run(model, path, budget)
             run.take_inputs(arrays, weights=False)
-    with _in_file(path):
+    with in_file(path):
         if lack is not None:
             on_fallback(_fallen_back(run, lack))
         return {info.name: run.output(info) for info in model.graph.outputs}
@@ -75,11 +75,11 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
 
 def _walked(run: Run, path: str) -> NoKernel | None:
     """Execute all nodes; return what the first one that cannot be lacks."""
-    with _in_file(path):
+    with in_file(path):
         run.drop_dead(-1, list(run.values))
     for index, node in enumerate(run.graph.nodes):
         try:
-            with placed(node, index, path):
+            with at_node(label_of(node, index), path):
                 run.node(index, node)
         except NoKernel as error:
             if is_constant(node):
@@ -92,19 +92,11 @@ def _first_lack(run: Run, path: str) -> NoKernel | NoTable | None:
     """Return what the first node that has no kernel lacks."""
     for index, node in enumerate(run.graph.nodes):
         try:
-            with placed(node, index, path):
+            with at_node(label_of(node, index), path):
                 run.refuse_early(node)
         except (NoKernel, NoTable) as error:
             return error
     return NoKernel("sparse initializers are not executed") if run.graph.sparse_initializers else None
-
-
-@contextmanager
-def _in_file(path: str) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.message, file=error.file or path, place=error.place) from None
 
 
 def _fallen_back(run: Run, lack: NoKernel | NoTable) -> str:

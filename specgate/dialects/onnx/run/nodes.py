@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,19 +15,19 @@ from specgate.dialects.onnx.run.weights import Weights
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.engine import execute_at
+from specgate.execution.models import arrays_by_name, at_place
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
-    from specgate.spec.fields import FieldInfo
 
-__all__ = ["Run", "is_constant", "label_of", "placed"]
+__all__ = ["Run", "is_constant", "label_of"]
 
 _CONSTANTS: Final = {
     "value_float": "FLOAT", "value_floats": "FLOAT", "value_int": "INT64", "value_ints": "INT64",
@@ -39,19 +38,6 @@ _CONSTANTS: Final = {
 def label_of(node: OnnxNode, index: int) -> str:
     """Return how messages call a node: by its name, else by its number and operator."""
     return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
-
-
-@contextmanager
-def placed(node: OnnxNode, index: int, path: str) -> Iterator[None]:
-    """Name the node in what is raised here."""
-    label = label_of(node, index)
-    try:
-        yield
-    except InputError as error:
-        place = label if error.place is None else f"{label}: {error.place}"
-        raise InputError(error.message, file=error.file or path, place=place) from None
-    except (NoTable, NoKernel) as error:
-        raise type(error)(f"{label}: {error}") from None
 
 
 class Run:
@@ -99,11 +85,11 @@ class Run:
         initialized = {tensor.name for tensor in self.graph.initializers}
         for index, tensor in enumerate(self.graph.initializers):
             if weights and tensor.name not in arrays:
-                with _named("initializer", tensor.name):
+                with at_place(f"initializer {tensor.name[:60]!r}"):
                     self.values[tensor.name] = self.weights.initializer(index, tensor)
         for name, info in inputs.items():
             if name in arrays:
-                with _named("input", name):
+                with at_place(f"input {name[:60]!r}"):
                     self.values[name] = self._input(name, arrays[name], info.type)
             elif name not in initialized:
                 raise InputError(f"no array for the input {name!r:.60}")
@@ -214,7 +200,7 @@ class Run:
         layout, several = spec.layout(str(version)), spec.several_at(str(version))
         if len(outputs) > len(layout.outputs) and not several:
             raise InputError(f"has {len(outputs)} outputs, at most {len(layout.outputs)} are defined")
-        arrays = _by_name(layout.inputs, given)
+        arrays = arrays_by_name(layout.inputs, given)
         results = execute_at(descriptor, arrays, self.tables.levels[-1], budget=self.budget.less(self.alive()))
         if several:
             return [part for info in layout.outputs for part in results[info.name]]
@@ -253,7 +239,7 @@ class Run:
 
     def output(self, info: OnnxValueInfo) -> NDArray[Any]:
         """Return one output of the graph, held against its declaration."""
-        with _named("output", info.name):
+        with at_place(f"output {info.name[:60]!r}"):
             if info.name not in self.values:
                 raise InputError("is computed by no node")
             array, declared = self.values[info.name], info.type
@@ -262,14 +248,6 @@ class Run:
                     raise InputError(f"is computed as {self._type(array)}, but {declared.elem_type} is declared")
                 self._hold_shape(array, declared, info.name)
             return array
-
-
-def _by_name(infos: Sequence[FieldInfo], given: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
-    """Return a node's arrays by the operator's input names; the last input may be a list of all that are left."""
-    found: dict[str, Any] = {i.name: a for i, a in zip(infos, given, strict=False) if a is not None}
-    if infos and infos[-1].type == "tensor[]":
-        found[infos[-1].name] = [array for array in given[len(infos) - 1 :] if array is not None]
-    return found
 
 
 def _text(value: bytes) -> str:
@@ -287,11 +265,3 @@ def is_constant(node: OnnxNode) -> bool:
 def _names(known: Mapping[str, Any]) -> str:
     shown = ", ".join(repr(name[:60]) for name in list(known)[:8])
     return shown + (" …" if len(known) > 8 else "") or "none"
-
-
-@contextmanager
-def _named(word: str, name: str) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.message, file=error.file, place=f"{word} {name[:60]!r}") from None
