@@ -211,6 +211,11 @@ class Execute(BaseModel):
         default=None,
         description="output fields in the order the kernel returns them; of a list, the field that the level has",
     )
+    sized_by_values: list[Name] = Field(
+        default=[],
+        description="outputs with sizes that only the elements of inputs tell; a size that is declared for one is "
+        "an expectation, which no rule decides",
+    )
     since: Level | None = Field(
         default=None, description="first level that the kernel is for; before it the operator means something else"
     )

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_operators", "check_references"]
 
-_RECIPE: Final = frozenset({"kernel", "arrays", "arguments", "output_type", "outputs", "since", "lacks"})
+_RECIPE: Final = frozenset(
+    {"kernel", "arrays", "arguments", "output_type", "outputs", "sized_by_values", "since", "lacks"}
+)
 
 
 def check_references(
@@ -228,6 +230,9 @@ def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> It
         names = [name for entry in entries for name in (entry if isinstance(entry, list) else [entry])]
         known = fields | numbers if part == "output_type" else fields
         yield from ((("execute", part), f"{n!r} is no tensor field") for n in names if n not in known)
+    outputs = {name for entry in recipe.get("outputs", []) for name in (entry if isinstance(entry, list) else [entry])}
+    unknown = [name for name in recipe.get("sized_by_values", []) if name not in outputs]
+    yield from ((("execute", "sized_by_values"), f"{name!r} is none of the outputs") for name in unknown)
     for name, types in recipe.get("lacks", {}).items():
         if name not in fields:
             yield ("execute", "lacks"), f"{name!r} is no tensor field"

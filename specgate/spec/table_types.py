@@ -79,6 +79,7 @@ class Recipe(TypedDict):
     arguments: NotRequired[dict[str, str]]
     output_type: NotRequired[dict[str, str | list[str]]]
     outputs: list[str | list[str]]
+    sized_by_values: NotRequired[list[str]]
     since: NotRequired[str]
     lacks: NotRequired[dict[str, list[str]]]
 

@@ -22,7 +22,7 @@ from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, numpy_type
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
-from tests.properties.support import MAX_BYTES
+from tests.properties.support import MAX_BYTES, unclaimed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -110,6 +110,7 @@ def ask(spec: OperatorSpec, descriptor: Descriptor, arrays: Mapping[str, Any], l
     """Hold one descriptor and its arrays against the law."""
     resolved = spec.resolve(level)
     assert resolved is not None
+    descriptor = unclaimed(descriptor)
     failures = explain_at(descriptor, resolved)
     failed = [f for f in failures if not f.unknown]
     rules = tuple(sorted({f.rule for f in failed}))

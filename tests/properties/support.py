@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -85,6 +86,19 @@ def resolved_of(case: Case, side: SingleBasis = "documented") -> Resolved:
     found = spec_of(case).resolve(case.level, side)
     assert found is not None
     return found
+
+
+def unclaimed(descriptor: Descriptor) -> Descriptor:
+    """Return it without the sizes of outputs that only the elements of inputs tell, but with their ranks."""
+    recipe = dialect(descriptor.dialect).operator(descriptor.operator).table.recipe
+    names = recipe.get("sized_by_values", []) if recipe is not None else []
+    tensors = {name: descriptor.fields.get(name) for name in names}
+    open_sizes = {
+        name: tensor._replace(sizes=(None,) * len(tensor.sizes))
+        for name, tensor in tensors.items()
+        if isinstance(tensor, TensorDesc) and tensor.sizes is not None
+    }
+    return replace(descriptor, fields={**descriptor.fields, **open_sizes}, plain=False) if open_sizes else descriptor
 
 
 def fuses_without_kernel(descriptor: Descriptor) -> bool:

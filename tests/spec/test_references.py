@@ -127,6 +127,11 @@ MISTAKES = {
         "outputs: [Output]\n  lacks: {Axis: [INT8]}",
         "28: execute.lacks: 'Axis' is no tensor field",
     ),
+    "output that values tell the sizes of": (
+        "outputs: [Output]",
+        "outputs: [Output]\n  sized_by_values: [Input]",
+        "28: execute.sized_by_values: 'Input' is none of the outputs",
+    ),
     "type that the kernel lacks": (
         "outputs: [Output]",
         "outputs: [Output]\n  lacks: {Input: [INT9]}",
