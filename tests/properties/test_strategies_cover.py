@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-#: How many draws must be enough, how many more for each thing that the rows name, and after how many it is asked.
+#: How many draws must be enough for what an operator's rows name together; for each row by itself, so many more for each
+#: thing that it names, since one draw has few of them. After how many it is asked.
 DRAWS = 300
 FOR_EACH = 12
 BATCH = 25
@@ -41,12 +42,14 @@ def example_of(spec: OperatorSpec) -> Descriptor:
     return read_dict(next(iter(spec.table.examples.values()))["descriptor"], spec.dialect.name)
 
 
-def drawn_until(case: Case, seed: int, lacking: Callable[[list[Descriptor]], Iterator[object]]) -> list[Descriptor]:
-    """Draw valid descriptors until nothing is lacking, or as often as must be enough."""
+def drawn_until(
+    case: Case, seed: int, most: int, lacking: Callable[[list[Descriptor]], Iterator[object]]
+) -> list[Descriptor]:
+    """Draw valid descriptors until nothing is lacking, `most` times at most."""
     source = valid_descriptors(spec_of(case), case.level)
     pick = Random(seed).randint
     drawn: list[Descriptor] = []
-    for count in range(1, DRAWS + FOR_EACH * len(wanted(source.sides)) + 1):
+    for count in range(1, most + 1):
         drawn.append(source.draw(pick))
         if count % BATCH == 0 and not any(lacking(drawn)):
             break
@@ -60,13 +63,14 @@ def impossible(resolved: Resolved, name: str, value: object) -> bool:
     return any(evaluate(form.require, context) is False for form in forms)
 
 
-def missing(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
-    """Yield the types and ranks of each row that no descriptor has, and those that one has beside them."""
+def missing_in_rows(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
+    """Yield what `missing` does of each row by itself, where rows have conditions."""
     for row in resolved.alternatives:
-        yield from missing_in(row, [made for made in drawn if row_of(made, resolved) is row])
+        yield from missing(row, [made for made in drawn if row_of(made, resolved) is row])
 
 
-def missing_in(row: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
+def missing(row: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
+    """Yield the types and ranks of a row that no descriptor has, and those that one has beside them."""
     for name, info in row.fields.items():
         cell = row.cells.get(name)
         if not info.tensor or cell is None:
@@ -109,15 +113,23 @@ def never_drawn(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[str]:
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_every_type_rank_and_word_of_a_row_is_drawn(case: Case) -> None:
     resolved = resolved_of(case)
-    drawn = drawn_until(case, 0, lambda drawn: chain(missing(resolved, drawn), undrawn_words(resolved, drawn)))
+    drawn = drawn_until(case, 0, DRAWS, lambda drawn: chain(missing(resolved, drawn), undrawn_words(resolved, drawn)))
     assert list(missing(resolved, drawn)) == []
     assert list(undrawn_words(resolved, drawn)) == []
+
+
+@pytest.mark.parametrize("case", [case for case in chosen_cases() if resolved_of(case).cases], ids=str)
+def test_every_type_and_rank_of_each_conditional_row_is_drawn(case: Case) -> None:
+    resolved = resolved_of(case)
+    most = DRAWS + FOR_EACH * len(wanted(valid_descriptors(spec_of(case), case.level).sides))
+    drawn = drawn_until(case, 0, most, lambda drawn: missing_in_rows(resolved, drawn))
+    assert list(missing_in_rows(resolved, drawn)) == []
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_optional_parts_are_drawn_and_left_out(case: Case) -> None:
     resolved = resolved_of(case)
-    drawn = drawn_until(case, 1, lambda drawn: never_drawn(resolved, drawn))
+    drawn = drawn_until(case, 1, DRAWS // 2, lambda drawn: never_drawn(resolved, drawn))
     assert list(never_drawn(resolved, drawn)) == []
 
 
