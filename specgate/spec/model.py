@@ -213,7 +213,7 @@ class Execute(BaseModel):
     )
     sized_by_values: list[Name] = Field(
         default=[],
-        description="outputs with sizes that only the elements of inputs tell; a size that is declared for one is "
+        description="outputs with sizes that follow from the elements of inputs alone; a size that is declared for one is "
         "an expectation, which no rule decides",
     )
     since: Level | None = Field(
