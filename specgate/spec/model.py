@@ -213,8 +213,8 @@ class Execute(BaseModel):
     )
     sized_by_values: list[Name] = Field(
         default=[],
-        description="outputs with sizes that follow from the elements of inputs alone; a size that is declared for one is "
-        "an expectation, which no rule decides",
+        description="outputs with sizes that follow from the elements of inputs alone; a size that is declared for one "
+        "is an expectation, which no rule decides",
     )
     since: Level | None = Field(
         default=None, description="first level that the kernel is for; before it the operator means something else"
