@@ -52,6 +52,10 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "sizes_of", "transpose",
     ),
     "attention": ("attention",),
+    "counted_from_values": ("numbers_between", "places_not_zero"),
+    "masked_slices": ("slice_by_masks", "write_slices"),
+    "scatter_reduced": ("combine_elements", "combine_tuples"),
+    "turning": ("reverse_along", "reverse_parts", "roll_along"),
     "blocks": (
         "batches_from_space", "blocks_from_depth", "depth_from_blocks", "shuffle_groups", "space_from_batches",
     ),
