@@ -98,6 +98,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sorting": ("top_elements", "top_k"),
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
+    "weighted_values": ("weigh_values",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -114,7 +115,7 @@ SUMMING: Final = frozenset({
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
     "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
-    "softmax_along",
+    "softmax_along", "weigh_values",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
