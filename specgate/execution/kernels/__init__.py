@@ -53,6 +53,10 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "attention": ("attention",),
     "counted_from_values": ("numbers_between", "places_not_zero"),
+    "bags": ("sum_bags", "sum_packed", "sum_segments"),
+    "distinct": ("distinct", "paths_of_beams"),
+    "matrices_made": ("inverse_matrices", "ones_on_diagonal"),
+    "parts_of_space": ("largest_of_parts", "mean_of_parts", "patches"),
     "masked_slices": ("slice_by_masks", "write_slices"),
     "scatter_reduced": ("combine_elements", "combine_tuples"),
     "turning": ("reverse_along", "reverse_parts", "roll_along"),
@@ -92,7 +96,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "searching": ("bucket_numbers", "places_to_insert"),
     "segments": ("segment_max",),
     "shapes": ("reverse_sequences", "slice_between", "split_along", "tile_by"),
-    "sliding_filters": ("slide_filters",),
+    "sliding_filters": ("slide_filters", "slide_filters_back"),
     "sliding_windows": ("largest_in_windows", "mean_in_windows"),
     "slicing": ("depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"),
     "sorting": ("top_elements", "top_k"),
@@ -111,18 +115,20 @@ SUMMING: Final = frozenset({
     "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution",
     "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step", "log_softmax",
     "log_softmax_along", "lp_pool", "lstm", "lstm_sequences", "lstm_step", "matrix_product", "mean_in_windows",
+    "mean_of_parts",
     "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups",
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
-    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
-    "softmax_along", "weigh_values",
+    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "slide_filters_back",
+    "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_segments", "weigh_values",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
 _USUAL: Final = (16.0, 32.0)
 _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gemm", "matrix_product", "scaled_matrix_product"), (12.0, 32.0)),
-    **dict.fromkeys(("convolution", "convolve", "convolve_transposed", "slide_filters"), (24.0, 32.0)),
+    **dict.fromkeys(("convolution", "convolve", "convolve_transposed"), (24.0, 32.0)),
+    **dict.fromkeys(("slide_filters", "slide_filters_back"), (24.0, 32.0)),
     **dict.fromkeys(("gather", "gather_along", "gather_nd", "elements_at", "slices_at", "tuples_at"), (4.0, 32.0)),
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "mean_in_windows", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
