@@ -57,6 +57,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "distinct": ("distinct", "paths_of_beams"),
     "matrices_made": ("inverse_matrices", "ones_on_diagonal"),
     "parts_of_space": ("largest_of_parts", "mean_of_parts", "patches"),
+    "interpolating": ("interpolate_along",),
     "masked_slices": ("slice_by_masks", "write_slices"),
     "scatter_reduced": ("combine_elements", "combine_tuples"),
     "turning": ("reverse_along", "reverse_parts", "roll_along"),
@@ -113,7 +114,8 @@ KERNELS: Final[dict[str, str]] = {
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
     "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution",
-    "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step", "log_softmax",
+    "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step",
+    "interpolate_along", "log_softmax",
     "log_softmax_along", "lp_pool", "lstm", "lstm_sequences", "lstm_step", "matrix_product", "mean_in_windows",
     "mean_of_parts",
     "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups",
