@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specgate.dialects.openvino import ir as openvino_ir
-from specgate.dialects.openvino.constants import constant_values
+from specgate.dialects.openvino.constants import Constants
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
 from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet
 from specgate.errors import InputError
@@ -256,10 +256,17 @@ def constant(kind: str, shape: str, size: int, offset: int = 0) -> bytes:
     return net(layer(0, data + '<output><port id="0"/></output>', "Const"))
 
 
+def values_of(model: IrModel, layer: IrLayer, limit: int = 4096) -> list[Any] | None:
+    with Constants(model.file) as constants:
+        found = constants.values(layer, limit)
+        assert constants.values(layer, limit) is found
+    return None if found is None else list(found)
+
+
 def values(path: Path, xml: bytes, limit: int = 4096) -> list[Any] | None:
     path.write_bytes(xml)
     model = read_ir(path)
-    return constant_values(model, model.net.layers[0], limit)
+    return values_of(model, model.net.layers[0], limit)
 
 
 def test_constants(tmp_path: Path) -> None:
@@ -285,7 +292,7 @@ def test_constants(tmp_path: Path) -> None:
     ):
         assert values(xml, undecoded) is None
     model = read_ir_bytes(constant("i64", "2", 16))
-    assert constant_values(model, model.net.layers[0]) is None
+    assert values_of(model, model.net.layers[0]) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -521,7 +528,7 @@ def test_constants_of_every_element_type(ov: Any, tmp_path: Path) -> None:
         node.set_friendly_name(name)
         results.append(ops.result(node))
     found = roundtrip(ov, tmp_path / "types.xml", results, [])
-    read = {item.name: constant_values(found, item) for item in found.net.layers if item.type == "Const"}
+    read = {item.name: values_of(found, item) for item in found.net.layers if item.type == "Const"}
     assert {name for name, numbers in read.items() if numbers is None} == UNDECODED & set(expected)
     assert {name: numbers for name, numbers in read.items() if numbers is not None} == {
         name: numbers for name, numbers in expected.items() if name not in UNDECODED
@@ -535,4 +542,4 @@ def test_the_samples_as_openvino_reads_them(ov: Any, name: str) -> None:
     found = read_ir(SAMPLES / f"{name}.xml")
     compare(found.net, ov.Core().read_model(SAMPLES / f"{name}.xml"))
     depth = next(item for item in found.net.layers if item.name == "depth")
-    assert constant_values(found, depth) == [5]
+    assert values_of(found, depth) == [5]
