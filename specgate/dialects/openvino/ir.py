@@ -12,7 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from specgate.dialects.openvino.net import MAPS, IrEdge, IrEntry, IrLayer, IrModel, IrNet, IrPort, whole_number
+from specgate.dialects.openvino.connecting import connect
+from specgate.dialects.openvino.net import (
+    DECLARING,
+    MAPS,
+    IrEdge,
+    IrEntry,
+    IrLayer,
+    IrModel,
+    IrNet,
+    IrPort,
+    tensor_names,
+    whole_number,
+)
+from specgate.dialects.openvino.regular import RegularParts
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,12 +71,6 @@ def _show(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """Split tensor names at commas; a comma within a name follows a backslash."""
-    parts = text.replace("\\,", "\0").split(",")  # XML has no zero character
-    return tuple(part.replace("\0", ",") for part in parts if part)
-
-
 class _Reader:
     """What expat calls back; unknown tags are skipped whole."""
 
@@ -74,9 +81,12 @@ class _Reader:
         self.nets: list[IrNet] = []  # those open now, as are
         self.layers: list[IrLayer] = []
         self.sections: list[set[str]] = []  # per open net and layer: the tags met in it
+        self.bodies: list[dict[str, IrNet]] = []  # per open layer
+        self.maps: list[dict[str, list[IrEntry]]] = []
+        self.ports: list[IrPort] = []
         self.dims: list[int] = []
         self.text = ""
-        self.skipping = self.elements = self.kept = 0
+        self.skipping = self.elements = self.kept = self.fed = self.skipped = 0
         self.parser = parser = expat.ParserCreate("utf-8")  # so a declared encoding is never looked up
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
@@ -84,15 +94,14 @@ class _Reader:
         parser.ExternalEntityRefHandler = self.refuse
 
     def read(self, blocks: Iterable[bytes]) -> IrModel:
-        total = 0
+        total, parts = 0, RegularParts(self)
         try:
             for block in blocks:
                 total += len(block)
                 if total > _MAX_BYTES:
                     raise self.error(f"expected at most {_MAX_BYTES} bytes of XML")
-                self.parser.Parse(block, False)
-                if total - self.parser.CurrentByteIndex > _MAX_TOKEN:
-                    raise self.error(f"expected tags and texts of at most {_MAX_TOKEN} bytes, found a longer one")
+                parts.take(block)
+            parts.take(b"")
             self.parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise self.error(f"expected well-formed XML, found: {expat.ErrorString(error.code)}") from None
@@ -100,9 +109,31 @@ class _Reader:
             raise self.error("expected an OpenVINO IR, found nothing")
         return self.model
 
+    @property
+    def line(self) -> int:
+        return self.parser.CurrentLineNumber + self.skipped
+
+    def parse(self, data: bytes) -> None:
+        for start in range(0, len(data), _BLOCK):
+            block = data[start : start + _BLOCK]
+            self.fed += len(block)
+            self.parser.Parse(block, False)
+            if self.fed - self.parser.CurrentByteIndex > _MAX_TOKEN:
+                raise self.error(f"expected tags and texts of at most {_MAX_TOKEN} bytes, found a longer one")
+
+    def between(self, tag: str) -> bool:
+        return self.states == ["document", "net", tag] and not self.skipping
+
+    def count(self, elements: int, kept: int) -> bool:
+        if self.elements + elements > _MAX_ELEMENTS or self.kept + kept > _MAX_KEPT:
+            return False
+        self.elements += elements
+        self.kept += kept
+        return True
+
     def error(self, message: str, line: int | None = None, layer: IrLayer | None = None) -> InputError:
         layer = layer or (self.layers[-1] if self.layers else None)
-        place = f"line {line or self.parser.CurrentLineNumber}"
+        place = f"line {line or self.line}"
         return InputError(
             message, file=self.file, place=place + (f", layer {_show(layer.name or layer.id)}" if layer else "")
         )
@@ -153,7 +184,7 @@ class _Reader:
             raise self.error(f"expected at most {_MAX_BODIES} bodies within each other")
         net = IrNet()
         if self.layers:
-            self.layers[-1].bodies[tag] = net
+            self.bodies[-1][tag] = net
         else:
             version = int(self.number(tag, attributes, "version")) if "version" in attributes else None
             self.model = IrModel(attributes.get("name", ""), version, net, None)
@@ -168,43 +199,54 @@ class _Reader:
             attributes.get("name", ""),
             attributes.get("version"),
         )
-        self.layers.append(IrLayer(number, name, attributes["type"], version, self.parser.CurrentLineNumber))
+        self.layers.append(IrLayer(number, name, attributes["type"], version, self.line))
         self.nets[-1].layers.append(self.layers[-1])
         self.sections.append(set())
+        self.bodies.append({})
+        self.maps.append({})
+
+    def declare(self, layer: IrLayer) -> None:
+        """What <data> states of the output is what OpenVINO goes by."""
+        for port in layer.outputs[:1]:
+            if "element_type" in layer.data:
+                port.element_type = self.element_type(layer.data["element_type"])
+            if "shape" in layer.data:
+                port.shape = self.shape(layer.data["shape"])
 
     def close_layer(self) -> None:
         layer = self.layers[-1]
-        if layer.type in ("Const", "Parameter"):  # their <data> states type and shape, and is what OpenVINO goes by
-            for port in layer.outputs[:1]:
-                if "element_type" in layer.data:
-                    port.element_type = self.element_type(layer.data["element_type"])
-                if "shape" in layer.data:
-                    port.shape = self.shape(layer.data["shape"])
+        if layer.type in DECLARING:
+            self.declare(layer)
+        layer.bodies, layer.maps = self.bodies.pop() or layer.bodies, self.maps.pop() or layer.maps
         self.layers.pop()
         self.sections.pop()
 
     def open_map(self, tag: str, _attributes: dict[str, str]) -> None:
-        self.layers[-1].maps[tag] = []
+        self.maps[-1][tag] = []
 
     def open_entry(self, tag: str, attributes: dict[str, str]) -> None:
-        entry = IrEntry(tag, attributes, self.parser.CurrentLineNumber)
-        self.layers[-1].maps[self.states[-1]].append(entry)
+        self.maps[-1][self.states[-1]].append(IrEntry(tag, attributes, self.line))
+
+    def open_ports(self, _tag: str, _attributes: dict[str, str]) -> None:
+        self.ports = []
+
+    def close_inputs(self) -> None:
+        self.layers[-1].inputs = tuple(self.ports)
+
+    def close_outputs(self) -> None:
+        self.layers[-1].outputs = tuple(self.ports)
 
     def open_data(self, _tag: str, attributes: dict[str, str]) -> None:
         self.layers[-1].data = attributes
 
     def open_port(self, tag: str, attributes: dict[str, str]) -> None:
-        number, names = self.number(tag, attributes, "id"), _names(attributes.get("names", ""))
+        number, names = self.number(tag, attributes, "id"), tensor_names(attributes.get("names", ""))
         kind = self.element_type(attributes["precision"]) if "precision" in attributes else None
-        layer = self.layers[-1]
-        ports = layer.inputs if self.states[-1] == "input" else layer.outputs
-        ports.append(IrPort(number, kind, None, names, self.parser.CurrentLineNumber))
+        self.ports.append(IrPort(number, kind, None, names, self.line))
         self.dims = []
 
     def close_port(self) -> None:
-        layer = self.layers[-1]
-        ports = layer.inputs if self.states[-1] == "input" else layer.outputs
-        ports[-1].shape = tuple(self.dims) or None
+        self.ports[-1].shape = tuple(self.dims) or None
 
     def open_dim(self, _tag: str, _attributes: dict[str, str]) -> None:
         self.text = ""
@@ -239,38 +281,11 @@ class _Reader:
     def open_edge(self, tag: str, attributes: dict[str, str]) -> None:
         start, start_port = (self.number(tag, attributes, key) for key in ("from-layer", "from-port"))
         stop, stop_port = (self.number(tag, attributes, key) for key in ("to-layer", "to-port"))
-        self.nets[-1].edges.append(IrEdge(start, start_port, stop, stop_port, self.parser.CurrentLineNumber))
+        self.nets[-1].edges.append(IrEdge(start, start_port, stop, stop_port, self.line))
 
     def close_net(self) -> None:
-        """Check ids and edges, and give input ports what they leave open from the output ports they read."""
-        net = self.nets.pop()
         self.sections.pop()
-        sources: dict[tuple[str, str], IrPort] = {}
-        targets: dict[tuple[str, str], IrPort] = {}
-        self.index(net, sources, targets)
-        fed: set[tuple[str, str]] = set()
-        for edge in net.edges:
-            start, stop = (edge.from_layer, edge.from_port), (edge.to_layer, edge.to_port)
-            source, target = sources.get(start), targets.get(stop)
-            if source is None or target is None:
-                way, (layer, port) = ("output", start) if source is None else ("input", stop)
-                raise self.error(f"expected {way} port {port} of layer {layer} for this edge, found none", edge.line)
-            if stop in fed:
-                raise self.error(f"expected one edge to port {stop[1]} of layer {stop[0]}, found two", edge.line)
-            fed.add(stop)
-            target.element_type = target.element_type or source.element_type
-            target.shape = source.shape if target.shape is None else target.shape
-
-    def index(self, net: IrNet, sources: dict[tuple[str, str], IrPort], targets: dict[tuple[str, str], IrPort]) -> None:
-        ids: set[str] = set()
-        for layer in net.layers:
-            if layer.id in ids:
-                raise self.error(f"expected distinct layer ids, found {layer.id} twice", layer.line, layer)
-            ids.add(layer.id)
-            for ports, found in ((layer.inputs, targets), (layer.outputs, sources)):
-                for port in ports:
-                    if found.setdefault((layer.id, port.id), port) is not port:
-                        raise self.error(f"expected distinct port ids, found {port.id} twice", port.line, layer)
+        connect(self.nets.pop(), self.error)
 
 
 _MAPPED = {**dict.fromkeys(MAPS.values(), ("input", "output")), "back_edges": ("edge",)}
@@ -285,11 +300,14 @@ _OPENERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] 
     **dict.fromkeys((("layer", tag) for tag in MAPS), _Reader.open_net),
     **dict.fromkeys((("layer", tag) for tag in _MAPPED), _Reader.open_map),
     **{(tag, inner): _Reader.open_entry for tag, tags in _MAPPED.items() for inner in tags},
-    **dict.fromkeys((("net", "layers"), ("net", "edges"), ("layer", "input"), ("layer", "output")), lambda *_: None),
+    **dict.fromkeys((("layer", "input"), ("layer", "output")), _Reader.open_ports),
+    **dict.fromkeys((("net", "layers"), ("net", "edges")), lambda *_: None),
 }
 _CLOSERS: dict[str, Callable[[_Reader], None]] = {
     "net": _Reader.close_net,
     "layer": _Reader.close_layer,
     "port": _Reader.close_port,
+    "input": _Reader.close_inputs,
+    "output": _Reader.close_outputs,
     "dim": _Reader.close_dim,
 }
