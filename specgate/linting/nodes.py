@@ -35,7 +35,9 @@ class Unit:
     @property
     def location(self) -> Location:
         """Where it is."""
-        return self.at() if callable(self.at) else self.at
+        if callable(self.at):
+            self.at = self.at()
+        return self.at
 
 
 @dataclass(slots=True)

@@ -54,7 +54,7 @@ def _hold_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> No
     ids: set[str] = set()
     for port in ports:
         if port.id in ids:
-            raise error(f"expected distinct port ids, found {port.id} twice", port.line, layer)
+            raise error(f"expected distinct port ids, found {port.id} twice", layer.line + port.below, layer)
         ids.add(port.id)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_ir", "read_ir_bytes"]
 
-_BLOCK = 64 * 1024
+_BLOCK = 16 * 1024
 _MAX_BYTES = 512 * 1024 * 1024
 _MAX_TOKEN = 4 * 1024 * 1024  # one tag, comment or text; expat before 2.6 rescans an unfinished one at every block
 _MAX_ATTRIBUTE = 1024 * 1024
@@ -242,7 +242,7 @@ class _Reader:
     def open_port(self, tag: str, attributes: dict[str, str]) -> None:
         number, names = self.number(tag, attributes, "id"), tensor_names(attributes.get("names", ""))
         kind = self.element_type(attributes["precision"]) if "precision" in attributes else None
-        self.ports.append(IrPort(number, kind, None, names, self.line))
+        self.ports.append(IrPort(number, kind, None, names, self.line - self.layers[-1].line))
         self.dims = []
 
     def close_port(self) -> None:

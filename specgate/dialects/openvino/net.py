@@ -26,14 +26,15 @@ class IrPort:
 
     `element_type` is OpenVINO's spelling (`f32`, `i64`, `boolean`), None if dynamic or not stated. In `shape` -1 is
     an unknown size (an interval too), None an unknown rank. The IR writes a scalar and a tensor of unknown rank
-    alike, as a port without dims, so `()` stands only where a Const or Parameter says it.
+    alike, as a port without dims, so `()` stands only where a Const or Parameter says it. `below`: how many lines below
+    that of its layer it stands.
     """
 
     id: str
     element_type: str | None
     shape: tuple[int, ...] | None
     names: tuple[str, ...]
-    line: int
+    below: int
 
 
 @dataclass(slots=True)

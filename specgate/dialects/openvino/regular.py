@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.dialects.openvino.net import DECLARING, IrEdge, IrLayer, IrPort, tensor_names
 
@@ -23,7 +23,7 @@ __all__ = ["RegularParts"]
 
 #: A layer, or what stands before the first, that is longer than this is left to the XML parser.
 _WINDOW: Final = 256 * 1024
-_REMEMBERED: Final = 1000  # texts, with what they say
+_REMEMBERED: Final = 100  # texts, with what they say
 
 _SPACE = rb"[ \t\n]*+"
 _TEXT = rb'[^"&<\x00-\x1f]*+'
@@ -99,7 +99,7 @@ class RegularParts:
         self.reader = reader
         self.data, self.at = b"", 0
         self.step: Callable[[], bool] | None = self._head
-        self.words: dict[bytes, str] = {}
+        self.words: dict[str, str] = {}
         self.sections: dict[bytes, list[_Port]] = {}
         self.datas: dict[bytes, dict[str, str]] = {}
 
@@ -160,9 +160,9 @@ class RegularParts:
         layer = IrLayer(word(number), name.decode(), word(kind), word(version), line, values)
         start = found.start(1)
         if inputs:
-            layer.inputs = self._ports(inputs, line + found.string.count(b"\n", start, found.start(8)))
+            layer.inputs = self._ports(inputs, found.string.count(b"\n", start, found.start(8)))
         if outputs:
-            layer.outputs = self._ports(outputs, line + found.string.count(b"\n", start, found.start(9)))
+            layer.outputs = self._ports(outputs, found.string.count(b"\n", start, found.start(9)))
         if layer.type in DECLARING:
             if not all(_DECLARED[key].fullmatch(values[key]) for key in _DECLARED if key in values):
                 return False
@@ -174,10 +174,8 @@ class RegularParts:
 
     def _word(self, text: bytes) -> str:
         """Return a text that is there many times."""
-        word = self.words.get(text)
-        if word is None:
-            word = self.words[text] = text.decode()
-        return word
+        word = text.decode()
+        return self.words.setdefault(word, word)
 
     def _data(self, text: bytes) -> Mapping[str, str] | None:
         """Return attributes, None where one is there twice; many layers have the same."""
@@ -187,17 +185,15 @@ class RegularParts:
             known = {self._word(name): value.decode() for name, value in pairs}
             if len(known) != len(pairs):
                 return None
-            if len(self.datas) < _REMEMBERED:
-                self.datas[text] = known
+            _remember(self.datas, text, known)
         return known
 
-    def _ports(self, text: bytes, line: int) -> tuple[IrPort, ...]:
+    def _ports(self, text: bytes, below: int) -> tuple[IrPort, ...]:
         known = self.sections.get(text)
         if known is None:
             known = [self._port(text, port) for port in _ONE_PORT.finditer(text)]
-            if len(self.sections) < _REMEMBERED:
-                self.sections[text] = known
-        return tuple([IrPort(number, kind, shape, names, line + at) for number, kind, shape, names, at in known])
+            _remember(self.sections, text, known)
+        return tuple([IrPort(number, kind, shape, names, below + at) for number, kind, shape, names, at in known])
 
     def _port(self, text: bytes, found: re.Match[bytes]) -> _Port:
         number, precision, names, dims = found.groups()
@@ -222,6 +218,12 @@ class RegularParts:
         if _AFTER.match(data, self.at) is not None:
             self.step = None
         return False
+
+
+def _remember(known: dict[bytes, Any], text: bytes, meaning: object) -> None:
+    if len(known) >= _REMEMBERED:
+        known.clear()
+    known[text] = meaning
 
 
 def _is_text(data: bytes) -> bool:

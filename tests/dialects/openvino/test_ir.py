@@ -70,7 +70,7 @@ def test_handwritten() -> None:
     x, mine = model.net.layers
     assert (x.id, x.name, x.type, x.version, x.line) == ("0", "x", "Parameter", "opset1", 4)
     assert x.data == {"shape": "?,1..4,2", "element_type": "f32"}
-    assert (x.outputs[0].element_type, x.outputs[0].shape, x.outputs[0].line) == ("f32", (-1, -1, 2), 6)
+    assert (x.outputs[0].element_type, x.outputs[0].shape, x.outputs[0].below) == ("f32", (-1, -1, 2), 2)
     assert x.outputs[0].names == ("a,b", "c")
     assert (mine.type, mine.version, mine.data) == ("Mine", "extension", {"k": "v, w", "empty": ""})
     assert (mine.inputs[0].element_type, mine.inputs[0].shape) == ("f32", (-1, -1, 2))
