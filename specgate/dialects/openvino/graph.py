@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import build
@@ -19,11 +18,13 @@ from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet, IrPort
+    from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet, IrPort
 
 __all__ = ["openvino_units"]
+
+_NOWHERE: Final = Location()
 
 
 def openvino_units(model: IrModel) -> Graph:
@@ -55,26 +56,23 @@ class _Walk:
     def net(self, net: IrNet, place: str) -> Iterator[Unit]:
         layers = {layer.id: layer for layer in net.layers}
         sources = {(edge.to_layer, edge.to_port): edge for edge in net.edges}
+        scope = _Scope(self.file, place, layers, sources)
         for layer in net.layers:
-            here = f"{place}/{layer.name or layer.id}"
-            read = [sources.get((layer.id, port.id)) for port in layer.inputs]
-            unit = self.unit(layer, here, [None if edge is None else layers.get(edge.from_layer) for edge in read])
+            unit = self.unit(layer, scope)
             if layer.version not in self.table.position:
                 self.findings.extend(_opset(layer, unit))
-            unit.reads = ["" if edge is None else f"{place}:{edge.from_layer}:{edge.from_port}" for edge in read]
-            unit.writes = [f"{place}:{layer.id}:{port.id}" for port in layer.outputs]
             yield unit
             for name, body in layer.bodies.items():
-                yield from self.net(body, f"{here}/{name}")
+                yield from self.net(body, f"{scope.path(layer)}/{name}")
 
-    def unit(self, layer: IrLayer, place: str, feeds: Sequence[IrLayer | None]) -> Unit:
-        at = partial(_location, self.file, layer, place)
+    def unit(self, layer: IrLayer, scope: _Scope) -> Unit:
+        at = _Place(layer, scope)
         if layer.version not in self.table.position:
-            return Unit(at, layer.type, reason=f"its version {shown(layer.version, 40)} is no opset of OpenVINO")
+            return Unit(at, layer.type, None, f"its version {shown(layer.version, 40)} is no opset of OpenVINO", at)
         reading = self.reading.get(layer.type)
         if reading is None:
             reading = self.reading[layer.type] = _reads_value(layer.type)
-        inputs = [self.port(port, feed if reading else None) for port, feed in zip(layer.inputs, feeds, strict=True)]
+        inputs = [self.port(port, scope.feed(layer, port) if reading else None) for port in layer.inputs]
         outputs = [self.port(port, None) for port in layer.outputs]
         key = (layer.type, layer.version, *map(id, inputs), None, *map(id, outputs), None, *layer.data.items())
         first = self.alike.get(key) if not layer.bodies and not layer.maps else None
@@ -82,20 +80,19 @@ class _Walk:
             first = self.made(layer, inputs, outputs)
             if not layer.bodies and not layer.maps:
                 self.alike[key] = first
-        return Unit(at, layer.type, first.descriptor, first.reason, version=first.version)
+        return Unit(at, layer.type, first.descriptor, first.reason, at, first.version)
 
     def made(self, layer: IrLayer, inputs: list[TensorDesc], outputs: list[TensorDesc]) -> Unit:
         """Return a unit with the descriptor of a layer, or the reason why there is none."""
-        at = Location(self.file)
         try:
             spec = self.table.operator(layer.type)
         except NoTable as error:
-            return Unit(at, layer.type, reason=str(error), version=layer.version)
+            return Unit(_NOWHERE, layer.type, reason=str(error), version=layer.version)
         attributes = {**layer.data, **{name: self.ends(layer, name) for name in layer.bodies}}
         descriptor = build(
             spec, inputs, outputs, spelt(spec, attributes), version=layer.version, convert=attribute_value
         )
-        return Unit(at, layer.type, with_maps(descriptor, _maps(layer)))
+        return Unit(_NOWHERE, layer.type, with_maps(descriptor, _maps(layer)))
 
     def ends(self, layer: IrLayer, name: str) -> GraphDesc:
         """What a body takes and gives: Parameters in the order of the file, Results in that of the layer's outputs."""
@@ -122,8 +119,43 @@ class _Walk:
         return found
 
 
-def _location(file: str | None, layer: IrLayer, place: str) -> Location:
-    return Location(file, layer.line, place, layer.type)
+class _Scope(NamedTuple):
+    """One net: where it is, its layers by id, and the edge to each input port."""
+
+    file: str | None
+    place: str
+    layers: dict[str, IrLayer]
+    sources: dict[tuple[str, str], IrEdge]
+
+    def path(self, layer: IrLayer) -> str:
+        return f"{self.place}/{layer.name or layer.id}"
+
+    def feed(self, layer: IrLayer, port: IrPort) -> IrLayer | None:
+        """Return the layer that an input port reads."""
+        edge = self.sources.get((layer.id, port.id))
+        return None if edge is None else self.layers.get(edge.from_layer)
+
+
+class _Place:
+    """Where a layer is, and the names of what it reads and writes: put together when they are asked, as few are."""
+
+    __slots__ = ("layer", "scope")
+
+    def __init__(self, layer: IrLayer, scope: _Scope) -> None:
+        self.layer = layer
+        self.scope = scope
+
+    def __call__(self) -> Location:
+        layer = self.layer
+        return Location(self.scope.file, layer.line, self.scope.path(layer), layer.type)
+
+    def names(self) -> tuple[list[str], list[str]]:
+        layer, place = self.layer, self.scope.place
+        read = [self.scope.sources.get((layer.id, port.id)) for port in layer.inputs]
+        return (
+            ["" if edge is None else f"{place}:{edge.from_layer}:{edge.from_port}" for edge in read],
+            [f"{place}:{layer.id}:{port.id}" for port in layer.outputs],
+        )
 
 
 def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
