@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
+from specgate.dialects.openvino import limits
 from specgate.dialects.openvino.connecting import connect
+from specgate.dialects.openvino.limits import Counts, depth_excess, name_excess
 from specgate.dialects.openvino.net import (
     DECLARING,
     MAPS,
@@ -24,7 +26,7 @@ from specgate.dialects.openvino.net import (
     IrPort,
     tensor_names,
     whole_number,
-)
+)  # fmt: skip
 from specgate.dialects.openvino.regular import RegularParts
 from specgate.errors import InputError
 
@@ -34,17 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["read_ir", "read_ir_bytes"]
 
 _BLOCK = 16 * 1024
-_MAX_BYTES = 512 * 1024 * 1024
-_MAX_TOKEN = 4 * 1024 * 1024  # one tag, comment or text; expat before 2.6 rescans an unfinished one at every block
-_MAX_ATTRIBUTE = 1024 * 1024
-_MAX_ELEMENTS = 10_000_000  # read or skipped
-_MAX_KEPT = 3_000_000  # those that take memory; a model of 20,000 layers has some 300,000
-_MAX_DEPTH = 200
-_MAX_BODIES = 32
 _SHOWN = 60  # characters of the file's text in a message
-
-# precisions that are not the element type in capitals
-_PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}
+_PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}  # no type in capitals
 _UNKNOWN = ("UNSPECIFIED", "UNDEFINED", "DYNAMIC")
 
 
@@ -86,7 +79,8 @@ class _Reader:
         self.ports: list[IrPort] = []
         self.dims: list[int] = []
         self.text = ""
-        self.skipping = self.elements = self.kept = self.fed = self.skipped = 0
+        self.counts = Counts()
+        self.skipping = self.fed = self.skipped = 0
         self.parser = parser = expat.ParserCreate("utf-8")  # so a declared encoding is never looked up
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
@@ -98,8 +92,8 @@ class _Reader:
         try:
             for block in blocks:
                 total += len(block)
-                if total > _MAX_BYTES:
-                    raise self.error(f"expected at most {_MAX_BYTES} bytes of XML")
+                if total > limits.MAX_BYTES:
+                    raise self.error(f"expected at most {limits.MAX_BYTES} bytes of XML")
                 parts.take(block)
             parts.take(b"")
             self.parser.Parse(b"", True)
@@ -118,18 +112,11 @@ class _Reader:
             block = data[start : start + _BLOCK]
             self.fed += len(block)
             self.parser.Parse(block, False)
-            if self.fed - self.parser.CurrentByteIndex > _MAX_TOKEN:
-                raise self.error(f"expected tags and texts of at most {_MAX_TOKEN} bytes, found a longer one")
+            if self.fed - self.parser.CurrentByteIndex > limits.MAX_TOKEN:
+                raise self.error(f"expected tags and texts of at most {limits.MAX_TOKEN} bytes, found a longer one")
 
     def between(self, tag: str) -> bool:
         return self.states == ["document", "net", tag] and not self.skipping
-
-    def count(self, elements: int, kept: int) -> bool:
-        if self.elements + elements > _MAX_ELEMENTS or self.kept + kept > _MAX_KEPT:
-            return False
-        self.elements += elements
-        self.kept += kept
-        return True
 
     def error(self, message: str, line: int | None = None, layer: IrLayer | None = None) -> InputError:
         layer = layer or (self.layers[-1] if self.layers else None)
@@ -138,26 +125,24 @@ class _Reader:
             message, file=self.file, place=place + (f", layer {_show(layer.name or layer.id)}" if layer else "")
         )
 
+    def refuse_excess(self, message: str | None) -> None:
+        if message is not None:
+            raise self.error(message)
+
     def refuse(self, *_: object) -> int:
         raise self.error("expected no document type and no entity declaration in an IR, found one")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         state = self.states[-1]
         opener = None if self.skipping else _OPENERS.get((state, tag))
-        self.elements += 1
-        self.kept += opener is not None
-        if self.elements > _MAX_ELEMENTS or self.kept > _MAX_KEPT:
-            raise self.error(f"expected at most {_MAX_ELEMENTS} elements, {_MAX_KEPT} of them outside rt_info")
-        if len(self.states) + self.skipping > _MAX_DEPTH:
-            raise self.error(f"expected at most {_MAX_DEPTH} nested elements")
+        depth = len(self.states) + self.skipping
+        self.refuse_excess(self.counts.element(tag, attributes, depth, kept=opener is not None))
         if opener is None:
             if state in ("document", "dim"):
                 expected = "<net>, the root element of an OpenVINO IR" if state == "document" else "a number in <dim>"
                 raise self.error(f"expected {expected}, found an element {_show(tag)}")
             self.skipping += 1
             return
-        if max(map(len, attributes.values()), default=0) > _MAX_ATTRIBUTE:
-            raise self.error(f"expected attributes of at most {_MAX_ATTRIBUTE} characters, found a longer one")
         if state in ("net", "layer"):
             if tag in self.sections[-1]:
                 raise self.error(f"expected one <{tag}>, found a second")
@@ -180,8 +165,7 @@ class _Reader:
         return str(value)
 
     def open_net(self, tag: str, attributes: dict[str, str]) -> None:
-        if len(self.nets) > _MAX_BODIES:
-            raise self.error(f"expected at most {_MAX_BODIES} bodies within each other")
+        self.refuse_excess(depth_excess(len(self.nets), self.layers))
         net = IrNet()
         if self.layers:
             self.bodies[-1][tag] = net
@@ -199,6 +183,8 @@ class _Reader:
             attributes.get("name", ""),
             attributes.get("version"),
         )
+        self.counts.add(0, 0, 1)
+        self.refuse_excess(name_excess(attributes) or self.counts.excess())
         self.layers.append(IrLayer(number, name, attributes["type"], version, self.line))
         self.nets[-1].layers.append(self.layers[-1])
         self.sections.append(set())
@@ -241,6 +227,7 @@ class _Reader:
 
     def open_port(self, tag: str, attributes: dict[str, str]) -> None:
         number, names = self.number(tag, attributes, "id"), tensor_names(attributes.get("names", ""))
+        self.counts.add(0, len(names))
         kind = self.element_type(attributes["precision"]) if "precision" in attributes else None
         self.ports.append(IrPort(number, kind, None, names, self.line - self.layers[-1].line))
         self.dims = []

@@ -17,16 +17,19 @@ from specgate.dialects.openvino.net import DECLARING, IrEdge, IrLayer, IrPort, t
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from specgate.dialects.openvino.limits import Counts
     from specgate.dialects.openvino.net import IrNet
 
 __all__ = ["RegularParts"]
 
 #: A layer, or what stands before the first, that is longer than this is left to the XML parser.
 _WINDOW: Final = 256 * 1024
+_MANY: Final = 100  # attributes: the XML parser holds them against its limit, as it does long names
 _REMEMBERED: Final = 100  # texts, with what they say
 
 _SPACE = rb"[ \t\n]*+"
-_TEXT = rb'[^"&<\x00-\x1f]*+'
+_CHARACTER = rb'[^"&<\x00-\x1f]'
+_TEXT = _CHARACTER + rb"*+"
 _NUMBER = rb"(?:0|[1-9][0-9]{0,17}+)"  # as it is when it is written again
 _ATTRIBUTE = rb'[A-Za-z_][A-Za-z0-9_.-]*+="' + _TEXT + rb'"'
 _ATTRIBUTES = rb"(?: " + _ATTRIBUTE + rb")*+"
@@ -40,8 +43,8 @@ _PORTS = rb"(?:<%s>%s((?:" + _UNNUMBERED.replace(b"%", b"%%") + rb")*+)</%s>%s)?
 
 _HEAD = re.compile(rb"(?:<\?xml[^<>&?]*+\?>)?+%s<net%s>%s<layers>" % (_SPACE, _ATTRIBUTES, _SPACE))
 _LAYER = re.compile(
-    rb'%s(<layer id="(%s)" name="(%s)" type="([^"&<\x00-\x1f]++)" version="(%s)"(?: output_names="%s")?+>)%s'
-    % (_SPACE, _NUMBER, _TEXT, _TEXT, _TEXT, _SPACE)
+    rb'%s(<layer id="(%s)" name="(%s{0,1000}+)" type="(%s{1,100}+)" version="(%s{0,100}+)"(?: output_names="%s")?+>)%s'
+    % (_SPACE, _NUMBER, _CHARACTER, _CHARACTER, _CHARACTER, _TEXT, _SPACE)
     + rb"(%s(?:<data(%s) ?/>%s)?+%s)" % (_INFO, _ATTRIBUTES, _SPACE, _INFO)
     + _PORTS % (b"input", _SPACE, b"input", _SPACE)
     + _PORTS % (b"output", _SPACE, b"output", _SPACE)
@@ -70,6 +73,7 @@ class Reader(Protocol):
     """The reader of XML, as far as it is needed here. skipped: how many lines its parser does not see."""
 
     skipped: int
+    counts: Counts
     nets: list[IrNet]
 
     @property
@@ -81,9 +85,6 @@ class Reader(Protocol):
 
     def between(self, tag: str) -> bool:
         """Whether the parser is at the top of the model, within `tag`."""
-
-    def count(self, elements: int, kept: int) -> bool:
-        """Count elements unless there are too many."""
 
     def element_type(self, text: str) -> str | None:
         """Return the type that a word means."""
@@ -167,7 +168,8 @@ class RegularParts:
             if not all(_DECLARED[key].fullmatch(values[key]) for key in _DECLARED if key in values):
                 return False
             self.reader.declare(layer)
-        if not self.reader.count(elements, elements - informing):
+        named = sum(len(port.names) for ports in (layer.inputs, layer.outputs) for port in ports)
+        if not self.reader.counts.take(elements, elements - informing + named, 1):
             return False
         self.reader.nets[-1].layers.append(layer)
         return True
@@ -183,7 +185,7 @@ class RegularParts:
         if known is None:
             pairs = _ONE_ATTRIBUTE.findall(text)
             known = {self._word(name): value.decode() for name, value in pairs}
-            if len(known) != len(pairs):
+            if len(known) != len(pairs) or len(pairs) > _MANY:
                 return None
             _remember(self.datas, text, known)
         return known
@@ -206,7 +208,7 @@ class RegularParts:
         data, match, word, edges, reader = self.data, _EDGE.match, self._word, self.reader.nets[-1].edges, self.reader
         line = reader.line
         while (found := match(data, self.at)) is not None:
-            if not reader.count(1, 1):
+            if not reader.counts.take(1, 1):
                 self.step = None
                 return False
             lines = data.count(b"\n", self.at, found.end())

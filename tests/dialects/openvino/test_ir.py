@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.openvino import ir as openvino_ir
+from specgate.dialects.openvino import limits
 from specgate.dialects.openvino.constants import Constants
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
 from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet
@@ -222,13 +222,46 @@ def test_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         read_ir_bytes(b"<net><rt_info>" + b"text \n" * 2**20 + b"</rt_info>" + b" " * (5 * 2**20) + b"</net>").name
         == ""
     )
-    for name, size, allowed in (("_MAX_ELEMENTS", 5, b"<a/>"), ("_MAX_KEPT", 3, b"<layers/>"), ("_MAX_BYTES", 80, b"")):
-        monkeypatch.setattr(openvino_ir, name, size)
-        filler = b"<a></a>" * 3 if name == "_MAX_ELEMENTS" else b" " * 10
+    for name, size, allowed in (("MAX_ELEMENTS", 5, b"<a/>"), ("MAX_KEPT", 3, b"<layers/>"), ("MAX_BYTES", 80, b"")):
+        monkeypatch.setattr(limits, name, size)
+        filler = b"<a></a>" * 3 if name == "MAX_ELEMENTS" else b" " * 10
         assert read_ir_bytes(b"<net>" + allowed + filler + b"</net>").net.layers == []
         with pytest.raises(InputError, match="at most"):
             read_ir_bytes(b"<net>" + allowed + filler + b"<edges></edges><layers></layers><a></a>" * 3 + b"</net>")
         monkeypatch.undo()
+
+
+LONG = "x" * 5000
+MANY = " ".join(f'a{number}=""' for number in range(1001))
+TOO_MUCH = [
+    (net(layer(0, f"<data {MANY}/>")), "at most 1000 attributes of <data>, found 1001"),
+    (net(layer(0, kind=LONG)), "a type of <layer> of at most 4096 characters"),
+    (net(layer(0).replace('"l0"', f'"{LONG}"')), "a name of <layer> of at most 4096 characters"),
+    (net(layer(0).replace("type=", f'version="{LONG}" type=')), "a version of <layer> of at most 4096 characters"),
+    (
+        net(f'<layer id="0" name="{LONG[:4000]}" type="If"><then_body><layers>' * 3),
+        "layers within each other with names of at most 8192 characters together",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), TOO_MUCH, ids=range(len(TOO_MUCH)))
+def test_what_messages_would_repeat_is_bounded(data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_ir_bytes(data)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_layers_and_names_of_a_file_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = net("".join(layer(number, port()) for number in range(3)))
+    assert len(read_ir_bytes(data).net.layers) == 3
+    monkeypatch.setattr(limits, "MAX_LAYERS", 2)
+    with pytest.raises(InputError, match="line 3: expected at most 2 layers"):
+        read_ir_bytes(data)
+    monkeypatch.setattr(limits, "MAX_KEPT", 40)
+    named = port().replace('id="0"', f'id="0" names="{"ab," * 40}"')
+    with pytest.raises(InputError, match=r"at most .* elements"):
+        read_ir_bytes(net(layer(0, named) + layer(1)))
 
 
 def test_long_files_keep_their_lines() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.dialects.openvino import ir, regular
+from specgate.dialects.openvino import ir, limits, regular
 from specgate.dialects.openvino.ir import read_ir_bytes
 from specgate.errors import InputError
 
@@ -85,9 +85,9 @@ def test_what_openvino_writes_is_matched(data: bytes, monkeypatch: pytest.Monkey
 
 
 def test_limits_hold_for_what_is_matched(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("_MAX_ELEMENTS", 9), ("_MAX_KEPT", 9), ("_MAX_BYTES", 900)):
+    for name, value in (("MAX_ELEMENTS", 9), ("MAX_KEPT", 9), ("MAX_BYTES", 900), ("MAX_LAYERS", 2)):
         with monkeypatch.context() as patch:
-            patch.setattr(ir, name, value)
+            patch.setattr(limits, name, value)
             found, expected = both(WRITTEN[0], monkeypatch)
         assert "at most" in found
         assert found == expected
