@@ -6,6 +6,7 @@ Source: what `read_model` of OpenVINO 2026.4.1 refuses. The .bin file is never r
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
+    from specgate.linting.nodes import Graph
+    from specgate.targets import Target
     from specgate.verdict import Finding
 
-__all__ = ["ir_findings"]
+__all__ = ["ir_findings", "release_findings"]
 
 _SHOWN: Final = 5
 
@@ -42,6 +45,26 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
         layers = f"{weights.asked} Const layer{'' if weights.asked == 1 else 's'}"
         message = f"the bytes of {layers} lie in {weights.name}, which {weights.problem}"
         yield wrong("weights-missing", message, place)
+
+
+def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
+    """Yield that a release does not read the file's IR version; an opset alone says nothing of it."""
+    table = dialect("openvino")
+    newest = target.ir_version if target.environment is not None else None
+    if graph.ir_version is None or newest is None or graph.ir_version <= newest:
+        return
+    reading = (entry["title"] for entry in table.environments if entry.get("ir_version", 0) >= graph.ir_version)
+    first = next(reading, None)
+    if first is None:
+        return  # no OpenVINO has it, which is said without a target
+    made = wrong(
+        "ir-version",
+        f"has IR version {graph.ir_version}, but {target.environment} reads those up to {newest}",
+        Location(files[0] if files else None, None, "model"),
+        where="ir_version",
+        values={"ir_version": graph.ir_version, "target": newest},
+    )
+    yield replace(made, target=str(target), fix=f"use {first}")
 
 
 class _Weights:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import specgate
 from specgate.cli import main
 from specgate.dialects.openvino.minimum import ir_minimum
 
@@ -80,3 +81,24 @@ def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFi
 def test_no_release_is_said_where_none_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["minimum", written(tmp_path, "ReLU", "opset1", 10, '<data bogus="1"/>')])
     assert "openvino: no release takes this model\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "ir", "message"),
+    [
+        ("2021.4", 11, "has IR version 11, but OpenVINO 2021.4 reads those up to 10"),
+        ("2022.1", 11, None),
+        ("2021.4", 10, None),
+        ("opset7", 11, None),
+        ("2021.4", 99, "has IR version 99, expected 10 or 11"),
+    ],
+)
+def test_a_release_reads_the_file_or_lint_says_that_it_does_not(
+    tmp_path: Path, target: str, ir: int, message: str | None
+) -> None:
+    report = specgate.lint(written(tmp_path, "ReLU", "opset1", ir), [f"openvino:{target}"])
+    assert [found.message for found in report.findings] == ([] if message is None else [message])
+    assert {found.id for found in report.findings} <= {"openvino/model/ir-version"}
+    if message and ir == 11:
+        assert report.findings[0].fix == "use OpenVINO 2022.1"
+        assert report.findings[0].target == "openvino:2021.4"
