@@ -58,6 +58,8 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "matrices_made": ("inverse_matrices", "ones_on_diagonal"),
     "parts_of_space": ("largest_of_parts", "mean_of_parts", "patches"),
     "interpolating": ("interpolate_along",),
+    "grids": ("add_columns", "sample_at_grid"),
+    "sparse_rows": ("fill_empty_rows",),
     "masked_slices": ("slice_by_masks", "write_slices"),
     "scatter_reduced": ("combine_elements", "combine_tuples"),
     "turning": ("reverse_along", "reverse_parts", "roll_along"),
@@ -113,6 +115,7 @@ KERNELS: Final[dict[str, str]] = {
 #: Kernels that sum many terms. The order is up to the implementation, and with it which partial sums overflow, and what
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({
+    "add_columns", "sample_at_grid",
     "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution",
     "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step",
     "interpolate_along", "log_softmax",
@@ -136,6 +139,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
+    "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (56.0, 32.0),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
