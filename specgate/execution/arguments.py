@@ -79,6 +79,8 @@ def _stated_type(value: Any, tables: Dialect) -> str | None:
     """The type that a tensor declares, or whose number an attribute holds; None where it is none."""
     if isinstance(value, TensorDesc):
         return value.type if value.type in tables.types else None
+    if value is None:  # left out; types of a dialect without such numbers have none either
+        return None
     return next((word for word, info in tables.types.items() if info.get("value") == value), None)
 
 
