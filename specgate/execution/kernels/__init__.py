@@ -96,6 +96,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "windows": ("convolve", "convolve_transposed"),
     # boxes, proposals and decoded sequences
     "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
+    "class_selection": ("suppress_by_class", "suppress_by_matrix"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -125,6 +126,8 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
+    **dict.fromkeys(("suppress_boxes", "suppress_turned_boxes"), (64.0, 48.0)),
+    **dict.fromkeys(("suppress_by_class", "suppress_by_matrix"), (112.0, 48.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),

@@ -128,14 +128,14 @@ class _Found(NamedTuple):
 
 def _selected(scores: NDArray[Any], limits: Limits, of_batch: Callable[[int], Overlaps]) -> _Found:
     """Return the selected boxes of all classes of all batches, in this order."""
-    places, kept = [np.zeros((0, 3), np.int64)], [np.zeros(0, scores.dtype)]
+    places: list[int] = []
+    kept: list[Any] = []
     for batch, label in memory.in_time(np.ndindex(scores.shape[:2])):
         chosen, left = suppressed(scores[batch, label], limits, of_batch(batch))
-        numbers = np.full((len(chosen), 3), (batch, label, 0), np.int64)
-        numbers[:, 2] = chosen
-        places.append(numbers)
-        kept.append(left)
-    return _Found(np.concatenate(places), np.concatenate(kept))
+        for box in chosen.tolist():
+            places += (batch, label, box)
+        kept += left.tolist()
+    return _Found(np.array(places, np.int64).reshape(-1, 3), np.array(kept, scores.dtype))
 
 
 def _written(

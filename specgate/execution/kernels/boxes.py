@@ -38,14 +38,17 @@ def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
     return found
 
 
-def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
+def overlaps(
+    box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False
+) -> NDArray[Any]:
     """Return for each of `others` [n, 4] its intersection with a box [4] over their union, by corners.
 
-    more: what a side is longer than the difference of its ends. Boxes without any area do not overlap.
+    more: what a side is longer than the difference of its ends; `touching`: yet boxes without a common point do not
+    overlap. Nor do boxes without any area.
     """
     extra, none = others.dtype.type(more), others.dtype.type(0)
-    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2]) + extra
-    sides = np.maximum(sides, none)
+    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
+    sides = np.where(sides >= 0, sides + extra, none) if touching else np.maximum(sides + extra, none)
     common = sides[:, 0] * sides[:, 1]
     union = areas(box, more=more) + areas(others, more=more) - common
     return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
