@@ -97,6 +97,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     # boxes, proposals and decoded sequences
     "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
+    "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -112,7 +113,7 @@ SUMMING: Final = frozenset({
     "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups",
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
-    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
+    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss", "slide_filters", "softmax",
     "softmax_along",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
