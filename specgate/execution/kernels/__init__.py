@@ -106,6 +106,10 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
     "weighted_values": ("weigh_values",),
+    # boxes, proposals and decoded sequences
+    "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
+    "class_selection": ("suppress_by_class", "suppress_by_matrix"),
+    "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -124,7 +128,8 @@ SUMMING: Final = frozenset({
     "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups",
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
-    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "slide_filters_back",
+    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss",
+    "slide_filters", "slide_filters_back",
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_segments", "weigh_values",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
@@ -139,7 +144,9 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
-    "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (56.0, 32.0),
+    "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (96.0, 64.0),
+    "suppress_boxes": (64.0, 48.0), "suppress_turned_boxes": (128.0, 96.0),
+    **dict.fromkeys(("suppress_by_class", "suppress_by_matrix"), (112.0, 48.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
