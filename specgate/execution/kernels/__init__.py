@@ -109,6 +109,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     # boxes, proposals and decoded sequences
     "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
+    "detections": ("detect_boxes",),
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
