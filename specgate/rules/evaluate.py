@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import Descriptor, Symbol, shown
 from specgate.rules import primitives
 from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, known, member, number
+from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -167,7 +168,7 @@ class Evaluator:
             return self._present(argument, variables)
         if name == "operator":
             return self._operator(argument, variables)
-        if name in primitives.TEXT_FUNCTIONS:
+        if name in TEXT_FUNCTIONS:
             return self._of_texts(node, variables)
         if isinstance(argument, ast.GeneratorExp):
             value: Any = self.collect(argument, variables)
@@ -181,8 +182,8 @@ class Evaluator:
             return UNKNOWN
         name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
         try:
-            return primitives.TEXT_FUNCTIONS[name](*texts)
-        except (AttributeError, TypeError, ValueError) as error:  # no text, or an empty mark
+            return TEXT_FUNCTIONS[name](*texts)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # no text, an empty mark, no place
             raise Undefined(f"{ast.unparse(node)}: {error}") from None
 
     def _operator(self, argument: ast.expr, variables: Mapping[str, Any]) -> Any:

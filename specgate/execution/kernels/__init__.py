@@ -98,6 +98,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sorting": ("top_elements", "top_k"),
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
+    "sums_of_products": ("sum_products",),
     "weighted_values": ("weigh_values",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
@@ -115,7 +116,7 @@ SUMMING: Final = frozenset({
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
     "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
-    "softmax_along", "weigh_values",
+    "softmax_along", "sum_products", "weigh_values",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
@@ -127,6 +128,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "mean_in_windows", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
+    "sum_products": (28.0, 32.0),
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
