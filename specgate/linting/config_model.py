@@ -100,6 +100,6 @@ class ConfigFile(_Table):
     fail_on: FailOn | None = Field(default=None, description="from which severity on the exit code is 1")
     select: Texts = Field(default=[], description="the rules whose findings count, by id or the beginning of one")
     statistics: bool = Field(default=False, description="report how many findings each rule has")
-    custom_domains: Texts = Field(default=[], description="domains of ONNX operators that the targets have")
+    custom_domains: Texts = Field(default=[], description="domains of operators that the targets are known to have")
     paths: list[PathTable] = Field(default=[], description="what applies to some files; the last that matches wins")
     ignore: list[_Ignored] = Field(default=[], description="rules whose findings do not count, everywhere or somewhere")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import Descriptor, shown
 from specgate.rules import primitives
 from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Undefined, known, member, number
+from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +61,7 @@ def part_of_call(node: ast.Call, part_of: Maker) -> Part:
         return _present(argument, part_of)
     if name == "operator":
         return _operator(argument, part_of)
-    if name in primitives.TEXT_FUNCTIONS:
+    if name in TEXT_FUNCTIONS:
         return _of_texts(name, node, part_of)
     if name in primitives.TENSOR_FUNCTIONS:
         return _of_tensor(primitives.TENSOR_FUNCTIONS[name], _argument(argument, part_of))
@@ -107,7 +108,7 @@ def _operator(argument: ast.expr, part_of: Maker) -> Part:
 
 
 def _of_texts(name: str, node: ast.Call, part_of: Maker) -> Part:
-    parts, compute = [part_of(argument) for argument in node.args], primitives.TEXT_FUNCTIONS[name]
+    parts, compute = [part_of(argument) for argument in node.args], TEXT_FUNCTIONS[name]
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
         texts = [part(state, variables) for part in parts]
@@ -115,7 +116,7 @@ def _of_texts(name: str, node: ast.Call, part_of: Maker) -> Part:
             return UNKNOWN
         try:
             return compute(*texts)
-        except (AttributeError, TypeError, ValueError) as error:  # no text, or an empty mark
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # no text, an empty mark, no place
             raise Undefined(f"{ast.unparse(node)}: {error}") from None
 
     return value

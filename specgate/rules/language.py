@@ -110,6 +110,10 @@ FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
     "split": ((WORD, WORD), WORDS),
     "count": ((WORD, WORD), NUMBER),
     "letters": ((WORD,), NUMBER),
+    "letter": ((WORD, NUMBER), WORD),
+    "once": ((WORD,), WORD),
+    "labelled": ((WORDS, TENSORS, WORD), NUMBERS),
+    "covered": ((WORDS, TENSORS, NUMBER), NUMBERS),
 }
 
 

@@ -58,9 +58,9 @@ def test_one_place_of_pytorch_and_of_corners_is_the_first() -> None:
 
 
 def test_straight_lines() -> None:
-    corners = interpolate_along(LINE, sizes(5), mode="linear_onnx", by="sizes", places="align_corners")
+    corners = interpolate_along(LINE, sizes(5), mode="straight", by="sizes", places="align_corners")
     assert corners.tolist() == [1, 1.5, 2, 3, 4]
-    assert interpolate_along(LINE, sizes(6), mode="linear_onnx", by="sizes").tolist() == [1, 1.25, 1.75, 2.5, 3.5, 4]
+    assert interpolate_along(LINE, sizes(6), mode="straight", by="sizes").tolist() == [1, 1.25, 1.75, 2.5, 3.5, 4]
     assert interpolate_along(LINE, sizes(6), mode="linear", by="sizes").tolist() == [1, 1.25, 1.75, 2.5, 3.5, 4]
 
 

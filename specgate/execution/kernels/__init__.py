@@ -105,6 +105,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sorting": ("top_elements", "top_k"),
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
+    "sums_of_products": ("sum_products",),
     "weighted_values": ("weigh_values",),
     # boxes, proposals and decoded sequences
     "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
@@ -131,7 +132,7 @@ SUMMING: Final = frozenset({
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
     "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss",
     "slide_filters", "slide_filters_back",
-    "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_segments", "weigh_values",
+    "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
@@ -144,6 +145,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "mean_in_windows", "norm_of_windows"), (28.0, 32.0)),
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (28.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
+    "sum_products": (28.0, 32.0),
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (96.0, 64.0),
     "suppress_boxes": (64.0, 48.0), "suppress_turned_boxes": (128.0, 96.0),

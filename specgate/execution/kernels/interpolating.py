@@ -40,10 +40,10 @@ def interpolate_along(
 
     sizes, scales: one for each axis; by says which of them counts, and the other follows. Of a scale the size is
     rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as wide as
-    the places of the result), linear_onnx, cubic (with the coefficient `cube`). places: which place of the data one of
-    the result is, half_pixel, pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or align_corners. nearest: how it is
-    rounded, with mode nearest. begins, ends: zeros around the data before anything else. Raises NoKernel for other
-    modes, and for integers that would be rounded, which is not said how.
+    the places of the result), straight (a line between two places), cubic (with the coefficient `cube`). places: which
+    place of the data one of the result is, half_pixel, pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or
+    align_corners. nearest: how it is rounded, with mode nearest. begins, ends: zeros around the data before anything
+    else. Raises NoKernel for other modes, and for integers that would be rounded, which is not said how.
     """
     padded = _padded(data, begins, ends)
     chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
@@ -212,7 +212,7 @@ def _cubic(at: NDArray[Any], size: int, _width: float, _factor: float, cube: flo
 
 
 _WEIGHTS: Final[dict[str, Callable[[NDArray[Any], int, float, float, float], _Terms]]] = {
-    "linear_onnx": _two,
+    "straight": _two,
     "linear": _triangle,
     "cubic": _cubic,
 }
