@@ -30,6 +30,8 @@ NOT_EXECUTED = {
     "decoder-trace-17-stateful": "what joins a state without elements has another batch",
     "encoder-trace-17-nncf": "a FakeQuantize from minus infinity to infinity, whose formula gives nan",
 }
+#: Where the plugin computes something else: with 16 bits its output is far from that of the model before quantisation.
+PLUGIN_WRONG = ("resnet-dynamo-21-qdq-16-ir",)
 #: Which of equal elements a TopK finds first is defined by no page, and they go on from there.
 OPEN_TIES = "detector-"
 #: Where the plugin computes with 8 bits: whatever is rounded the other way by a last bit before is a step away.
@@ -77,7 +79,7 @@ def test_a_release_refuses_the_layers_that_are_newer(name, target, irs):
     assert found.keys() <= {"version", "level"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_EXECUTED])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {*NOT_EXECUTED, *PLUGIN_WRONG}])
 def test_it_computes_what_openvino_computes(name, irs):
     """Each output of the CPU plugin with f32 as its precision, where every layer has a kernel."""
     import openvino
