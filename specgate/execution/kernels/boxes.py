@@ -38,9 +38,7 @@ def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
     return found
 
 
-def overlaps(
-    box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False
-) -> NDArray[Any]:
+def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
     """Return for each of `others` [n, 4] its intersection with a box [4] over their union, by corners.
 
     more: what a side is longer than the difference of its ends; `touching`: yet boxes without a common point do not

@@ -96,9 +96,7 @@ def detect_boxes(
     return _written(_found(boxes, held, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
 
 
-def _priors(
-    priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return prior boxes by corners, and the factors of offsets: [1 or batches, priors, 4]."""
     numbers = 5 if any(sizes) else 4
     if priors.ndim != 3 or priors.shape[2] % numbers or priors.shape[1] != (2 if variances else 1):
@@ -151,7 +149,9 @@ def _by_class(
     for label in memory.in_time(range(scores.shape[1])):
         if label != background:
             own = boxes[:, min(label, boxes.shape[1] - 1)]
-            places, kept = suppressed(scores[:, label], limits, lambda box, other, own=own: overlaps(own[box], own[other]))
+            places, kept = suppressed(
+                scores[:, label], limits, lambda box, other, own=own: overlaps(own[box], own[other])
+            )
             labels += [label] * len(places)
             chosen += places.tolist()
             left += kept.tolist()
