@@ -48,7 +48,7 @@ def resized(descriptor, change, attributes=lambda numbers: numbers):
 
     def other(value):
         if isinstance(value, TensorDesc):
-            sizes = None if value.sizes is None else change(tuple(value.sizes))
+            sizes = None if value.sizes is None or None in value.sizes else change(tuple(value.sizes))
             return value._replace(sizes=sizes, strides=None, size_in_bytes=None)
         if isinstance(value, list | tuple) and value and all(type(part) is int for part in value):
             return type(value)(attributes(value))
@@ -62,7 +62,7 @@ def resized(descriptor, change, attributes=lambda numbers: numbers):
 
 def shapes_of(descriptor):
     values = [v for value in descriptor.fields.values() for v in (value if type(value) is list else [value])]
-    return [tuple(v.sizes) for v in values if isinstance(v, TensorDesc) and v.sizes]
+    return [tuple(v.sizes) for v in values if isinstance(v, TensorDesc) and v.sizes and None not in v.sizes]
 
 
 def enlarged(descriptor):

@@ -111,6 +111,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
     "detections": ("detect_boxes",),
+    "proposals": ("propose_from_sizes", "propose_of_image", "propose_of_images"),
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
@@ -149,6 +150,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (96.0, 64.0),
     "suppress_boxes": (64.0, 48.0), "suppress_turned_boxes": (128.0, 96.0),
+    **dict.fromkeys(("propose_from_sizes", "propose_of_image", "propose_of_images"), (96.0, 64.0)),
     **dict.fromkeys(("suppress_by_class", "suppress_by_matrix"), (112.0, 48.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
