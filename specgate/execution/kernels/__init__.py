@@ -98,6 +98,10 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sorting": ("top_elements", "top_k"),
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
+    "converting_pairs": ("convert_both",),
+    "diagonals": ("inverse_matrices", "ones_on_diagonal"),
+    "fourier": ("complex_transform", "half_transform", "inverse_half_transform", "transform_frames"),
+    "random_numbers": ("uniform_numbers",),
     "sums_of_products": ("sum_products",),
     "weighted_values": ("weigh_values",),
 }  # fmt: skip
@@ -116,7 +120,8 @@ SUMMING: Final = frozenset({
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
     "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "slide_filters", "softmax",
-    "softmax_along", "sum_products", "weigh_values",
+    "softmax_along", "sum_products", "weigh_values", "complex_transform", "half_transform", "inverse_half_transform",
+    "transform_frames", "inverse_matrices",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
