@@ -99,6 +99,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
     "detections": ("detect_boxes",),
     "proposals": ("propose_from_sizes", "propose_of_image", "propose_of_images"),
+    "region_boxes": ("best_regions", "boxes_on_grid", "pool_from_pyramid", "refine_boxes"),
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
@@ -115,8 +116,8 @@ SUMMING: Final = frozenset({
     "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups",
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
-    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss", "slide_filters", "softmax",
-    "softmax_along",
+    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss", "slide_filters",
+    "softmax", "softmax_along",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.

@@ -10,7 +10,7 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape
 from specgate.execution.kernels.boxes import by_score, overlaps, precision_of
-from specgate.execution.kernels.suppression import Limits, suppressed
+from specgate.execution.kernels.suppression import Limits, apart, suppressed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,8 @@ def detect_boxes(
 
     offsets: [batches, priors * 4], or of each class where they are not `shared`, and scores [batches, priors *
     classes]. priors: [1 or batches, 1 or 2, priors * 4] by corners, the second row factors of offsets if `variances`;
-    with a `height` and a `width`, which coordinates are divided by, of five numbers each, of which the first counts not.
+    with a `height` and a `width`, which coordinates are divided by, of five numbers each, of which the first does not
+    count.
     more_scores, more_offsets: of a first stage, whose boxes take the place of the priors; where its second score is
     below `objects`, a prior box has the background alone. centred: offsets are of the centre and of the logarithms of
     width and height, not of corners.
@@ -115,7 +116,8 @@ def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) ->
 def _moved(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDArray[Any]:
     """Return boxes by corners [..., 4], moved by offsets of the corners, or of the centre and the sides."""
     if not centred:
-        return boxes + offsets
+        ends: NDArray[Any] = boxes + offsets
+        return ends
     half = boxes.dtype.type(_HALF)
     sides = boxes[..., 2:] - boxes[..., :2]
     middles = (boxes[..., :2] + boxes[..., 2:]) * half + offsets[..., :2] * sides
@@ -149,9 +151,7 @@ def _by_class(
     for label in memory.in_time(range(scores.shape[1])):
         if label != background:
             own = boxes[:, min(label, boxes.shape[1] - 1)]
-            places, kept = suppressed(
-                scores[:, label], limits, lambda box, other, own=own: overlaps(own[box], own[other])
-            )
+            places, kept = suppressed(scores[:, label], limits, apart(own))
             labels += [label] * len(places)
             chosen += places.tolist()
             left += kept.tolist()
