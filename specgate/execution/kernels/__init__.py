@@ -115,6 +115,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
     "detections": ("detect_boxes",),
     "proposals": ("propose_from_sizes", "propose_of_image", "propose_of_images"),
+    "region_boxes": ("best_regions", "boxes_on_grid", "pool_from_pyramid", "refine_boxes"),
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
