@@ -205,7 +205,7 @@ class Execute(BaseModel):
     output_type: dict[Name, Name | list[Name]] | None = Field(
         default=None,
         description="kernel argument -> tensor field whose declared type it gets, or attribute that holds a type's "
-        "number; of a list, the first that states a type",
+        "number or name; of a list, the first that states a type",
     )
     outputs: list[Name | list[Name]] | None = Field(
         default=None,
