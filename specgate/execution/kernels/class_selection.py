@@ -46,8 +46,8 @@ def suppress_by_class(
     overlap, eta: above which overlap a box is removed, and what that is multiplied by after each selected box as long
     as it is above a half. least: the lowest score. candidates: how many of a class are looked at. kept: how many of a
     batch are selected; below 0 all, for both. background: a class that is left out. normalized: else each side counts
-    one more. order: by score or by class, `across` all batches or in each; with "none" no order is meant, and what
-    stands in rows is masked. narrow: whether numbers are int32.
+    one more. order: by score or by class, `across` all batches or in each; with "none" no order is meant, and all
+    rows are masked. narrow: whether numbers are int32.
     """
     images = _images(boxes, scores, counts)
     one = precision_of(boxes, scores)
