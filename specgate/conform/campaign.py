@@ -102,7 +102,8 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
     for name in names:
         spec = dialect.operator(name)
         for level in levels:
-            if level in spec.levels:
+            unfinished = dialect.tables.levels[level].get("unfinished") and level not in spec.rows
+            if level in spec.levels and not unfinished:  # a part of a level is asked for what it brings
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)
                     pieces.append(Shard(plan.dialect, name, level, cases, f"{plan.seed}/{name}/{level}/{part}", until))

@@ -21,6 +21,7 @@ from specgate.conform.known import classify, classify_whole
 from specgate.conform.result import Difference, ValueTally
 from specgate.conform.shrink import size_of
 from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import write_dict
 from specgate.dialects import package
 from specgate.errors import Error, NoKernel
@@ -104,6 +105,7 @@ def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterat
     """
     drawn = (each.descriptor for each in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"))
     fitting = (made for made in drawn if accepts(made, level, "both") and _elements(made) <= _MAX_ELEMENTS)
+    fitting = (reordered_for(made, spec, made.version or level) for made in fitting)  # arrays go by names, too
     yield from islice((made for made in fitting if not _shared(made, spec)), count)
 
 

@@ -40,8 +40,8 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
     An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
     one is left out; one that is the name of an array of tensors as the sizes of each. A fused operator
     becomes the function that it is of one array. An output_type is the numpy type that a tensor declares, or whose
-    number an attribute holds, not passed where none is stated. Raises InputError where something must be known and is
-    not, and NoKernel for a fused operator without one.
+    number or name an attribute holds, not passed where none is stated. Raises InputError where something must be known
+    and is not, and NoKernel for a fused operator without one.
     """
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
@@ -76,11 +76,11 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
 
 
 def _stated_type(value: Any, tables: Dialect) -> str | None:
-    """The type that a tensor declares, or whose number an attribute holds; None where it is none."""
+    """The type that a tensor declares, or whose number or name an attribute holds; None where it is none."""
     if isinstance(value, TensorDesc):
         return value.type if value.type in tables.types else None
-    if value is None:  # left out; types of a dialect without such numbers have none either
-        return None
+    if value is None or isinstance(value, str):
+        return value if value in tables.types else None
     return next((word for word, info in tables.types.items() if info.get("value") == value), None)
 
 

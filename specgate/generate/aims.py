@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from specgate.descriptors.core import TensorDesc
 from specgate.generate.moves import MAX_RANK
 from specgate.rules.evaluate import Context, evaluate
+from specgate.spec.variables import SAME_TYPE
 from specgate.validate.cases import NO_CASE
 from specgate.validate.message import rule_id
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from specgate.spec.fields import Bounds
-    from specgate.spec.forms import Resolved
+    from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["STRUCTURE", "Aim", "aims_of"]
@@ -35,14 +36,14 @@ class Aim(NamedTuple):
 
 
 def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
-    """Yield every finding that the checks at one level can raise."""
+    """Yield every finding that the checks at one level can raise, but for those that never come alone."""
 
     def made(kind: str, name: str, rule: str, scope: str = "operator") -> Aim:
         return Aim(kind, name, rule_id(spec.dialect.name, spec.name, rule, scope))
 
     if resolved.cases and not _exhaustive(resolved):
         yield made("case", NO_CASE, NO_CASE)
-    for name in dict.fromkeys(form.name for form in resolved.rules):
+    for name in dict.fromkeys(form.name for form in resolved.rules if not _of_one_type(form, resolved)):
         yield made("rule", name, name)
     for name in dict.fromkeys(form.name for form in resolved.tensor_rules):
         yield made("tensor", name, name, "tensor")
@@ -65,6 +66,14 @@ def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
             yield made("exists", name, f"{name}.exists")
     if not spec.table.unchecked_attributes:
         yield made("unknown-attribute", "", "unknown-attribute")
+
+
+def _of_one_type(form: RuleForm, resolved: Resolved) -> bool:
+    """Return whether a rule asks for equal types of fields that take one type only: another one is refused as it is."""
+    if not form.name.endswith(f".{SAME_TYPE}"):
+        return False
+    cells = [row.cells[name] for row in resolved.alternatives for name in form.fields if name in row.cells]
+    return all(cell.types is not None for cell in cells) and len({kind for c in cells for kind in c.types or ()}) == 1
 
 
 def _exhaustive(resolved: Resolved) -> bool:

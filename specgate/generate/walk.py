@@ -76,7 +76,8 @@ class Walk:
         self._refusals: Counter[str] = Counter()
         self._mends = _MENDS
         self._explore(Random(spec.name).randint)  # noqa: S311  # repeatable on purpose
-        self._starts = [*self.found, *self._one_for_each()]
+        few = self._few_with_all()
+        self._starts = self.found + few * (len(self.found) // max(len(few), 1))
 
     def takes(self, descriptor: Descriptor) -> bool:
         """Return whether a descriptor is small and accepted, and its constants hold what their types can."""
@@ -137,11 +138,15 @@ class Walk:
                 failed[kind] += not self._reach(feature, pick)
         self._wander(pick, _EXPLORED // 2)
 
-    def _one_for_each(self) -> Iterator[Descriptor]:
-        """Yield for each feature that the rows name a descriptor that has it, so that rare ones are drawn too."""
-        every = [(made, shown(made, self.sides)) for made in self.found]
-        for feature in sorted(self._wanted & self._covered, key=repr):
-            yield next(made for made, has in every if feature in has)
+    def _few_with_all(self) -> list[Descriptor]:
+        """Return few descriptors that have together what the rows name and some has, so that rare things are drawn."""
+        every = [(made, shown(made, self.sides) & self._wanted) for made in self.found]
+        left, chosen = self._wanted & self._covered, []
+        while left:
+            made, has = max(every, key=lambda each: len(each[1] & left))
+            chosen.append(made)
+            left -= has
+        return chosen
 
     def _seeds(self) -> Iterator[Descriptor]:
         yield from map(concrete, examples_at(self.spec, self.level))

@@ -133,6 +133,7 @@ class Calls(Checks):
                 self._counted(argument, variables, depth)
             else:
                 self.want(argument, kind, variables, depth)
+                self.one_field(argument, kind)
         return result
 
     def _counted(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS
 from specgate.rules import primitives
+from specgate.rules.spelling import TEXT_FUNCTIONS
 from specgate.rules.translate import Translator, answer, call, load, slot
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_range": primitives.bounded_range,
     "_given": _given,
     "_power_of_two": primitives.power_of_two,
-    **{f"_{name}": function for name, function in primitives.TEXT_FUNCTIONS.items()},
+    **{f"_{name}": function for name, function in TEXT_FUNCTIONS.items()},
 }
 
 

@@ -19,7 +19,6 @@ __all__ = [
     "NEST_LIMIT",
     "NUMBER_FUNCTIONS",
     "TENSOR_FUNCTIONS",
-    "TEXT_FUNCTIONS",
     "TURN_LIMIT",
     "bounded_range",
     "extent",
@@ -148,12 +147,6 @@ TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
     "bits": _bits,
     "value": _value,
     "values": _values,
-}
-#: Of texts; a rule that reads one is about what it spells, such as the equation of Einsum.
-TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "split": lambda text, mark: tuple(text.split(mark)),
-    "count": lambda text, part: text.count(part),
-    "letters": lambda text: sum(c.isascii() and c.isalpha() for c in text),
 }
 NUMBER_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "len": len,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.language import ATTRIBUTES, LAYOUT_FUNCTIONS, NUMBERS, WORDS
-from specgate.rules.primitives import TENSOR_FUNCTIONS, TEXT_FUNCTIONS
+from specgate.rules.primitives import TENSOR_FUNCTIONS
+from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,6 +10,7 @@ from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
 from specgate.rules.language import LAYOUT_FUNCTIONS
 from specgate.rules.resolving import dimension, resolved, value_of
 from specgate.rules.sentences import MAX_ITEMS, NO_VALUE, Fact, joined, sentences, told
+from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -182,6 +183,8 @@ class _Writer:
             case ast.Attribute(attr="strides", value=owner):
                 index = value_of(node.slice, self.context)
                 return self.fact("is", f"stride {told(index)} of {self.called(owner)}", node)
+            case ast.Call(func=ast.Name(id="labelled" | "covered")) as call:
+                return self.fact("is", f"a size {self.named(call)}", node)
         return self.fact("is", self.called(node), node)
 
     def of_call(self, node: ast.Call) -> Iterator[Fact]:
@@ -194,7 +197,9 @@ class _Writer:
         elif name == "present":
             given = value_of(node, self.context) is True
             yield Fact("given", self.called(argument), "given" if given else "not given")
-        elif name in {"count", "letters", "split"}:
+        elif name in {"labelled", "covered"}:
+            yield self.fact("is", f"the sizes {self.named(node)}", node)
+        elif name in TEXT_FUNCTIONS:
             yield from (fact for text in node.args for fact in self.facts(text))
         elif name in _GROUPS and isinstance(argument, ast.Tuple | ast.List):
             yield from self.facts(argument)
@@ -220,6 +225,12 @@ class _Writer:
             return self.fact("rank", tensor, ast.Call(ast.Name("rank", ast.Load()), node.args, []))
         return self.fact("is", ast.unparse(node), node)
 
+    def named(self, node: ast.Call) -> str:
+        """Say by what a term names dimensions: by a letter, or by three points."""
+        if isinstance(node.func, ast.Name) and node.func.id == "covered":
+            return "that points stand for"
+        return f"called {told(value_of(node.args[-1], self.context))}"
+
     def of_group(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:
         """Say of a function of several numbers what it comes to."""
         if isinstance(argument, ast.GeneratorExp):
@@ -240,6 +251,8 @@ class _Writer:
                 return f"the sizes of {self.called(owner)}"
             case ast.Call(func=ast.Name(id="values"), args=[owner]):
                 return f"the values of {self.called(owner)}"
+            case ast.Call(func=ast.Name(id="labelled" | "covered")) as call:
+                return f"the sizes {self.named(call)}"
             case ast.Name() if isinstance(node, ast.Subscript) and ".sizes" in ast.unparse(node):
                 return f"these sizes of {self.called(over)}"
             case ast.Name():

@@ -205,7 +205,7 @@ class Execute(BaseModel):
     output_type: dict[Name, Name | list[Name]] | None = Field(
         default=None,
         description="kernel argument -> tensor field whose declared type it gets, or attribute that holds a type's "
-        "number; of a list, the first that states a type",
+        "number or name; of a list, the first that states a type",
     )
     outputs: list[Name | list[Name]] | None = Field(
         default=None,
@@ -213,8 +213,8 @@ class Execute(BaseModel):
     )
     sized_by_values: list[Name] = Field(
         default=[],
-        description="outputs with sizes that only the elements of inputs tell; a size that is declared for one is "
-        "an expectation, which no rule decides",
+        description="outputs with sizes that follow from the elements of inputs alone; a size that is declared for one "
+        "is an expectation, which no rule decides",
     )
     since: Level | None = Field(
         default=None, description="first level that the kernel is for; before it the operator means something else"

@@ -223,7 +223,7 @@ def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> It
     missing = [key for key in ("kernel", "arrays", "outputs") if recipe and key not in recipe]
     yield from ((("execute", key), "expected this key") for key in missing)
     fields = {at[1] for at, f in forms_of(raw) if f.get("type", "tensor") in {"tensor", "tensor[]"}}
-    numbers = {at[1] for at, f in forms_of(raw) if f.get("type") == "int"}
+    numbers = {at[1] for at, f in forms_of(raw) if f.get("type") in {"int", "string"}}
     for part in ("arrays", "output_type", "outputs"):
         named = recipe.get(part, [])
         entries = named.values() if isinstance(named, dict) else named

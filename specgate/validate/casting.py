@@ -44,7 +44,7 @@ def exact_up_to(found: str, other: str, dialect: Dialect) -> str | None:
     bits = _bits(found, dialect)
     if family(found, dialect) not in "iu" or family(other, dialect) != "f":
         return None
-    held = 8 if other.lower().startswith(("bf", "bfloat")) else _SIGNIFICAND.get(_bits(other, dialect), 0)
+    held = 8 if other.lower().startswith("bf") else _SIGNIFICAND.get(_bits(other, dialect), 0)
     return f"2**{held}" if 0 < held < bits - (family(found, dialect) == "i") else None
 
 

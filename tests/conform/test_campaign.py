@@ -136,3 +136,11 @@ def test_a_dialect_without_anything_installed_says_how_to_install_it(monkeypatch
     monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda _: none))
     with pytest.raises(InputError, match="specgate oracle"):
         run(Plan("directml"))
+
+
+def test_of_a_level_that_no_release_has_complete_only_what_is_new_is_asked(asked):
+    asked(Fake)
+    told = []
+    plan = Plan("openvino", operators=("Abs", "ErfInv"), levels=("opset16", "opset17"), cases=5)
+    run(plan, lambda *state: told.append(state[2]))
+    assert told == ["Abs opset16", "ErfInv opset17"]

@@ -18,13 +18,14 @@ from specgate.conform.fill import fill
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.dialects import SHIPPED
-from specgate.errors import Error, InputError
+from specgate.errors import Error, InputError, NoKernel
 from specgate.execution import engine, kernels, memory
 from specgate.execution.engine import execute_at
 from specgate.execution.recipe import recipe_of
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
+from tests.properties.support import unclaimed
 
 LARGE = 2**14
 #: What Python itself takes for a call. LARGE is more than numpy's buffers have (8192 elements), for the same reason.
@@ -35,8 +36,10 @@ OPERATORS = [
     for operator in dialect(name).operators
     if dialect(name).operator(operator).table.recipe is not None
 ]
-#: Kernels whose examples cannot be enlarged: their attributes are sizes too.
-NOT_ENLARGED = {"quantized_add", "remove_dimensions", "slice_counted", "slice_window"}
+#: Kernels whose examples cannot be enlarged: their attributes, or the elements of inputs, are sizes too.
+NOT_ENLARGED = {
+    "add_columns", "numbers_between", "paths_of_beams", "quantized_add", "remove_dimensions", "slice_counted", "slice_window",
+}  # fmt: skip
 measured: set[str] = set()
 
 
@@ -95,7 +98,7 @@ def attempts(name, operator):
                 continue
             try:
                 if accepts(made, levels[-1], "documented"):
-                    yield made, fill(made, levels[-1], random, tame=True), levels[-1]
+                    yield unclaimed(made), fill(made, levels[-1], random, tame=True), levels[-1]
             except Error:
                 continue
 
@@ -136,7 +139,7 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
     for count, (descriptor, arrays, level) in enumerate(attempts(name, operator)):
         try:
             peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
-        except InputError:  # values that the enlarged sizes do not go with
+        except (InputError, NoKernel):  # values that the enlarged sizes do not go with
             continue
         measured.add(kernel)
         assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)

@@ -89,7 +89,7 @@ def resolved_of(case: Case, side: SingleBasis = "documented") -> Resolved:
 
 
 def unclaimed(descriptor: Descriptor) -> Descriptor:
-    """Return it without the sizes of outputs that only the elements of inputs tell, but with their ranks."""
+    """Return it without the sizes of outputs that follow from the elements of inputs alone, but with their ranks."""
     recipe = dialect(descriptor.dialect).operator(descriptor.operator).table.recipe
     names = recipe.get("sized_by_values", []) if recipe is not None else []
     tensors = {name: descriptor.fields.get(name) for name in names}

@@ -22,7 +22,7 @@ from specgate.generate.walk import valid_descriptors
 from specgate.rules.evaluate import Context, evaluate
 from specgate.testing import Case, cases
 from specgate.validate.check import accepts, check_at
-from tests.properties.support import chosen_cases, chosen_operators, resolved_of, spec_of, steady
+from tests.properties.support import ALL, chosen_cases, chosen_operators, resolved_of, spec_of, steady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-#: How many draws must be enough, how many more for each thing that the rows name, and after how many it is asked.
+#: How many draws must be enough for what an operator's rows name together, and for its optional parts; how many more for
+#: each thing that rows name, since one draw has few of them: where each row is asked by itself, and where all operators
+#: are asked (some take 60 types). After how many it is asked.
 DRAWS = 300
 FOR_EACH = 12
 BATCH = 25
@@ -41,16 +43,23 @@ def example_of(spec: OperatorSpec) -> Descriptor:
     return read_dict(next(iter(spec.table.examples.values()))["descriptor"], spec.dialect.name)
 
 
-def drawn_until(case: Case, seed: int, lacking: Callable[[list[Descriptor]], Iterator[object]]) -> list[Descriptor]:
-    """Draw valid descriptors until nothing is lacking, or as often as must be enough."""
+def drawn_until(
+    case: Case, seed: int, most: int, lacking: Callable[[list[Descriptor]], Iterator[object]]
+) -> list[Descriptor]:
+    """Draw valid descriptors until nothing is lacking, `most` times at most."""
     source = valid_descriptors(spec_of(case), case.level)
     pick = Random(seed).randint
     drawn: list[Descriptor] = []
-    for count in range(1, DRAWS + FOR_EACH * len(wanted(source.sides)) + 1):
+    for count in range(1, most + 1):
         drawn.append(source.draw(pick))
         if count % BATCH == 0 and not any(lacking(drawn)):
             break
     return drawn
+
+
+def more_draws(case: Case) -> int:
+    """Return how many draws the things that the rows of a case name are worth."""
+    return FOR_EACH * len(wanted(valid_descriptors(spec_of(case), case.level).sides))
 
 
 def impossible(resolved: Resolved, name: str, value: object) -> bool:
@@ -60,13 +69,14 @@ def impossible(resolved: Resolved, name: str, value: object) -> bool:
     return any(evaluate(form.require, context) is False for form in forms)
 
 
-def missing(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
-    """Yield the types and ranks of each row that no descriptor has, and those that one has beside them."""
+def missing_in_rows(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
+    """Yield what `missing` does of each row by itself, where rows have conditions."""
     for row in resolved.alternatives:
-        yield from missing_in(row, [made for made in drawn if row_of(made, resolved) is row])
+        yield from missing(row, [made for made in drawn if row_of(made, resolved) is row])
 
 
-def missing_in(row: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
+def missing(row: Resolved, drawn: list[Descriptor]) -> Iterator[tuple[str, object]]:
+    """Yield the types and ranks of a row that no descriptor has, and those that one has beside them."""
     for name, info in row.fields.items():
         cell = row.cells.get(name)
         if not info.tensor or cell is None:
@@ -109,15 +119,25 @@ def never_drawn(resolved: Resolved, drawn: list[Descriptor]) -> Iterator[str]:
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_every_type_rank_and_word_of_a_row_is_drawn(case: Case) -> None:
     resolved = resolved_of(case)
-    drawn = drawn_until(case, 0, lambda drawn: chain(missing(resolved, drawn), undrawn_words(resolved, drawn)))
+    most = DRAWS + (more_draws(case) if ALL else 0)
+    drawn = drawn_until(case, 0, most, lambda drawn: chain(missing(resolved, drawn), undrawn_words(resolved, drawn)))
     assert list(missing(resolved, drawn)) == []
     assert list(undrawn_words(resolved, drawn)) == []
+
+
+@pytest.mark.parametrize("case", [case for case in chosen_cases() if resolved_of(case).cases], ids=str)
+def test_every_type_and_rank_of_each_conditional_row_is_drawn(case: Case) -> None:
+    resolved = resolved_of(case)
+    most = DRAWS + more_draws(case)
+    drawn = drawn_until(case, 0, most, lambda drawn: missing_in_rows(resolved, drawn))
+    assert list(missing_in_rows(resolved, drawn)) == []
 
 
 @pytest.mark.parametrize("case", chosen_cases(), ids=str)
 def test_optional_parts_are_drawn_and_left_out(case: Case) -> None:
     resolved = resolved_of(case)
-    drawn = drawn_until(case, 1, lambda drawn: never_drawn(resolved, drawn))
+    most = DRAWS // 2 + (more_draws(case) if ALL else 0)
+    drawn = drawn_until(case, 1, most, lambda drawn: never_drawn(resolved, drawn))
     assert list(never_drawn(resolved, drawn)) == []
 
 
@@ -156,4 +176,4 @@ def test_every_rule_and_row_is_reached_at_some_level(dialect: str, operator: str
         fields = next(value for value in data.values() if isinstance(value, dict))
         with pytest.raises(InputError):
             read_dict({**data, **{k: {**v, "Unknown": 1} for k, v in data.items() if v is fields}}, dialect)
-    assert {spec.row_at(case.level) for case in mine} == set(spec.rows)
+    assert {spec.row_at(case.level) for case in mine} == {spec.row_at(level) for level in spec.levels}

@@ -207,6 +207,10 @@ KINDS = {
         "all(rank(t) == 1 for t in (Many if Keep else Others))",
         "expected an array field's own name",
     ),
+    "names of the dimensions of one of two arrays": (
+        "len(labelled(Names, Many if Keep else Others, 'a')) == 1",
+        "expected an array field's own name",
+    ),
     "length of one of two arrays": ("len(Many if Keep else Others) == 1", "expected an array field's own name"),
     "tensors of arrays": ("Many[0] == Many[1]", "cannot compare a tensor with a tensor this way"),
     "whole arrays of tensors": ("Many == Others", "cannot compare a tensors with a tensors this way"),
@@ -325,6 +329,7 @@ def test_white_space_and_lines_do_not_matter() -> None:
 def test_every_function_can_be_used(name: str) -> None:
     wanted, result = FUNCTIONS[name]
     known = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", OPERATOR: "Fused", WORD: "Mode", "field": "B"}
+    known |= {WORDS: "Names", TENSORS: "Many"}
     arguments = ", ".join(known[kind] for kind in wanted)
     compared = {NUMBER: " == 1", WORD: " == FLOAT32", TRUTH: "", NUMBERS: " == (1, 2)", WORDS: " == ('a', 'b')"}
     assert parse(f"{name}({arguments}){compared[result]}", SCOPE).kind == TRUTH

@@ -127,7 +127,7 @@ MISTAKES = {
         "outputs: [Output]\n  lacks: {Axis: [INT8]}",
         "28: execute.lacks: 'Axis' is no tensor field",
     ),
-    "output that values tell the sizes of": (
+    "sizes of what is no output": (
         "outputs: [Output]",
         "outputs: [Output]\n  sized_by_values: [Input]",
         "28: execute.sized_by_values: 'Input' is none of the outputs",

@@ -48,7 +48,10 @@ def test_a_release_without_the_domain():
         {"elem_type": kind, "shape": shape} for kind, shape in (("FLOAT", []), ("INT64", []), ("FLOAT", [3]))
     )
     node = {"op_type": "Adam", "domain": "ai.onnx.preview.training", "inputs": [rate, count, *[tensor] * 4]}
-    (finding,) = specgate.check(node, "onnx:11").findings
+    verdict = specgate.check(node, "onnx:11", basis="documented")
+    assert (verdict.accepted, verdict.target, verdict.basis) == (False, "onnx:11", "documented")
+    assert verdict.operator == "ai.onnx.preview.training.Adam"
+    (finding,) = verdict.findings
     assert (finding.id, finding.first_level) == ("onnx/ai.onnx.preview.training.Adam/level", "12")
     assert (finding.levels[-1], finding.fix) == (dialect("onnx").levels[-1], "use opset 12")
     assert "ai.onnx.preview.training comes with opset 12" in finding.message

@@ -10,7 +10,6 @@ import specgate
 from specgate.descriptors.read import read_dict
 from specgate.spec.examples import counterexample
 from specgate.spec.tables import dialect
-from specgate.validate.casting import exact_up_to, lossless, nearest
 from specgate.validate.explain import explain_at
 
 if TYPE_CHECKING:
@@ -143,26 +142,3 @@ def test_a_range_leads_to_no_negative_number_where_none_fits(one_hot) -> None:
 def test_an_open_question_has_no_fix() -> None:
     verdict = specgate.check(node("Add", [("FLOAT", ["N"]), B], []), "onnx:18")
     assert [found.fix for found in verdict.undecided] == [None]
-
-
-def test_the_nearest_type_loses_nothing_where_one_does_not() -> None:
-    onnx = dialect("onnx")
-    assert nearest("INT16", ("INT8", "INT32"), onnx) == "INT32"
-    assert nearest("INT16", ("INT64", "INT32"), onnx) == "INT32"
-    assert nearest("INT16", ("INT8",), onnx) == "INT8"
-    assert nearest("FLOAT", ("FLOAT16", "DOUBLE"), onnx) == "DOUBLE"
-    assert nearest("INT32", ("UINT32", "FLOAT"), onnx) == "UINT32"
-    assert nearest("INT32", ("FLOAT", "DOUBLE"), onnx) == "DOUBLE"
-    assert nearest("INT16", ("FLOAT", "DOUBLE"), onnx) == "FLOAT"
-    assert nearest("FLOAT", ("INT32", "INT64"), onnx) is None
-    assert nearest("STRING", ("FLOAT",), onnx) is None
-
-
-def test_what_a_cast_loses() -> None:
-    onnx = dialect("onnx")
-    pairs = [("FLOAT16", "FLOAT"), ("INT8", "INT32"), ("UINT8", "INT16"), ("BOOL", "FLOAT"), ("FLOAT", "FLOAT16")]
-    assert [lossless(*pair, onnx) for pair in pairs] == [True, True, True, True, False]
-    assert lossless("UINT8", "INT8", onnx) is False
-    assert exact_up_to("INT64", "FLOAT", onnx) == "2**24"
-    assert exact_up_to("INT32", "DOUBLE", onnx) is None
-    assert exact_up_to("INT32", "BFLOAT16", onnx) == "2**8"

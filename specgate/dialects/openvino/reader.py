@@ -180,7 +180,9 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
     spec = dialect(NAME).operator(descriptor.operator)
     given = ((i.vendor_name, descriptor.fields.get(i.name)) for i in spec.attributes)
     data = {name: _attribute(name, value) for name, value in given if value is not None}
-    data.update((o.where, o.value) for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    names = {info.name: info.vendor_name for info in spec.attributes}
+    odd = (o for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
+    data.update((names.get(o.where, o.where), o.value) for o in odd)
     data.update(maps_of(descriptor))
     layer: dict[str, Any] = {"type": descriptor.operator}
     if descriptor.version is not None:

@@ -46,7 +46,7 @@ def suppress_by_class(
     overlap, eta: above which overlap a box is removed, and what that is multiplied by after each selected box as long
     as it is above a half. least: the lowest score. candidates: how many of a class are looked at. kept: how many of a
     batch are selected; below 0 all, for both. background: a class that is left out. normalized: else each side counts
-    one more. order: by score or by class, `across` all batches or in each; with "none" no order is meant, and all
+    one more. order: by score or by class, `across` all batches or in each; with "none" no order is meant, and the
     rows are masked. narrow: whether numbers are int32.
     """
     images = _images(boxes, scores, counts)

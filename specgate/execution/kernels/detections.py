@@ -60,7 +60,7 @@ def detect_boxes(
 
     offsets: [batches, priors * 4], or of each class where they are not `shared`, and scores [batches, priors *
     classes]. priors: [1 or batches, 1 or 2, priors * 4] by corners, the second row factors of offsets if `variances`;
-    with a `height` and a `width`, which coordinates are divided by, of five numbers each; the first does not count.
+    with a `height` and a `width`, which coordinates are divided by, of five numbers each; the first is not used.
     more_scores, more_offsets: of a first stage, whose boxes take the place of the priors; where its second score is
     below `objects`, a prior box has the background alone. centred: offsets are of the centre and of the logarithms of
     width and height, not of corners.

@@ -37,7 +37,7 @@ def boxes_on_grid(
 ) -> NDArray[Any]:
     """Return boxes [n, 4] moved to the middle of each cell: [height, width, n, 4], or all in one list if `flat`.
 
-    features, image: [1, channels, height, width]; only their sizes count. rows, columns: cells of the grid, as
+    features, image: [1, channels, height, width]; only the sizes count. rows, columns: cells of the grid, as
     many as the features have if 0. step_x, step_y: size of a cell, the image's for each of them if 0.
     Of a smaller grid the first elements are filled, the others masked.
     """

@@ -104,7 +104,7 @@ def sequence_loss(
     """Return the negative logarithm of the probability that the classes of the steps spell the labels [batch].
 
     scores: [batch, steps, classes]; softmax makes probabilities of them. lengths: steps of each sequence [batch].
-    labels: [batch, steps], only the first counts [batch] of each. blank: the class that stands for none, the last
+    labels: [batch, steps]; the first counts [batch] are meant. blank: the class that stands for none, the last
     if absent. collapse: whether of equal labels in a row one remains; unique: of equal labels anywhere. merge: whether
     equal classes in a row spell one label. Where a label is the blank, or the blank no class, nothing is known: it is
     masked.

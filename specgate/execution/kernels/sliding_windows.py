@@ -40,8 +40,8 @@ def largest_in_windows(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest element under each window of `data` [batch, channel, spatial…], and its place.
 
-    Padding is never found: where there is nothing else, the results are masked. The place is that in the flat
-    dimensions of `data` from `axis` on, of int32 if narrow, else int64.
+    Padding is never found: where there is nothing else, or there is nan, the results are masked. The place is that in
+    the flat dimensions of `data` from `axis` on, of int32 if narrow, else int64.
     """
     slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding, valid=valid_rounds)
     if not -data.ndim <= axis < data.ndim:
@@ -62,8 +62,8 @@ def largest_in_windows(
     )
     within = prod(data.shape[axis if axis >= 0 else axis + data.ndim :])
     places = (places % within).astype(kind)
-    empty = np.broadcast_to(_without_input(data.shape[2:], window, slide), shape)
-    return (np.ma.array(values, mask=empty), np.ma.array(places, mask=empty)) if empty.any() else (values, places)
+    open_ = _without_input(data.shape[2:], window, slide) | (values != values)  # noqa: PLR0124  # also of bfloat16
+    return (np.ma.array(values, mask=open_), np.ma.array(places, mask=open_)) if open_.any() else (values, places)
 
 
 def mean_in_windows(

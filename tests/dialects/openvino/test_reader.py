@@ -326,3 +326,17 @@ def test_names_with_a_dash(scratch):
     assert (made.fields, made.oddities) == ({"exclude_pad": True}, ())
     assert write(made)["data"] == {"exclude-pad": True}
     assert layer_of(made, "opset1").data == {"exclude-pad": True}
+
+
+def test_an_odd_value_is_written_under_the_name_that_the_ir_has() -> None:
+    layer = {
+        "type": "AvgPool",
+        "version": "opset1",
+        "inputs": [{"element_type": "f32", "shape": [1, 1, 4]}],
+        "outputs": [],
+        "data": {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0], "exclude-pad": [3]},
+    }
+    made = read_dict(layer, "openvino")
+    assert [(o.code, o.where) for o in made.oddities] == [("wrong-kind", "exclude_pad")]
+    assert write(made)["data"]["exclude-pad"] == [3]
+    assert read_dict(write(made), "openvino") == made

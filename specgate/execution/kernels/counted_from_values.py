@@ -1,0 +1,68 @@
+"""Outputs whose sizes follow from the elements: the numbers of a range, and the places that are not zero."""
+
+from __future__ import annotations
+
+from math import ceil, isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["numbers_between", "places_not_zero"]
+
+_MOST = 2**40
+
+
+def numbers_between(
+    start: NDArray[Any], stop: NDArray[Any], step: NDArray[Any], *, like: np.dtype[Any] | None = None
+) -> NDArray[Any]:
+    """Return the numbers from start on, step by step, that lie before stop, of the type `like` or that of start.
+
+    All three hold one element each, and lose their fractions where the output has integers. Each number is start and
+    so many steps, rounded once.
+    """
+    if any(array.size != 1 for array in (start, stop, step)):
+        raise InputError("range: expected one number each to start, to stop and to step by")
+    first, last, by = (to_float64(array).reshape(-1)[0].item() for array in (start, stop, step))
+    if not all(map(isfinite, (first, last, by))) or not by:
+        raise InputError(f"range: expected finite numbers and a step other than 0, found {first}, {last}, {by}")
+    dtype = start.dtype if like is None else like
+    if not is_float(dtype):
+        first, last, by = int(first), int(last), int(by)
+    if not by:
+        raise InputError("range: a step of 0 after rounding has no meaning")
+    steps = (last - first) / by if isinstance(first + last + by, float) else -((first - last) // by)
+    if steps > _MOST:
+        raise InputError(f"range: {steps} elements are larger than any array")
+    count = max(0, ceil(max(steps, -1)))
+    result = memory.empty((count,), dtype)
+    if count:
+        whole = all(isinstance(number, int) for number in (first, by))
+        if whole and abs(first) + count * abs(by) >= 2**62:
+            result[...] = np.array([first + i * by for i in memory.in_time(range(count))], object).astype(dtype)
+        else:
+            places = np.arange(count, dtype=np.int64 if whole else np.float64)
+            found = first + places * by
+            result[...] = round_to(found, dtype) if is_float(dtype) else found.astype(dtype)
+    return result
+
+
+def places_not_zero(inputs: NDArray[Any], *, narrow: bool = False) -> NDArray[Any]:
+    """Return the coordinates of the elements that are not 0 [dimensions, number of them], in row-major order.
+
+    narrow: as int32, else int64. Of a scalar: [1, 1] with a 0, or [1, 0].
+    """
+    if inputs.dtype.kind in "OUS":
+        raise InputError("nonzero: expected numbers, found texts")
+    full = inputs.reshape(1) if not inputs.ndim else inputs
+    kept = full != np.zeros((), full.dtype)
+    result = memory.empty((full.ndim, int(np.count_nonzero(kept))), np.dtype(np.int32 if narrow else np.int64))
+    for axis, places in enumerate(np.nonzero(kept)):
+        result[axis] = places
+    return result

@@ -1,0 +1,78 @@
+"""Values weighted by how well keys match queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import round_to, to_float64
+from specgate.execution.kernels.products import multiply_matrices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["weigh_values"]
+
+
+def weigh_values(
+    query: NDArray[Any],
+    key: NDArray[Any],
+    value: NDArray[Any],
+    mask: NDArray[Any] | None = None,
+    scale: NDArray[Any] | None = None,
+    *,
+    causal: bool,
+) -> NDArray[Any]:
+    """Return softmax(query @ key.T * scale + mask) @ value, of floats of one type, [..., queries, size of a value].
+
+    query: [..., queries, size]; key: [..., keys, size]; value: [..., keys, size of a value]; the leading dimensions
+    are broadcast. mask: numbers of the same type to add, or False for what is hidden, [..., queries, keys] after
+    broadcasting; or a number. causal: the mask means nothing, and a query sees keys up to its own place alone. scale:
+    one number, 1 / sqrt(size) if None. Where a query sees no key, the results are nan.
+    """
+    dtype, batch = query.dtype, _batch(query, key, value)
+    if scale is not None and scale.size != 1:
+        raise InputError(f"attention: expected one number as scale, found {scale.size}")
+    if any(array.dtype != dtype for array in (key, value)) or (scale is not None and scale.dtype != dtype):
+        raise InputError(f"attention: expected arrays of {dtype} alone")
+    shape = (*batch, query.shape[-2], key.shape[-2])
+    scores = memory.empty(shape, np.dtype(np.float64))
+    with np.errstate(all="ignore"):
+        scores[...] = multiply_matrices(to_float64(query), np.swapaxes(to_float64(key), -1, -2))
+        scores *= to_float64(scale).reshape(()) if scale is not None else 1 / np.sqrt(np.float64(query.shape[-1]))
+        if causal:
+            scores[..., np.arange(shape[-1]) > np.arange(shape[-2])[:, np.newaxis]] += -np.inf
+        elif mask is not None:
+            scores += _added(mask, dtype, shape)
+        scores -= scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=-1, keepdims=True)
+        return round_to(multiply_matrices(scores, to_float64(value)), dtype)
+
+
+def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple[int, ...]:
+    """Return the leading dimensions of all three; raise InputError where sizes do not go together."""
+    shapes = [query.shape, key.shape, value.shape]
+    try:
+        if min(map(len, shapes)) >= 2 and query.shape[-1] == key.shape[-1] and key.shape[-2] == value.shape[-2]:
+            return np.broadcast_shapes(*(shape[:-2] for shape in shapes))
+    except ValueError:
+        pass
+    raise InputError(f"attention: query, key and value of {[list(shape) for shape in shapes]} do not go together")
+
+
+def _added(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return what a mask adds to scores of this shape: of truth values minus infinity where they are False."""
+    hides = mask.dtype == np.bool_
+    if mask.ndim == 1 or (hides and not mask.ndim) or (not hides and mask.dtype != dtype):
+        raise InputError(f"attention: expected no mask of {mask.dtype} of {mask.ndim} dimensions")
+    try:
+        fits = np.broadcast_shapes(mask.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(f"attention: a mask of {list(mask.shape)} cannot be broadcast to {list(shape)}")
+    return np.where(mask, 0.0, -np.inf) if hides else to_float64(mask)
