@@ -92,7 +92,8 @@ class Verdict(_Reasons):
     findings: why it is rejected. undecided: the rules that an unknown size leaves open, as findings of severity "note".
     notes: what an accepted descriptor still depends on (a device capability, say).
 
-    The findings of a rejection are made when they are first read: the answer alone takes a thousandth of the time.
+    The findings of a rejection, and what is undecided, are made when they are first read: the answer alone takes a
+    fraction of the time.
     """
 
     accepted: bool | None
@@ -104,16 +105,26 @@ class Verdict(_Reasons):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def unread(cls, target: str, operator: str, basis: Basis, reasons: Callable[[], Verdict]) -> Verdict:
-        """Return a rejection with the findings of the verdict that `reasons` gives, when one of them is read."""
+    def unread(
+        cls,
+        target: str,
+        operator: str,
+        basis: Basis,
+        reasons: Callable[[], Verdict],
+        *,
+        accepted: bool | None = False,
+    ) -> Verdict:
+        """Return one that is not accepted, with the findings that the verdict of `reasons` has, when they are read."""
         verdict = object.__new__(cls)
-        values = {"accepted": False, "target": target, "operator": operator, "basis": basis, "notes": ()}
+        values = {"accepted": accepted, "target": target, "operator": operator, "basis": basis, "notes": ()}
+        if accepted is None:
+            values["findings"] = ()  # what is certain would make it a rejection
         for name, value in (values | {"_reasons": reasons}).items():
             object.__setattr__(verdict, name, value)
         return verdict
 
     def __getattr__(self, name: str) -> Any:
-        """Make what is not there yet: the findings of a rejection made by `unread`."""
+        """Make what is not there yet of a verdict made by `unread`."""
         if name not in {"findings", "undecided"}:
             raise AttributeError(f"a Verdict has no {name!r}", name=name, obj=self)
         found = self._reasons()
@@ -137,8 +148,16 @@ class Verdict(_Reasons):
         return verdict_json(self)
 
 
+class _Saying:
+    """The slot for what says the reason of a node that was noted without it."""
+
+    __slots__ = ("_say",)
+
+    _say: Callable[[], str]
+
+
 @dataclass(frozen=True, slots=True)
-class NodeRef:
+class NodeRef(_Saying):
     """A node that was counted but not judged to the end: it has no table, or its verdict is undecided.
 
     reason: one line, e.g. ``no table`` or the open rules with the dimension to pin.
@@ -147,6 +166,22 @@ class NodeRef:
     location: Location
     target: str | None = None
     reason: str = ""
+
+    @classmethod
+    def unread(cls, location: Location, target: str | None, say: Callable[[], str]) -> NodeRef:
+        """Return one with the reason that `say` gives when it is first read."""
+        node = object.__new__(cls)
+        object.__setattr__(node, "location", location)
+        object.__setattr__(node, "target", target)
+        object.__setattr__(node, "_say", say)
+        return node
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the reason of a node made by `unread`."""
+        if name != "reason":
+            raise AttributeError(f"a NodeRef has no {name!r}", name=name, obj=self)
+        object.__setattr__(self, "reason", self._say())
+        return self.reason
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``--format json`` prints it."""

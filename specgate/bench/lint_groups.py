@@ -1,4 +1,4 @@
-"""Linting generated ONNX models of growing size against the onnx package's checker and its plain loading."""
+"""Linting generated models: ONNX models of growing size against the onnx package, and IRs against OpenVINO's reader."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import specgate
+from specgate.bench.ir_groups import ir_groups
 from specgate.bench.peers import run
 from specgate.bench.timing import Contender, Group
 from specgate.dialects.onnx.file.model import read_model
@@ -39,6 +40,12 @@ print(status("VmHWM") - before)
 
 
 def lint_groups() -> Iterator[Group]:
+    """The groups of both formats."""
+    yield from _onnx_groups()
+    yield from ir_groups()
+
+
+def _onnx_groups() -> Iterator[Group]:
     """One group for each size, the models being on disk as long as they are measured."""
     try:
         import onnx

@@ -38,7 +38,7 @@ class Group:
     """Contenders that do the same work, and what the ratios are against.
 
     work: how many of `unit` (nodes, say) one call does, for a rate. remarks: asked once all is measured, for what is no
-    time: lines of a name and a value.
+    time: lines of a name and a value. clock: what gives the time, of the wall or of the processor.
     """
 
     title: str
@@ -47,35 +47,36 @@ class Group:
     work: int = 0
     unit: str = ""
     remarks: Callable[[], list[tuple[str, str]]] = list
+    clock: Callable[[], float] = perf_counter
 
 
 def measure(group: Group, repeat: int) -> None:
     """Run `repeat` rounds; in each, every contender runs for at least `least_seconds`, one after the other."""
     live = [c for c in group.contenders if c.call is not None]
-    loops = {c.name: _loops(c, group.least_seconds) for c in live}
+    loops = {c.name: _loops(c, group.least_seconds, group.clock) for c in live}
     for _ in range(repeat):
         for contender in live:
-            contender.seconds.append(_timed(contender, loops[contender.name]))
+            contender.seconds.append(_timed(contender, loops[contender.name], group.clock))
 
 
-def _loops(contender: Contender, least: float) -> int:
+def _loops(contender: Contender, least: float, clock: Callable[[], float]) -> int:
     """How many calls fill `least` seconds; the first calls also warm everything up."""
     if contender.reports:
         return 1
     count = 1
     while True:
-        spent = _timed(contender, count) * count
+        spent = _timed(contender, count, clock) * count
         if spent >= least or count >= 1_000_000:
             return count
         count = min(1_000_000, max(count * 2, int(count * least / max(spent, 1e-9))))
 
 
-def _timed(contender: Contender, count: int) -> float:
+def _timed(contender: Contender, count: int, clock: Callable[[], float]) -> float:
     call = contender.call
     assert call is not None  # `measure` asks only those that can run  # noqa: S101
     if contender.reports:
         return median(cast("float", call()) for _ in range(count))
-    start = perf_counter()
+    start = clock()
     for _ in range(count):
         call()
-    return (perf_counter() - start) / count
+    return (clock() - start) / count

@@ -136,7 +136,7 @@ def _complain(problems: Sequence[str]) -> None:
 
 
 def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
-    basis: Basis = arguments.basis or config.basis  # type: ignore[assignment]  # one of the three: both were checked
+    basis: Basis = arguments.basis or config.basis
     texts = arguments.target or config.targets_for(file)
     if not texts:
         raise InputError("no target: give --target (for instance onnx:17) or set targets in specgate.toml", file=file)

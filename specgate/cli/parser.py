@@ -13,7 +13,7 @@ __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint")
-OUTPUT_KINDS = ("report", "baseline")
+OTHER_KINDS = ("config", "report", "baseline")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
@@ -207,12 +207,12 @@ def _specs(commands: Any) -> None:
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
-    schema = _command(kinds, "schema", "specs", "print the JSON Schema of a spec file, a report or a baseline")
+    schema = _command(kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline")
     schema.add_argument(
         "kind",
         nargs="?",
         default="operator",
-        choices=(*SPEC_KINDS, *OUTPUT_KINDS),
+        choices=(*SPEC_KINDS, *OTHER_KINDS),
     )
     brought = _command(
         kinds,

@@ -67,11 +67,12 @@ def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
 
 
 def schema(arguments: argparse.Namespace) -> int:
-    """Print the JSON Schema of one kind of spec file, of reports or of baselines."""
+    """Print the JSON Schema of one kind of spec file, of the configuration, of reports or of baselines."""
     if arguments.kind in _SHIPPED:
         package, name = _SHIPPED[arguments.kind]
         sys.stdout.write(files(package).joinpath(name).read_text(encoding="utf-8"))
         return 0
+    from specgate.linting.config_model import ConfigFile
     from specgate.spec import dialect_model, model
 
     kinds: dict[str, type[BaseModel]] = {
@@ -84,6 +85,7 @@ def schema(arguments: argparse.Namespace) -> int:
         "environments": dialect_model.EnvironmentsFile,
         "tensor": dialect_model.TensorFile,
         "codes": dialect_model.CodesFile,
+        "config": ConfigFile,
     }
     made = kinds[arguments.kind].model_json_schema()
     sys.stdout.write(as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **made}))

@@ -21,6 +21,7 @@ from specgate.conform.known import classify, classify_whole
 from specgate.conform.result import Difference, ValueTally
 from specgate.conform.shrink import size_of
 from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import write_dict
 from specgate.dialects import package
 from specgate.errors import Error, NoKernel
@@ -104,6 +105,7 @@ def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterat
     """
     drawn = (each.descriptor for each in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"))
     fitting = (made for made in drawn if accepts(made, level, "both") and _elements(made) <= _MAX_ELEMENTS)
+    fitting = (reordered_for(made, spec, made.version or level) for made in fitting)  # arrays go by names, too
     yield from islice((made for made in fitting if not _shared(made, spec)), count)
 
 
@@ -125,8 +127,19 @@ def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
 def _with_elements(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec) -> Descriptor:
     """Return it with the elements of inputs as constants where rules read any: what they refuse means nothing."""
     read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
+    return _with(descriptor, arrays, read)
+
+
+def _read_by_entries(spec: OperatorSpec) -> set[str]:
+    """Return the tensors whose elements the conditions of observed values read."""
+    conditions = [said.when for overlay in spec.overlays for said in overlay.values if said.when is not None]
+    return {name for rule in conditions for path in rule.needs for name, _, _ in [path.partition(".")] if name != path}
+
+
+def _with(descriptor: Descriptor, arrays: Mapping[str, Any], names: set[str]) -> Descriptor:
+    """Return it with the elements of these inputs as constants."""
     fields = dict(descriptor.fields)
-    for name in read & arrays.keys():
+    for name in names & arrays.keys():
         if isinstance(fields[name], TensorDesc):
             fields[name] = fields[name]._replace(value=tuple(np.asarray(arrays[name]).ravel().tolist()))
     return replace(descriptor, fields=fields, plain=False)
@@ -192,7 +205,10 @@ def _judged(
     if isinstance(ours, str):
         return "unexplained", "", ours
     stated = _stated(descriptor, spec, ours)
+    level = descriptor.version or level
     problem, found = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
+    if problem or found:  # what is known of an implementation may depend on elements
+        stated = _with(stated, arrays, _read_by_entries(spec))
     if problem:
         kind, what = classify_whole(spec, level, implementation, stated)
         return kind, what, f"{what}; {problem}" if what else problem

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.errors import InputError
 from specgate.files import write_bytes
-from specgate.linting.config_table import described
+from specgate.linting.config import described
 from specgate.linting.files import quoted, read_whole, relative_name
 from specgate.targets import at_level
 from specgate.verdict import Finding, Location

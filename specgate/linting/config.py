@@ -8,20 +8,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
-from specgate.linting.config_table import PROBLEMS_LIMIT, Table, described
 from specgate.linting.files import path_matches, quoted, read_whole, relative_name
-from specgate.report.selection import FAIL_ON, SEVERITIES
 
 if TYPE_CHECKING:
     from datetime import date
 
-__all__ = ["Config", "Ignore", "PathRule", "load_config"]
+    from pydantic import ValidationError
+
+    from specgate.report.selection import FailOn
+    from specgate.verdict import Basis, Severity
+
+__all__ = ["Config", "Ignore", "PathRule", "described", "load_config"]
 
 _OWN = "specgate.toml"
 _SHARED = "pyproject.toml"
-_BASES = ("documented", "observed", "both")
 _SIZE_LIMIT = 1 << 20  # bytes
+_PROBLEMS_LIMIT = 50
 _DOTS_LIMIT = 1000  # per line: the time and memory that tomllib takes grow with the square of a dotted key's parts
+
+_KINDS = {
+    "bool": "a boolean", "int": "an integer", "float": "a float", "dict": "a table", "list": "an array",
+    "datetime": "a date with a time", "date": "a date", "time": "a time", "NoneType": "nothing",
+}  # fmt: skip
+_UNKNOWN = "extra_forbidden"
+_TEXT = "a non-blank string"
+_TEXTS = "an array of non-blank strings"
+#: What is expected where pydantic, or a validator of ours, finds an error of a type.
+_EXPECTED = {
+    "string_type": _TEXT, "literal_error": _TEXT, "missing": _TEXT, "list_type": _TEXTS, "too_short": _TEXTS,
+    "bool_type": "true or false", "date_type": "a date such as 2027-01-31", "model_type": "a table",
+    "entry_type": f"a table or {_TEXT}", "any_segments": "a * for each segment of the id",
+}  # fmt: skip
+_FOUND = {"missing": "nothing", "too_short": "an empty array"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +82,13 @@ class Config:
     """
 
     targets: list[str] = field(default_factory=list)
-    basis: str = "both"
+    basis: Basis = "both"
     paths: list[PathRule] = field(default_factory=list)
     ignores: list[Ignore] = field(default_factory=list)
     baseline: str | None = None
     format: str | None = None
-    severity: str | None = None
-    fail_on: str | None = None
+    severity: Severity | None = None
+    fail_on: FailOn | None = None
     select: list[str] = field(default_factory=list)
     ignored_rules: list[str] = field(default_factory=list)
     statistics: bool = False
@@ -108,14 +126,7 @@ def load_config(start: Path, explicit: Path | None = None) -> Config:
         raise InputError(f"cannot look for a configuration: {error.strerror}", file=str(explicit or start)) from error
     if source is None:
         return Config(root=root)
-    name = _name(source)
-    problems: list[str] = []
-    config = _config(Table(table, "", problems), name, root)
-    if problems:
-        more = len(problems) - PROBLEMS_LIMIT
-        listed = problems[:PROBLEMS_LIMIT] + ([f"and {more} more"] if more > 0 else [])
-        raise InputError(f"\n{name}: ".join(listed), file=name)
-    return config
+    return _config(table, _name(source), root)
 
 
 def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
@@ -171,56 +182,77 @@ def _name(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-_KEYS = (
-    "targets", "basis", "baseline", "format", "severity", "fail_on", "select", "statistics", "custom_domains", "paths",
-    "ignore",
-)  # fmt: skip
+def _config(table: dict[str, Any], source: str, root: Path) -> Config:
+    import pydantic
 
+    from specgate.linting.config_model import ConfigFile
 
-def _config(table: Table, source: str, root: Path) -> Config:
-    table.expect_only(*_KEYS)
+    try:
+        said = ConfigFile.model_validate(table)
+    except pydantic.ValidationError as error:
+        raise InputError(f"\n{source}: ".join(_problems(error)), file=source) from None
     return Config(
-        targets=table.texts("targets") or [],
-        basis=table.word("basis", _BASES) or "both",
-        paths=[_path_rule(entry) for entry in table.tables("paths")],
-        ignores=[_ignore(entry, source) for entry in table.tables("ignore", strings=True)],
-        baseline=table.text("baseline"),
-        format=table.text("format"),
-        severity=table.word("severity", SEVERITIES),
-        fail_on=table.word("fail_on", FAIL_ON),
-        select=table.texts("select") or [],
-        ignored_rules=_strings(table.values.get("ignore")),
-        statistics=table.flag("statistics") or False,
-        custom_domains=table.texts("custom_domains") or [],
+        **said.model_dump(exclude={"paths", "ignore"}),
+        paths=[PathRule(entry.match, entry.targets or None, entry.exclude) for entry in said.paths],
+        ignores=[
+            Ignore(**entry.model_dump(), source=source, place=f"ignore[{index}]")
+            for index, entry in enumerate(said.ignore)
+            if not isinstance(entry, str)
+        ],
+        ignored_rules=[entry for entry in said.ignore if isinstance(entry, str)],
         source=source,
         root=root,
     )
 
 
-def _strings(value: object) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+def _problems(error: ValidationError) -> list[str]:
+    """Return a line for each mistake, its key and what is wrong: of a table unknown keys first, of many the first."""
+    found: list[Any] = error.errors(include_url=False)
+    first: dict[tuple[int | str, ...], int] = {}
+    for index, one in enumerate(found):
+        for depth in range(len(one["loc"])):
+            first.setdefault(one["loc"][:depth], index)
+    placed = [
+        (first[one["loc"][:-1]], 0, one) if one["type"] == _UNKNOWN else (i, 1, one) for i, one in enumerate(found)
+    ]
+    told = [_problem(one) for *_, one in sorted(placed, key=lambda at: at[:2])[:_PROBLEMS_LIMIT]]
+    return told + ([f"and {len(found) - _PROBLEMS_LIMIT} more"] if len(found) > _PROBLEMS_LIMIT else [])
 
 
-def _path_rule(table: Table) -> PathRule:
-    table.expect_only("match", "targets", "exclude")
-    if not {"targets", "exclude"} & table.values.keys():
-        table.note("targets", "expected targets or exclude, found neither")
-    match = table.pattern("match", required=True) or ""
-    return PathRule(match=match, targets=table.texts("targets"), exclude=table.flag("exclude"))
-
-
-def _ignore(table: Table, source: str) -> Ignore:
-    table.expect_only("rule", "path", "node", "target", "reason", "until")
-    rule = table.text("rule", required=True) or ""
-    if "**" in rule:
-        table.note("rule", f"expected a * for each segment of the id, found {quoted(rule)}")
-    return Ignore(
-        rule=rule,
-        reason=table.text("reason", required=True) or "",
-        path=table.pattern("path"),
-        node=table.text("node"),
-        target=table.text("target"),
-        until=table.day("until"),
-        source=source,
-        place=table.place,
+def _problem(error: Any) -> str:
+    path = error["loc"]
+    if path[0] == "ignore":
+        path = path[:2] + path[3:]  # behind the index pydantic says which kind of entry it is
+    words = (
+        part if isinstance(part, int) or (part.isidentifier() and len(part) <= 80) else quoted(part) for part in path
     )
+    place = "".join(f"[{word}]" if isinstance(word, int) else f".{word}" for word in words).removeprefix(".")
+    return f"{place}: {_message(error, path)}"
+
+
+def _message(error: Any, path: tuple[int | str, ...]) -> str:
+    kind, value, key = error["type"], error["input"], path[-1]
+    if kind == _UNKNOWN:
+        from difflib import get_close_matches
+
+        from specgate.linting.config_model import ConfigFile, IgnoreTable, PathTable
+
+        table = ConfigFile if len(path) == 1 else PathTable if path[0] == "paths" else IgnoreTable
+        near = get_close_matches(str(key)[:80], table.model_fields, 1)
+        known = ", ".join(table.model_fields)
+        return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {known}"
+    if kind == "value_error":
+        return str(error["ctx"]["error"])
+    if value is None:  # TOML has none: see PathTable
+        return "expected targets or exclude, found neither"
+    expected, found = _EXPECTED[kind], described(value)
+    if kind == "literal_error" and isinstance(value, str) and value.strip():
+        expected = "one of " + error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
+    if kind == "list_type" and key in {"paths", "ignore"}:
+        expected = f"an array of tables, [[{key}]]"
+    return f"expected {expected}, found {_FOUND.get(kind, found)}"
+
+
+def described(value: object) -> str:
+    """Describe a value of a TOML or JSON file for a message: short strings in full, others by their kind."""
+    return quoted(value) if isinstance(value, str) else _KINDS[type(value).__name__]

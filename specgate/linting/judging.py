@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Symbol
@@ -10,11 +11,11 @@ from specgate.descriptors.text import plain_name
 from specgate.dialects import package
 from specgate.linting.versions import Versions
 from specgate.spec.tables import dialect
-from specgate.validate.check import check_at, check_for
+from specgate.validate.check import check_at, check_for, spelt_for
 from specgate.verdict import Finding, NodeRef
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph, Unit
@@ -28,10 +29,12 @@ __all__ = ["Judging"]
 class _Known:
     """What is known of a descriptor. above: it is of an import above the target; needs: what the target lacks for it.
 
-    difference: in what a newer version at the target differs, as `Versions.differences` has it.
+    difference: in what a newer version at the target differs, as `Versions.differences` has it. reason: says once why
+    it is undecided.
     """
 
     verdict: Verdict
+    reason: Callable[[], str]
     above: bool = False
     needs: tuple[Finding, ...] = ()
     difference: Any = None
@@ -69,10 +72,7 @@ class Judging:
         for found in (*verdict.findings, *known.needs):
             report.findings.append(replace(found, location=unit.location, target=self.word))
         if verdict.accepted is None:
-            reason = "; ".join(
-                [*(found.message.removesuffix(".") for found in verdict.undecided), *_pins(descriptor, verdict)]
-            )
-            report.undecided.append(NodeRef(unit.location, self.word, reason))
+            report.undecided.append(NodeRef.unread(unit.location, self.word, known.reason))
         if known.above:
             self.versions.count(descriptor, alike=not known.needs)
         elif known.difference is not None:
@@ -83,11 +83,13 @@ class Judging:
         """A node of a model is judged at the opset that the model imports, any other descriptor for the target."""
         own = descriptor.version
         if not self.graph.imports or own is None:
-            return _Known(check_for(descriptor, self.target, self.basis, self.device))
-        verdict = replace(check_at(descriptor, own, self.basis, device=self.device), target=self.word)
+            verdict = check_for(descriptor, self.target, self.basis, self.device)
+            return _Known(verdict, cache(partial(_reason, descriptor, verdict)))
+        verdict = spelt_for(check_at(descriptor, own, self.basis, device=self.device), self.word)
+        reason = cache(partial(_reason, descriptor, verdict))
         if self.versions.above(descriptor):
-            return _Known(verdict, above=True, needs=self.versions.needs(descriptor, verdict))
-        return _Known(verdict, difference=self.versions.differences(descriptor, verdict))
+            return _Known(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))
+        return _Known(verdict, reason, difference=self.versions.differences(descriptor, verdict))
 
     def _too_new(self, unit: Unit) -> Iterator[Finding]:
         """What a node without a table states of its version is judged all the same."""
@@ -106,6 +108,11 @@ class Judging:
                 target=self.word,
                 location=unit.location,
             )
+
+
+def _reason(descriptor: Descriptor, verdict: Verdict) -> str:
+    """Say what is undecided."""
+    return "; ".join([*(found.message.removesuffix(".") for found in verdict.undecided), *_pins(descriptor, verdict)])
 
 
 def _pins(descriptor: Descriptor, verdict: Verdict) -> Iterator[str]:

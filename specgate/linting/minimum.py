@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from specgate.verdict import Finding, Location
 
-__all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved"]
+__all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "Release", "ReleaseMinimum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +66,45 @@ class DomainMinimum:
         return self.blocked[max(below, key=int)] if below else []
 
 
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release: the newest opset that it has, and the newest version of the file format that it reads.
+
+    refuses: whether a node is refused at this opset. reads: whether it reads the file's version of the format.
+    """
+
+    name: str
+    title: str
+    opset: str
+    ir_version: int | None
+    refuses: bool = False
+    reads: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseMinimum:
+    """The first release that takes a model whole, None where none does, and all that come before it.
+
+    ir_version: of the file.
+    """
+
+    first: Release | None
+    before: tuple[Release, ...]
+    ir_version: int | None
+
+
 @dataclass(slots=True)
 class ModelMinimum:
     """The answer of `model_minimum`. no_table: operators that nothing is known of, with their numbers of nodes.
 
-    main: the domain whose version is the level of the model.
+    main: the domain whose version is the level of the model. release: where it is asked which releases take the model.
     """
 
     domains: list[DomainMinimum]
     no_table: dict[str, int]
     findings: list[Finding]
     main: str
+    release: ReleaseMinimum | None = None
 
     def __bool__(self) -> bool:
         return all(found.version is not None for found in self.domains)

@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.linting.minimum_release import release_json, release_lines
 from specgate.report import plural
 from specgate.report.clean import clean
 from specgate.report.tables.lines import wrapped
@@ -36,6 +37,8 @@ def model_minimum_text(found: ModelMinimum, name: str, width: int, *, verbose: b
     lines = [clean(name)]
     for domain in found.domains:
         lines += _answer(domain, width)
+    if found.release is not None:
+        lines += release_lines(found.release, found.main, width)
     if found.no_table:
         known = sorted(found.no_table.items(), key=lambda item: (-item[1], item[0]))
         listed = ", ".join(f"{clean(operator)} ({count})" for operator, count in known)
@@ -167,6 +170,7 @@ def model_minimum_json(found: ModelMinimum, name: str) -> dict[str, Any]:
         "schema": "specgate-model-minimum/1",
         "file": name,
         "domains": [_domain_json(domain) for domain in found.domains],
+        **({} if found.release is None else {"release": release_json(found.release)}),
         "no_table": found.no_table,
         "caution": _CAUTION,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding, Location
 
-__all__ = ["Graph", "Unit"]
+    _Ends = tuple[Sequence[str], Sequence[str]]
+
+__all__ = ["Ends", "Graph", "Unit"]
+
+
+class Ends(Protocol):
+    """What knows the names of the values of a unit, where they are not made before they are asked."""
+
+    def names(self) -> _Ends:
+        """Return the names of what it reads and of what it writes."""
 
 
 @dataclass(slots=True)
@@ -20,22 +29,38 @@ class Unit:
 
     version: the level that such a node states, where it is one of its dialect's.
 
-    at: its place, or a function that returns it (most are never needed). reads, writes: the names of its values by
-    position, unique in the file, "" where one is left out.
+    at: its place, or a function that returns it (most are never needed). ends: the names of what it reads and of what
+    it writes, or what gives both.
     """
 
     at: Location | Callable[[], Location]
     operator: str
     descriptor: Descriptor | None = None
     reason: str = ""
-    reads: Sequence[str] = ()
-    writes: Sequence[str] = ()
+    ends: _Ends | Ends = ((), ())
     version: str | None = None
 
     @property
     def location(self) -> Location:
         """Where it is."""
-        return self.at() if callable(self.at) else self.at
+        if callable(self.at):
+            self.at = self.at()
+        return self.at
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """The names of the values that it reads by position, unique in the file, "" where one is left out."""
+        return self._names()[0]
+
+    @property
+    def writes(self) -> Sequence[str]:
+        """The names of the values that it writes, likewise."""
+        return self._names()[1]
+
+    def _names(self) -> _Ends:
+        if not isinstance(self.ends, tuple):
+            self.ends = self.ends.names()
+        return self.ends
 
 
 @dataclass(slots=True)

@@ -201,10 +201,11 @@ class Undefined(Exception):
 class Context:
     """What a rule may read: the descriptor's fields, named numbers, and the bits of each type.
 
-    fields: name -> TensorDesc, attribute value, or None where the descriptor leaves it out or does not know it.
+    fields: name -> TensorDesc, attribute value, or None where the descriptor leaves it out or does not know it. They
+    stay as they are. defined: of the defines evaluated so far, the value, and how many turns its loops took.
     """
 
-    __slots__ = ("bits", "defines", "fields", "numbers")
+    __slots__ = ("bits", "defined", "defines", "fields", "numbers")
 
     def __init__(
         self,
@@ -217,6 +218,7 @@ class Context:
         self.numbers = numbers or {}
         self.bits = bits or {}
         self.defines = defines or {}
+        self.defined: dict[str, tuple[Any, int]] = {}
 
     def absent(self, path: str) -> bool:
         """Return whether `path` (FIELD or FIELD.attribute) is left out of the descriptor."""

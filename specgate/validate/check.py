@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from specgate.rules.compile import compile_resolved
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["accepts", "check_at", "check_for", "compiled", "forget"]
+__all__ = ["accepts", "check_at", "check_for", "compiled", "forget", "spelt_for"]
 
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
-_accepted: dict[tuple[tuple[str, str, str, Basis, str | None], str], Verdict] = {}
+_accepted: dict[tuple[str, str, Basis, str], Verdict] = {}
 
 
 @on_change
@@ -51,18 +52,18 @@ def check_at(
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout not in {None, judged_at}:
         descriptor = _as_read_at(descriptor, judged_at)
-    if descriptor.plain:
-        key = (descriptor.dialect, descriptor.operator, judged_at, basis, by)
-        if judged_at == level or _below(descriptor, level):
-            if not _checker(key)(descriptor.fields):
-                return _rejected(descriptor, level, basis, by, device)
-            verdict = _accepted.get((key, level))
-            if verdict is None:
-                target = f"{descriptor.dialect}:{level}"
-                verdict = Verdict(accepted=True, target=target, operator=descriptor.operator, basis=basis)
-                _accepted[key, level] = verdict
-            return _judged_for(verdict, descriptor, level, device, by)
-    return _explained(descriptor, level, basis, by, device)
+    if not descriptor.plain and device is not None:  # what the device lacks may reject what is undecided otherwise
+        return _explained(descriptor, level, basis, by, device)
+    accepted = accepts(descriptor, level, basis, by)
+    if not accepted:
+        return _unread(accepted, descriptor, level, basis, by, device)
+    key = (descriptor.dialect, descriptor.operator, basis, level)
+    verdict = _accepted.get(key)
+    if verdict is None:
+        target = f"{descriptor.dialect}:{level}"
+        verdict = Verdict(accepted=True, target=target, operator=descriptor.operator, basis=basis)
+        _accepted[key] = verdict
+    return _judged_for(verdict, descriptor, level, device, by)
 
 
 def _judged_for(
@@ -76,12 +77,18 @@ def _judged_for(
     return with_device_findings(verdict, descriptor, level, device, by)
 
 
-def _rejected(
-    descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
+def _unread(
+    accepted: bool | None,
+    descriptor: Descriptor,
+    level: str,
+    basis: Basis,
+    by: str | None,
+    device: frozenset[str] | None,
 ) -> Verdict:
-    """Return a rejection that is explained when its findings are read."""
+    """Return a rejection, or that it is undecided, which is explained when its findings are read."""
     target = f"{descriptor.dialect}:{level}"
-    return Verdict.unread(target, descriptor.operator, basis, lambda: _explained(descriptor, level, basis, by, device))
+    reasons = partial(_explained, descriptor, level, basis, by, device)
+    return Verdict.unread(target, descriptor.operator, basis, reasons, accepted=accepted)
 
 
 def _explained(
@@ -132,17 +139,17 @@ def check_for(
     """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
     if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
         verdict = check_at(descriptor, target.level, basis, device=device)
-        return verdict if target.alias is None else _spelt(verdict, str(target))
+        return verdict if target.alias is None else spelt_for(verdict, str(target))
     table = load_dialect(descriptor.dialect)
     version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
     if version is None:
         from specgate.validate.judge import domainless  # few targets are that old
 
         return domainless(descriptor, target, basis, device)
-    return _spelt(check_at(descriptor, version, basis, device=device), str(target))
+    return spelt_for(check_at(descriptor, version, basis, device=device), str(target))
 
 
-def _spelt(verdict: Verdict, target: str) -> Verdict:
+def spelt_for(verdict: Verdict, target: str) -> Verdict:
     """Return a verdict, with its findings, of a target as the user spells it."""
 
     def spelt() -> Verdict:
@@ -153,8 +160,8 @@ def _spelt(verdict: Verdict, target: str) -> Verdict:
             undecided=tuple(replace(found, target=target) for found in verdict.undecided),
         )
 
-    if verdict.accepted is False:
-        return Verdict.unread(target, verdict.operator, verdict.basis, spelt)
+    if not verdict.accepted:
+        return Verdict.unread(target, verdict.operator, verdict.basis, spelt, accepted=verdict.accepted)
     return spelt()
 
 

@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 __all__ = ["explain_at"]
 
 
-def explain_at(descriptor: Descriptor, resolved: Resolved, facts: Facts | None = None) -> list[Failure]:
+def explain_at(
+    descriptor: Descriptor, resolved: Resolved, facts: Facts | None = None, *, bare: bool = False
+) -> list[Failure]:
     """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes.
 
-    facts: what is known of the descriptor already.
+    facts: what is known of the descriptor already. bare: as in `row_failures`.
     """
-    return (_by_case if resolved.cases else row_failures)(descriptor, resolved, facts or Facts())
+    return (_by_case if resolved.cases else row_failures)(descriptor, resolved, facts or Facts(), bare=bare)
 
 
-def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> list[Failure]:
+def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool) -> list[Failure]:
     """Return every failure at the level of `resolved`, by the row of the case that holds."""
     context = facts.context(descriptor, resolved)
     answers = [(case, facts.holds(case.when, context)) for case in resolved.cases]
-    held = [row_failures(descriptor, case.resolved, facts) for case, answer in answers if answer is True]
+    held = [row_failures(descriptor, case.resolved, facts, bare=bare) for case, answer in answers if answer is True]
     if held:
         return min(held, key=_badness)
     shared = row_failures(descriptor, replace(resolved, cases=()), facts)

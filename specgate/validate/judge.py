@@ -39,9 +39,13 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> 
     judged_at, late, missing = _placed(descriptor, spec, level)
     if late or missing:
         return False
-    found = _failures_at(descriptor, spec, judged_at, basis, by, facts=Facts())
-    kinds = {failure.unknown for failures in found.values() for failure in failures}
-    return False if False in kinds else None if kinds else True
+    facts, open_ = Facts(), False
+    for said in spec.sides_at(judged_at, basis, by).values():
+        for failure in explain_at(descriptor, said, facts, bare=True):
+            if not failure.unknown:
+                return False
+            open_ = True
+    return None if open_ else True
 
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:

@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["cell_failures", "row_failures", "structure_failures"]
 
 
-def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> list[Failure]:
-    """Return every failure of `descriptor` by a row without cases: causes without their echoes."""
+def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False) -> list[Failure]:
+    """Return every failure of `descriptor` by a row without cases: causes without their echoes.
+
+    bare: whether only their number and whether they are certain counts, which takes a fraction of the time.
+    """
     context = facts.context(descriptor, resolved)
     failures = list(structure_failures(descriptor, resolved))
     odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
     # Rules that read these would only say again what is wrong with them.
     lost = frozenset([*(f.where for f in failures), *(name for name, _ in odd)])
     broken: list[tuple[RuleForm, str, Undefined]] = []
-    judged = Judged(descriptor, resolved, facts, row_failures)
+    judged = Judged(descriptor, resolved, facts, row_failures, bare)
     tensor_failures: list[Failure] = []
     hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
     for name, place, inner in facts.tensors(context) if resolved.tensor_rules else ():

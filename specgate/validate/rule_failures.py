@@ -26,12 +26,16 @@ __all__ = ["Judged", "broken_failure", "rule_failures"]
 
 
 class Judged(NamedTuple):
-    """The descriptor that is judged, at which level, what is known of it, and what judges another one there."""
+    """The descriptor that is judged, at which level, what is known of it, and what judges another one there.
+
+    bare: whether failures need say no more than whether they are certain: what they point at and why is not looked for.
+    """
 
     descriptor: Descriptor
     resolved: Resolved
     facts: Facts
     failures: Callable[[Descriptor, Resolved, Facts], list[Failure]]
+    bare: bool = False
 
 
 def rule_failures(
@@ -59,6 +63,9 @@ def rule_failures(
             failed.add(form.name)
         elif form.variable is not None:
             continue  # the cell of the type that is not known says so already
+        if judged.bare:
+            yield Failure(form.name, where, "", unknown=answer is UNKNOWN, scope=form.scope), form
+            continue
         key = (id(form), id(context), where)
         if key not in facts.told:
             remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)

@@ -26,7 +26,9 @@ TEXTS: Final = "descriptions of fields in the tables' schema"
 ALLOWED: Final = {
     "bench/directml_groups.py": BENCHMARKS,
     "bench/groups.py": BENCHMARKS,
+    "bench/ir_groups.py": BENCHMARKS,
     "bench/lint_groups.py": BENCHMARKS,
+    "bench/openvino_models.py": BENCHMARKS,
     "bench/peers.py": BENCHMARKS,
     "cli/options.py": COMMANDS,
     "cli/parser.py": COMMANDS,

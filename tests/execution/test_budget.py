@@ -18,7 +18,7 @@ from specgate.conform.fill import fill
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.dialects import SHIPPED
-from specgate.errors import Error, InputError
+from specgate.errors import Error, InputError, NoKernel
 from specgate.execution import engine, kernels, memory
 from specgate.execution.engine import execute_at
 from specgate.execution.recipe import recipe_of
@@ -37,7 +37,9 @@ OPERATORS = [
     if dialect(name).operator(operator).table.recipe is not None
 ]
 #: Kernels whose examples cannot be enlarged: their attributes, or the elements of inputs, are sizes too.
-NOT_ENLARGED = {"numbers_between", "quantized_add", "remove_dimensions", "slice_counted", "slice_window"}
+NOT_ENLARGED = {
+    "add_columns", "numbers_between", "paths_of_beams", "quantized_add", "remove_dimensions", "slice_counted", "slice_window",
+}  # fmt: skip
 measured: set[str] = set()
 
 
@@ -46,7 +48,7 @@ def resized(descriptor, change, attributes=lambda numbers: numbers):
 
     def other(value):
         if isinstance(value, TensorDesc):
-            sizes = None if value.sizes is None else change(tuple(value.sizes))
+            sizes = None if value.sizes is None or None in value.sizes else change(tuple(value.sizes))
             return value._replace(sizes=sizes, strides=None, size_in_bytes=None)
         if isinstance(value, list | tuple) and value and all(type(part) is int for part in value):
             return type(value)(attributes(value))
@@ -60,7 +62,7 @@ def resized(descriptor, change, attributes=lambda numbers: numbers):
 
 def shapes_of(descriptor):
     values = [v for value in descriptor.fields.values() for v in (value if type(value) is list else [value])]
-    return [tuple(v.sizes) for v in values if isinstance(v, TensorDesc) and v.sizes]
+    return [tuple(v.sizes) for v in values if isinstance(v, TensorDesc) and v.sizes and None not in v.sizes]
 
 
 def enlarged(descriptor):
@@ -137,7 +139,7 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
     for count, (descriptor, arrays, level) in enumerate(attempts(name, operator)):
         try:
             peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
-        except InputError:  # values that the enlarged sizes do not go with
+        except (InputError, NoKernel):  # values that the enlarged sizes do not go with
             continue
         measured.add(kernel)
         assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)

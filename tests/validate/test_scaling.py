@@ -120,5 +120,7 @@ def test_an_accepted_node_below_the_target_is_not_explained(onnx_one_hot, monkey
     monkeypatch.setattr("specgate.validate.judge.verdict_with_reasons", None)
     verdict = check_at(descriptor, "17")
     assert (verdict.accepted, verdict.target) == (True, "onnx:17")
+    rejected = check_at(descriptor, "10")  # which is below its version, so there are reasons
+    assert rejected.accepted is False
     with pytest.raises(TypeError):
-        check_at(descriptor, "10")  # which is below its version, so reasons are needed
+        assert rejected.findings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.dialects.shipped import Packaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
+    from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle
     from specgate.targets import Target
-    from specgate.verdict import Basis
+    from specgate.verdict import Basis, Finding
 
 __all__ = ["OpenVINO"]
 
@@ -58,6 +59,11 @@ class OpenVINO(Packaged):
         from specgate.dialects.openvino.references import RULES
 
         return RULES
+
+    def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
+        from specgate.dialects.openvino.rules import release_findings
+
+        return release_findings(graph, target, files)
 
     def minimum(self, model: Any, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
         from specgate.dialects.openvino.minimum import ir_minimum

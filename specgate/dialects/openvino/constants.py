@@ -5,45 +5,87 @@ from __future__ import annotations
 import stat
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.openvino.net import whole_number
 
 if TYPE_CHECKING:
-    from specgate.dialects.openvino.net import IrLayer, IrModel
+    from io import FileIO
+    from typing import Self
 
-__all__ = ["constant_values"]
+    from specgate.dialects.openvino.net import IrLayer
+
+__all__ = ["Constants"]
 
 _CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
 _CODES |= {"boolean": "?", "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
 _BITS = {"u1": 1, "u2": 2, "u4": 4, "i4": 4} | {kind: struct.calcsize(f"<{_CODES[kind]}") * 8 for kind in _CODES}
 
 
-def constant_values(model: IrModel, layer: IrLayer, limit: int = 4096) -> list[int] | list[float] | list[bool] | None:
-    """Return the values of a Const in row-major order, from the .bin file beside the .xml file.
+class Constants:
+    """The values of small Consts of one model, from the .bin file beside it, which is opened when it is first needed.
 
-    None if they take more than `limit` bytes, if the file is missing, not regular or too short, or if the element
-    type is not decoded (strings, 8-bit and smaller floats, 3 and 6 bits).
+    file: the model's, None for one read from memory, which has no values. To be used in a `with` statement.
     """
-    offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
-    kind, shape = (layer.outputs[0].element_type, layer.outputs[0].shape) if layer.outputs else (None, None)
-    if layer.type != "Const" or model.file is None or kind not in _BITS or offset is None or size is None:
-        return None
-    count = _count(shape, limit * 8)
-    wanted = limit + 1 if count is None else (count * _BITS[kind] + 7) // 8
-    if count is None or wanted > min(size, limit):
-        return None
-    try:
-        file = Path(model.file).with_suffix(".bin")
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode) or offset + size > status.st_size:
+
+    def __init__(self, file: str | None) -> None:
+        self.file = file
+        self.size = 0
+        self._stream: FileIO | None = None
+        self._known: dict[tuple[str, int, bytes], tuple[Any, ...]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        self._stream, self.file = None, None
+
+    def values(self, layer: IrLayer, limit: int = 4096) -> tuple[Any, ...] | None:
+        """Return the values of a Const in row-major order, the same tuple for equal ones.
+
+        None if they take more than `limit` bytes, if the file is missing, not regular or too short, or if the element
+        type is not decoded (strings, 8-bit and smaller floats, 3 and 6 bits).
+        """
+        offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
+        kind, shape = (layer.outputs[0].element_type, layer.outputs[0].shape) if layer.outputs else (None, None)
+        if layer.type != "Const" or kind not in _BITS or offset is None or size is None:
             return None
-        with file.open("rb") as stream:
-            stream.seek(offset)
-            blob = stream.read(wanted)
-    except (OSError, ValueError):
-        return None
-    return _decode(kind, count, blob) if len(blob) == wanted else None
+        count = _count(shape, limit * 8)
+        wanted = limit + 1 if count is None else (count * _BITS[kind] + 7) // 8
+        if count is None or wanted > min(size, limit):
+            return None
+        blob = self._read(offset, size, wanted)
+        if blob is None or len(blob) != wanted:
+            return None
+        key = kind, count, blob
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = tuple(_decode(*key))
+        return found
+
+    def _read(self, offset: int, size: int, wanted: int) -> bytes | None:
+        """Return the first bytes of a Const, None where it does not lie within the file."""
+        try:
+            if self._stream is None:
+                self._stream = self._opened()
+            if self._stream is None or offset + size > self.size:
+                return None
+            self._stream.seek(offset)
+            return self._stream.read(wanted)
+        except (OSError, ValueError):
+            return None
+
+    def _opened(self) -> FileIO | None:
+        if self.file is None:
+            return None
+        file, self.file = Path(self.file).with_suffix(".bin"), None  # to be tried once
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # before opening: to open a pipe would wait
+            return None
+        self.size = status.st_size
+        return file.open("rb", buffering=0)
 
 
 def _decode(kind: str, count: int, blob: bytes) -> list[int] | list[float] | list[bool]:

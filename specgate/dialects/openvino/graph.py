@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import build
-from specgate.dialects.openvino.constants import constant_values
+from specgate.dialects.openvino.constants import Constants
 from specgate.dialects.openvino.maps import BACK_EDGES, numbered, with_maps
 from specgate.dialects.openvino.net import MAPS
 from specgate.dialects.openvino.reader import attribute_value
@@ -20,39 +20,148 @@ from specgate.verdict import Finding, Location
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet, IrPort
+    from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet, IrPort
 
 __all__ = ["openvino_units"]
+
+_NOWHERE: Final = Location()
 
 
 def openvino_units(model: IrModel) -> Graph:
     """Return the units of an IR model; each layer is judged at the opset that it names."""
     graph = Graph("openvino", ir_version=model.version)
     graph.findings.extend(ir_findings(model))
-    graph.units.extend(_net(model, model.net, "net", graph.findings))
+    with Constants(model.file) as constants:
+        walk = _Walk(model.file, constants)
+        graph.units.extend(walk.net(model.net, "net"))
+    graph.findings.extend(walk.findings)
     return graph
 
 
-def _net(model: IrModel, net: IrNet, place: str, findings: list[Finding]) -> Iterator[Unit]:
-    layers = {layer.id: layer for layer in net.layers}
-    feeds = {(edge.to_layer, edge.to_port): layers.get(edge.from_layer) for edge in net.edges}
-    sources = {(edge.to_layer, edge.to_port): (edge.from_layer, edge.from_port) for edge in net.edges}
-    for layer in net.layers:
-        here = f"{place}/{layer.name or layer.id}"
-        unit = _unit(model, layer, here, feeds)
-        findings.extend(_opset(layer, unit))
-        read = [sources.get((layer.id, port.id)) for port in layer.inputs]
-        unit.reads = tuple("" if source is None else f"{place}:{source[0]}:{source[1]}" for source in read)
-        unit.writes = tuple(f"{place}:{layer.id}:{port.id}" for port in layer.outputs)
-        yield unit
-        for name, body in layer.bodies.items():
-            yield from _net(model, body, f"{here}/{name}", findings)
+class _Walk:
+    """Makes the units of one model. Layers that say the same share a descriptor, so that it is judged once.
+
+    alike: the units of such layers, by what they say, tensors by their identity: they live as long as the walk.
+    """
+
+    def __init__(self, file: str | None, constants: Constants) -> None:
+        self.file = file
+        self.constants = constants
+        self.findings: list[Finding] = []
+        self.table = dialect("openvino")
+        self.tensors: dict[Any, TensorDesc] = {}
+        self.alike: dict[tuple[Any, ...], Unit] = {}
+        self.reading: dict[str, bool] = {}
+
+    def net(self, net: IrNet, place: str) -> Iterator[Unit]:
+        layers = {layer.id: layer for layer in net.layers}
+        sources = {(edge.to_layer, edge.to_port): edge for edge in net.edges}
+        scope = _Scope(self.file, place, layers, sources)
+        for layer in net.layers:
+            unit = self.unit(layer, scope)
+            if layer.version not in self.table.position:
+                self.findings.extend(_opset(layer, unit))
+            yield unit
+            for name, body in layer.bodies.items():
+                yield from self.net(body, f"{scope.path(layer)}/{name}")
+
+    def unit(self, layer: IrLayer, scope: _Scope) -> Unit:
+        at = _Place(layer, scope)
+        if layer.version not in self.table.position:
+            return Unit(at, layer.type, None, f"its version {shown(layer.version, 40)} is no opset of OpenVINO", at)
+        reading = self.reading.get(layer.type)
+        if reading is None:
+            reading = self.reading[layer.type] = _reads_value(layer.type)
+        inputs = [self.port(port, scope.feed(layer, port) if reading else None) for port in layer.inputs]
+        outputs = [self.port(port, None) for port in layer.outputs]
+        key = (layer.type, layer.version, *map(id, inputs), None, *map(id, outputs), None, *layer.data.items())
+        first = self.alike.get(key) if not layer.bodies and not layer.maps else None
+        if first is None:
+            first = self.made(layer, inputs, outputs)
+            if not layer.bodies and not layer.maps:
+                self.alike[key] = first
+        return Unit(at, layer.type, first.descriptor, first.reason, at, first.version)
+
+    def made(self, layer: IrLayer, inputs: list[TensorDesc], outputs: list[TensorDesc]) -> Unit:
+        """Return a unit with the descriptor of a layer, or the reason why there is none."""
+        try:
+            spec = self.table.operator(layer.type)
+        except NoTable as error:
+            return Unit(_NOWHERE, layer.type, reason=str(error), version=layer.version)
+        attributes = {**layer.data, **{name: self.ends(layer, name) for name in layer.bodies}}
+        descriptor = build(
+            spec, inputs, outputs, spelt(spec, attributes), version=layer.version, convert=attribute_value
+        )
+        return Unit(_NOWHERE, layer.type, with_maps(descriptor, _maps(layer)))
+
+    def ends(self, layer: IrLayer, name: str) -> GraphDesc:
+        """What a body takes and gives: Parameters in the order of the file, Results in that of the layer's outputs."""
+        place: dict[str, int] = {}
+        for entry in layer.maps.get(MAPS[name], ()):
+            data = numbered(entry.data)
+            port, result = data.get("external_port_id"), str(data.get("internal_layer_id"))
+            if entry.kind == "output" and isinstance(port, int) and port >= 0:
+                place[result] = min(port, place.get(result, port))
+        inner = layer.bodies[name].layers
+        results = sorted((each for each in inner if each.type == "Result"), key=lambda each: place.get(each.id, 2**64))
+        takes = [port for each in inner if each.type == "Parameter" for port in each.outputs[:1]]
+        gives = [port for each in results for port in each.inputs[:1]]
+        return GraphDesc(*(tuple(self.port(port, None) for port in ports) for ports in (takes, gives)))
+
+    def port(self, port: IrPort, feed: IrLayer | None) -> TensorDesc:
+        values = self.constants.values(feed) if feed is not None and feed.type == "Const" else None
+        key = port.element_type, port.shape, id(values)  # equal ones are the same, and are kept
+        found = self.tensors.get(key)
+        if found is None:
+            sizes = None if port.shape is None else tuple(None if size == -1 else size for size in port.shape)
+            known = port.element_type if port.element_type in self.table.types else None
+            found = self.tensors[key] = TensorDesc(known, sizes, value=values)
+        return found
+
+
+class _Scope(NamedTuple):
+    """One net: where it is, its layers by id, and the edge to each input port."""
+
+    file: str | None
+    place: str
+    layers: dict[str, IrLayer]
+    sources: dict[tuple[str, str], IrEdge]
+
+    def path(self, layer: IrLayer) -> str:
+        return f"{self.place}/{layer.name or layer.id}"
+
+    def feed(self, layer: IrLayer, port: IrPort) -> IrLayer | None:
+        """Return the layer that an input port reads."""
+        edge = self.sources.get((layer.id, port.id))
+        return None if edge is None else self.layers.get(edge.from_layer)
+
+
+class _Place:
+    """Where a layer is, and the names of what it reads and writes: put together when they are asked, as few are."""
+
+    __slots__ = ("layer", "scope")
+
+    def __init__(self, layer: IrLayer, scope: _Scope) -> None:
+        self.layer = layer
+        self.scope = scope
+
+    def __call__(self) -> Location:
+        layer = self.layer
+        return Location(self.scope.file, layer.line, self.scope.path(layer), layer.type)
+
+    def names(self) -> tuple[list[str], list[str]]:
+        layer, place = self.layer, self.scope.place
+        read = [self.scope.sources.get((layer.id, port.id)) for port in layer.inputs]
+        return (
+            ["" if edge is None else f"{place}:{edge.from_layer}:{edge.from_port}" for edge in read],
+            [f"{place}:{layer.id}:{port.id}" for port in layer.outputs],
+        )
 
 
 def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
     """What is wrong with a layer's version at any target: it is an opset, or the name of an extension."""
     table = dialect("openvino")
-    if layer.version in table.position or (layer.version and not layer.version.lower().startswith("opset")):
+    if layer.version and not layer.version.lower().startswith("opset"):
         return
     first, last = table.levels[0], table.levels[-1]
     yield Finding(
@@ -65,41 +174,6 @@ def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
         values={"version": layer.version},
         location=unit.location,
     )
-
-
-def _unit(model: IrModel, layer: IrLayer, place: str, feeds: dict[tuple[str, str], IrLayer | None]) -> Unit:
-    location = Location(model.file, layer.line, place, layer.type)
-    table = dialect("openvino")
-    if layer.version not in table.position:
-        return Unit(location, layer.type, reason=f"its version {shown(layer.version, 40)} is no opset of OpenVINO")
-    try:
-        spec = table.operator(layer.type)
-    except NoTable as error:
-        return Unit(location, layer.type, reason=str(error), version=layer.version)
-    inputs = [
-        _port(model, port, feeds.get((layer.id, port.id)) if _reads_value(spec.name) else None) for port in layer.inputs
-    ]
-    outputs = [_port(model, port, None) for port in layer.outputs]
-    attributes = {**layer.data, **{name: _ends(model, layer, name) for name in layer.bodies}}
-    descriptor = build(
-        spec, inputs, outputs, spelt(spec, attributes), version=layer.version, name=layer.name, convert=attribute_value
-    )
-    return Unit(location, layer.type, with_maps(descriptor, _maps(layer)))
-
-
-def _ends(model: IrModel, layer: IrLayer, name: str) -> GraphDesc:
-    """What a body takes and gives: Parameters in the order of the file, Results in that of the layer's outputs."""
-    place: dict[str, int] = {}
-    for entry in layer.maps.get(MAPS[name], ()):
-        data = numbered(entry.data)
-        port, result = data.get("external_port_id"), str(data.get("internal_layer_id"))
-        if entry.kind == "output" and isinstance(port, int) and port >= 0:
-            place[result] = min(port, place.get(result, port))
-    inner = layer.bodies[name].layers
-    results = sorted((each for each in inner if each.type == "Result"), key=lambda each: place.get(each.id, 2**64))
-    takes = [port for each in inner if each.type == "Parameter" for port in each.outputs[:1]]
-    gives = [port for each in results for port in each.inputs[:1]]
-    return GraphDesc(*(tuple(_port(model, port, None) for port in ports) for ports in (takes, gives)))
 
 
 def _maps(layer: IrLayer) -> dict[str, Any]:
@@ -117,12 +191,8 @@ def _maps(layer: IrLayer) -> dict[str, Any]:
 
 def _reads_value(operator: str) -> bool:
     """Return whether a rule of the operator reads a constant: only then is the .bin file worth opening."""
-    spec = dialect("openvino").operator(operator)
+    try:
+        spec = dialect("openvino").operator(operator)
+    except NoTable:
+        return False
     return any(path.endswith(".value") for form in spec.rule_forms for path in form.require.needs)
-
-
-def _port(model: IrModel, port: IrPort, feed: IrLayer | None) -> TensorDesc:
-    sizes = None if port.shape is None else tuple(None if size == -1 else size for size in port.shape)
-    known = port.element_type if port.element_type in dialect("openvino").types else None
-    values = constant_values(model, feed) if feed is not None and feed.type == "Const" else None
-    return TensorDesc(known, sizes, value=None if values is None else tuple(values))

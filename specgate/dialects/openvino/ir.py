@@ -12,7 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from specgate.dialects.openvino.net import MAPS, IrEdge, IrEntry, IrLayer, IrModel, IrNet, IrPort, whole_number
+from specgate.dialects.openvino import limits
+from specgate.dialects.openvino.connecting import connect
+from specgate.dialects.openvino.limits import Counts, depth_excess, name_excess
+from specgate.dialects.openvino.net import (
+    DECLARING,
+    MAPS,
+    IrEdge,
+    IrEntry,
+    IrLayer,
+    IrModel,
+    IrNet,
+    IrPort,
+    tensor_names,
+    whole_number,
+)  # fmt: skip
+from specgate.dialects.openvino.regular import RegularParts
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,18 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["read_ir", "read_ir_bytes"]
 
-_BLOCK = 64 * 1024
-_MAX_BYTES = 512 * 1024 * 1024
-_MAX_TOKEN = 4 * 1024 * 1024  # one tag, comment or text; expat before 2.6 rescans an unfinished one at every block
-_MAX_ATTRIBUTE = 1024 * 1024
-_MAX_ELEMENTS = 10_000_000  # read or skipped
-_MAX_KEPT = 3_000_000  # those that take memory; a model of 20,000 layers has some 300,000
-_MAX_DEPTH = 200
-_MAX_BODIES = 32
+_BLOCK = 16 * 1024
 _SHOWN = 60  # characters of the file's text in a message
-
-# precisions that are not the element type in capitals
-_PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}
+_PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}  # no type in capitals
 _UNKNOWN = ("UNSPECIFIED", "UNDEFINED", "DYNAMIC")
 
 
@@ -58,12 +64,6 @@ def _show(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """Split tensor names at commas; a comma within a name follows a backslash."""
-    parts = text.replace("\\,", "\0").split(",")  # XML has no zero character
-    return tuple(part.replace("\0", ",") for part in parts if part)
-
-
 class _Reader:
     """What expat calls back; unknown tags are skipped whole."""
 
@@ -74,9 +74,13 @@ class _Reader:
         self.nets: list[IrNet] = []  # those open now, as are
         self.layers: list[IrLayer] = []
         self.sections: list[set[str]] = []  # per open net and layer: the tags met in it
+        self.bodies: list[dict[str, IrNet]] = []  # per open layer
+        self.maps: list[dict[str, list[IrEntry]]] = []
+        self.ports: list[IrPort] = []
         self.dims: list[int] = []
         self.text = ""
-        self.skipping = self.elements = self.kept = 0
+        self.counts = Counts()
+        self.skipping = self.fed = self.skipped = 0
         self.parser = parser = expat.ParserCreate("utf-8")  # so a declared encoding is never looked up
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
@@ -84,15 +88,14 @@ class _Reader:
         parser.ExternalEntityRefHandler = self.refuse
 
     def read(self, blocks: Iterable[bytes]) -> IrModel:
-        total = 0
+        total, parts = 0, RegularParts(self)
         try:
             for block in blocks:
                 total += len(block)
-                if total > _MAX_BYTES:
-                    raise self.error(f"expected at most {_MAX_BYTES} bytes of XML")
-                self.parser.Parse(block, False)
-                if total - self.parser.CurrentByteIndex > _MAX_TOKEN:
-                    raise self.error(f"expected tags and texts of at most {_MAX_TOKEN} bytes, found a longer one")
+                if total > limits.MAX_BYTES:
+                    raise self.error(f"expected at most {limits.MAX_BYTES} bytes of XML")
+                parts.take(block)
+            parts.take(b"")
             self.parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise self.error(f"expected well-formed XML, found: {expat.ErrorString(error.code)}") from None
@@ -100,12 +103,31 @@ class _Reader:
             raise self.error("expected an OpenVINO IR, found nothing")
         return self.model
 
+    @property
+    def line(self) -> int:
+        return self.parser.CurrentLineNumber + self.skipped
+
+    def parse(self, data: bytes) -> None:
+        for start in range(0, len(data), _BLOCK):
+            block = data[start : start + _BLOCK]
+            self.fed += len(block)
+            self.parser.Parse(block, False)
+            if self.fed - self.parser.CurrentByteIndex > limits.MAX_TOKEN:
+                raise self.error(f"expected tags and texts of at most {limits.MAX_TOKEN} bytes, found a longer one")
+
+    def between(self, tag: str) -> bool:
+        return self.states == ["document", "net", tag] and not self.skipping
+
     def error(self, message: str, line: int | None = None, layer: IrLayer | None = None) -> InputError:
         layer = layer or (self.layers[-1] if self.layers else None)
-        place = f"line {line or self.parser.CurrentLineNumber}"
+        place = f"line {line or self.line}"
         return InputError(
             message, file=self.file, place=place + (f", layer {_show(layer.name or layer.id)}" if layer else "")
         )
+
+    def refuse_excess(self, message: str | None) -> None:
+        if message is not None:
+            raise self.error(message)
 
     def refuse(self, *_: object) -> int:
         raise self.error("expected no document type and no entity declaration in an IR, found one")
@@ -113,20 +135,14 @@ class _Reader:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         state = self.states[-1]
         opener = None if self.skipping else _OPENERS.get((state, tag))
-        self.elements += 1
-        self.kept += opener is not None
-        if self.elements > _MAX_ELEMENTS or self.kept > _MAX_KEPT:
-            raise self.error(f"expected at most {_MAX_ELEMENTS} elements, {_MAX_KEPT} of them outside rt_info")
-        if len(self.states) + self.skipping > _MAX_DEPTH:
-            raise self.error(f"expected at most {_MAX_DEPTH} nested elements")
+        depth = len(self.states) + self.skipping
+        self.refuse_excess(self.counts.element(tag, attributes, depth, kept=opener is not None))
         if opener is None:
             if state in ("document", "dim"):
                 expected = "<net>, the root element of an OpenVINO IR" if state == "document" else "a number in <dim>"
                 raise self.error(f"expected {expected}, found an element {_show(tag)}")
             self.skipping += 1
             return
-        if max(map(len, attributes.values()), default=0) > _MAX_ATTRIBUTE:
-            raise self.error(f"expected attributes of at most {_MAX_ATTRIBUTE} characters, found a longer one")
         if state in ("net", "layer"):
             if tag in self.sections[-1]:
                 raise self.error(f"expected one <{tag}>, found a second")
@@ -149,11 +165,10 @@ class _Reader:
         return str(value)
 
     def open_net(self, tag: str, attributes: dict[str, str]) -> None:
-        if len(self.nets) > _MAX_BODIES:
-            raise self.error(f"expected at most {_MAX_BODIES} bodies within each other")
+        self.refuse_excess(depth_excess(len(self.nets), self.layers))
         net = IrNet()
         if self.layers:
-            self.layers[-1].bodies[tag] = net
+            self.bodies[-1][tag] = net
         else:
             version = int(self.number(tag, attributes, "version")) if "version" in attributes else None
             self.model = IrModel(attributes.get("name", ""), version, net, None)
@@ -168,43 +183,57 @@ class _Reader:
             attributes.get("name", ""),
             attributes.get("version"),
         )
-        self.layers.append(IrLayer(number, name, attributes["type"], version, self.parser.CurrentLineNumber))
+        self.counts.add(0, 0, 1)
+        self.refuse_excess(name_excess(attributes) or self.counts.excess())
+        self.layers.append(IrLayer(number, name, attributes["type"], version, self.line))
         self.nets[-1].layers.append(self.layers[-1])
         self.sections.append(set())
+        self.bodies.append({})
+        self.maps.append({})
+
+    def declare(self, layer: IrLayer) -> None:
+        """What <data> states of the output is what OpenVINO goes by."""
+        for port in layer.outputs[:1]:
+            if "element_type" in layer.data:
+                port.element_type = self.element_type(layer.data["element_type"])
+            if "shape" in layer.data:
+                port.shape = self.shape(layer.data["shape"])
 
     def close_layer(self) -> None:
         layer = self.layers[-1]
-        if layer.type in ("Const", "Parameter"):  # their <data> states type and shape, and is what OpenVINO goes by
-            for port in layer.outputs[:1]:
-                if "element_type" in layer.data:
-                    port.element_type = self.element_type(layer.data["element_type"])
-                if "shape" in layer.data:
-                    port.shape = self.shape(layer.data["shape"])
+        if layer.type in DECLARING:
+            self.declare(layer)
+        layer.bodies, layer.maps = self.bodies.pop() or layer.bodies, self.maps.pop() or layer.maps
         self.layers.pop()
         self.sections.pop()
 
     def open_map(self, tag: str, _attributes: dict[str, str]) -> None:
-        self.layers[-1].maps[tag] = []
+        self.maps[-1][tag] = []
 
     def open_entry(self, tag: str, attributes: dict[str, str]) -> None:
-        entry = IrEntry(tag, attributes, self.parser.CurrentLineNumber)
-        self.layers[-1].maps[self.states[-1]].append(entry)
+        self.maps[-1][self.states[-1]].append(IrEntry(tag, attributes, self.line))
+
+    def open_ports(self, _tag: str, _attributes: dict[str, str]) -> None:
+        self.ports = []
+
+    def close_inputs(self) -> None:
+        self.layers[-1].inputs = tuple(self.ports)
+
+    def close_outputs(self) -> None:
+        self.layers[-1].outputs = tuple(self.ports)
 
     def open_data(self, _tag: str, attributes: dict[str, str]) -> None:
         self.layers[-1].data = attributes
 
     def open_port(self, tag: str, attributes: dict[str, str]) -> None:
-        number, names = self.number(tag, attributes, "id"), _names(attributes.get("names", ""))
+        number, names = self.number(tag, attributes, "id"), tensor_names(attributes.get("names", ""))
+        self.counts.add(0, len(names))
         kind = self.element_type(attributes["precision"]) if "precision" in attributes else None
-        layer = self.layers[-1]
-        ports = layer.inputs if self.states[-1] == "input" else layer.outputs
-        ports.append(IrPort(number, kind, None, names, self.parser.CurrentLineNumber))
+        self.ports.append(IrPort(number, kind, None, names, self.line - self.layers[-1].line))
         self.dims = []
 
     def close_port(self) -> None:
-        layer = self.layers[-1]
-        ports = layer.inputs if self.states[-1] == "input" else layer.outputs
-        ports[-1].shape = tuple(self.dims) or None
+        self.ports[-1].shape = tuple(self.dims) or None
 
     def open_dim(self, _tag: str, _attributes: dict[str, str]) -> None:
         self.text = ""
@@ -239,38 +268,11 @@ class _Reader:
     def open_edge(self, tag: str, attributes: dict[str, str]) -> None:
         start, start_port = (self.number(tag, attributes, key) for key in ("from-layer", "from-port"))
         stop, stop_port = (self.number(tag, attributes, key) for key in ("to-layer", "to-port"))
-        self.nets[-1].edges.append(IrEdge(start, start_port, stop, stop_port, self.parser.CurrentLineNumber))
+        self.nets[-1].edges.append(IrEdge(start, start_port, stop, stop_port, self.line))
 
     def close_net(self) -> None:
-        """Check ids and edges, and give input ports what they leave open from the output ports they read."""
-        net = self.nets.pop()
         self.sections.pop()
-        sources: dict[tuple[str, str], IrPort] = {}
-        targets: dict[tuple[str, str], IrPort] = {}
-        self.index(net, sources, targets)
-        fed: set[tuple[str, str]] = set()
-        for edge in net.edges:
-            start, stop = (edge.from_layer, edge.from_port), (edge.to_layer, edge.to_port)
-            source, target = sources.get(start), targets.get(stop)
-            if source is None or target is None:
-                way, (layer, port) = ("output", start) if source is None else ("input", stop)
-                raise self.error(f"expected {way} port {port} of layer {layer} for this edge, found none", edge.line)
-            if stop in fed:
-                raise self.error(f"expected one edge to port {stop[1]} of layer {stop[0]}, found two", edge.line)
-            fed.add(stop)
-            target.element_type = target.element_type or source.element_type
-            target.shape = source.shape if target.shape is None else target.shape
-
-    def index(self, net: IrNet, sources: dict[tuple[str, str], IrPort], targets: dict[tuple[str, str], IrPort]) -> None:
-        ids: set[str] = set()
-        for layer in net.layers:
-            if layer.id in ids:
-                raise self.error(f"expected distinct layer ids, found {layer.id} twice", layer.line, layer)
-            ids.add(layer.id)
-            for ports, found in ((layer.inputs, targets), (layer.outputs, sources)):
-                for port in ports:
-                    if found.setdefault((layer.id, port.id), port) is not port:
-                        raise self.error(f"expected distinct port ids, found {port.id} twice", port.line, layer)
+        connect(self.nets.pop(), self.error)
 
 
 _MAPPED = {**dict.fromkeys(MAPS.values(), ("input", "output")), "back_edges": ("edge",)}
@@ -285,11 +287,14 @@ _OPENERS: dict[tuple[str, str], Callable[[_Reader, str, dict[str, str]], None]] 
     **dict.fromkeys((("layer", tag) for tag in MAPS), _Reader.open_net),
     **dict.fromkeys((("layer", tag) for tag in _MAPPED), _Reader.open_map),
     **{(tag, inner): _Reader.open_entry for tag, tags in _MAPPED.items() for inner in tags},
-    **dict.fromkeys((("net", "layers"), ("net", "edges"), ("layer", "input"), ("layer", "output")), lambda *_: None),
+    **dict.fromkeys((("layer", "input"), ("layer", "output")), _Reader.open_ports),
+    **dict.fromkeys((("net", "layers"), ("net", "edges")), lambda *_: None),
 }
 _CLOSERS: dict[str, Callable[[_Reader], None]] = {
     "net": _Reader.close_net,
     "layer": _Reader.close_layer,
     "port": _Reader.close_port,
+    "input": _Reader.close_inputs,
+    "output": _Reader.close_outputs,
     "dim": _Reader.close_dim,
 }

@@ -1,4 +1,4 @@
-"""The lowest opset that takes every layer of an OpenVINO IR: each layer names the opset that it is written for."""
+"""The lowest opset and release that take every layer of an OpenVINO IR: a layer names the opset it is written for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.openvino.graph import openvino_units
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
-from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum
+from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.message import rule_id
@@ -42,6 +42,7 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
     found.labels = {number: table.label(level) for level, number in numbers.items()}
     blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
     no_table: dict[str, int] = {}
+    known: dict[tuple[int, str, str], tuple[bool | None, tuple[Finding, ...]]] = {}
     for unit, version in zip(graph.units, _versions(model.net), strict=True):
         if unit.descriptor is None:
             no_table[unit.operator] = no_table.get(unit.operator, 0) + 1
@@ -50,7 +51,10 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
         found.nodes += 1
         found.imported = max(int(numbers[version]), found.imported or 0)
         for level, number in numbers.items():
-            accepted, findings = _judged(unit, version, level, basis)
+            key = id(unit.descriptor), version, level  # layers that say the same share a descriptor
+            if unit.descriptor is None or key not in known:
+                known[key] = _judged(unit, version, level, basis)
+            accepted, findings = known[key]
             if accepted is False:
                 blocked[number].append(Blocked(unit.location, findings))
             elif accepted is None:
@@ -58,7 +62,22 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
     found.taken = [number for number, nodes in blocked.items() if not nodes]
     found.blocked = {number: nodes for number, nodes in blocked.items() if nodes}
     found.version = found.taken[0] if found.taken else None
-    return ModelMinimum([found] if found.nodes else [], no_table, graph.findings, graph.dialect)
+    if not found.nodes:
+        return ModelMinimum([], no_table, graph.findings, graph.dialect)
+    return ModelMinimum([found], no_table, graph.findings, graph.dialect, _release(found, numbers, model.version))
+
+
+def _release(found: DomainMinimum, numbers: dict[str, str], ir_version: int | None) -> ReleaseMinimum:
+    """Return the first release whose newest opset refuses no layer, and which reads the IR version of the file."""
+    before: list[Release] = []
+    for entry in dialect("openvino").environments:
+        opset, newest = numbers[entry["level"]], entry.get("ir_version")
+        reads = ir_version is None or newest is None or ir_version <= newest
+        release = Release(entry["name"], entry["title"], opset, newest, opset not in found.taken, reads)
+        if reads and not release.refuses:
+            return ReleaseMinimum(release, tuple(before), ir_version)
+        before.append(release)
+    return ReleaseMinimum(None, tuple(before), ir_version)
 
 
 def _versions(net: IrNet) -> Iterator[str]:

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["MAPS", "IrEdge", "IrEntry", "IrLayer", "IrModel", "IrNet", "IrPort", "whole_number"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "DECLARING", "MAPS", "IrEdge", "IrEntry", "IrLayer", "IrModel", "IrNet", "IrPort", "tensor_names", "whole_number",
+]  # fmt: skip
+
+#: The layers whose <data> states the type and the shape of the output.
+DECLARING: Final = ("Const", "Parameter")
+
+
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -14,14 +26,15 @@ class IrPort:
 
     `element_type` is OpenVINO's spelling (`f32`, `i64`, `boolean`), None if dynamic or not stated. In `shape` -1 is
     an unknown size (an interval too), None an unknown rank. The IR writes a scalar and a tensor of unknown rank
-    alike, as a port without dims, so `()` stands only where a Const or Parameter says it.
+    alike, as a port without dims, so `()` stands only where a Const or Parameter says it. `below`: how many lines below
+    that of its layer it stands.
     """
 
     id: str
     element_type: str | None
     shape: tuple[int, ...] | None
     names: tuple[str, ...]
-    line: int
+    below: int
 
 
 @dataclass(slots=True)
@@ -60,7 +73,8 @@ class IrNet:
 class IrLayer:
     """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text.
 
-    bodies, maps: by the tags of the IR, maps being the port maps and back_edges.
+    bodies, maps: by the tags of the IR, maps being the port maps and back_edges. Treat as immutable: layers share what
+    is equal.
     """
 
     id: str
@@ -68,11 +82,11 @@ class IrLayer:
     type: str
     version: str | None
     line: int
-    data: dict[str, str] = field(default_factory=dict)
-    inputs: list[IrPort] = field(default_factory=list)
-    outputs: list[IrPort] = field(default_factory=list)
-    bodies: dict[str, IrNet] = field(default_factory=dict)
-    maps: dict[str, list[IrEntry]] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    inputs: tuple[IrPort, ...] = ()
+    outputs: tuple[IrPort, ...] = ()
+    bodies: Mapping[str, IrNet] = field(default_factory=lambda: _NONE)
+    maps: Mapping[str, list[IrEntry]] = field(default_factory=lambda: _NONE)
 
     @property
     def body(self) -> IrNet | None:
@@ -96,3 +110,9 @@ def whole_number(text: str) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         return None
     return value if (value := int(text)) < 2**63 else None
+
+
+def tensor_names(text: str) -> tuple[str, ...]:
+    """Split the names of a tensor at commas; a comma within a name follows a backslash."""
+    parts = text.replace("\\,", "\0").split(",")  # XML has no zero character
+    return tuple(part.replace("\0", ",") for part in parts if part)

@@ -6,6 +6,8 @@ Source: what `read_model` of OpenVINO 2026.4.1 refuses. The .bin file is never r
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,12 +19,14 @@ from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
+    from specgate.linting.nodes import Graph
+    from specgate.targets import Target
     from specgate.verdict import Finding
 
-__all__ = ["ir_findings"]
+__all__ = ["ir_findings", "release_findings"]
 
 _SHOWN: Final = 5
 
@@ -41,6 +45,26 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
         layers = f"{weights.asked} Const layer{'' if weights.asked == 1 else 's'}"
         message = f"the bytes of {layers} lie in {weights.name}, which {weights.problem}"
         yield wrong("weights-missing", message, place)
+
+
+def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
+    """Yield that a release does not read the file's IR version; an opset alone says nothing of it."""
+    table = dialect("openvino")
+    newest = target.ir_version if target.environment is not None else None
+    if graph.ir_version is None or newest is None or graph.ir_version <= newest:
+        return
+    reading = (entry["title"] for entry in table.environments if entry.get("ir_version", 0) >= graph.ir_version)
+    first = next(reading, None)
+    if first is None:
+        return  # no OpenVINO has it, which is said without a target
+    made = wrong(
+        "ir-version",
+        f"has IR version {graph.ir_version}, but {target.environment} reads those up to {newest}",
+        Location(files[0] if files else None, None, "model"),
+        where="ir_version",
+        values={"ir_version": graph.ir_version, "target": newest},
+    )
+    yield replace(made, target=str(target), fix=f"use {first}")
 
 
 class _Weights:
@@ -69,14 +93,14 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
     fed = {(edge.to_layer, edge.to_port) for edge in net.edges}
     for layer in net.layers:
         here = f"{path}/{layer.name or layer.id}"
-        place = Location(model.file, layer.line, here, layer.type)
         for port in layer.inputs:
             if (layer.id, port.id) not in fed:
                 message = f"no edge leads to the input port {port.id}"
-                yield wrong("input-unconnected", message, place, where=f"port {port.id}")
+                yield wrong("input-unconnected", message, _place(model, layer, here), where=f"port {port.id}")
         if layer.type == "Const":
-            yield from _constant(layer, place, weights)
-        yield from body_findings(layer, place)
+            yield from _constant(layer, partial(_place, model, layer, here), weights)
+        if layer.bodies:
+            yield from body_findings(layer, _place(model, layer, here))
         for name, body in layer.bodies.items():
             yield from _net(model, body, f"{here}/{name}", weights)
     yield from variable_findings(model, net, path)
@@ -85,11 +109,18 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
         first = circular[0]
         names = ", ".join(shown(layer.name or layer.id) for layer in circular[:_SHOWN])
         message = f"is computed from itself: {names}{' …' if len(circular) > _SHOWN else ''}"
-        yield wrong("cycle", message, Location(model.file, first.line, f"{path}/{first.name or first.id}", first.type))
+        yield wrong("cycle", message, _place(model, first, f"{path}/{first.name or first.id}"))
+
+
+def _place(model: IrModel, layer: IrLayer, path: str) -> Location:
+    return Location(model.file, layer.line, path, layer.type)
 
 
 def _circular(net: IrNet) -> list[IrLayer]:
     """Return the layers in cycles, in the order of the file: those that are left when ends are taken away."""
+    position = {layer.id: at for at, layer in enumerate(net.layers)}
+    if all(position[edge.from_layer] < position[edge.to_layer] for edge in net.edges):
+        return []  # as OpenVINO writes its layers
     after: dict[str, set[str]] = {}
     before: dict[str, set[str]] = {}
     for edge in net.edges:
@@ -110,18 +141,18 @@ def _circular(net: IrNet) -> list[IrLayer]:
     return [layer for layer in net.layers if layer.id in left]
 
 
-def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Finding]:
-    """What a Const states, and that its bytes are in the .bin file."""
+def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) -> Iterator[Finding]:
+    """What a Const states, and that its bytes are in the .bin file. place: where it is, for findings."""
     port = layer.outputs[0] if layer.outputs else None
     kind = layer.data.get("element_type")
     if port is None or kind is None or port.element_type not in dialect("openvino").types:
         found = _given(layer, "element_type")
-        yield wrong("constant", f"expected a known element_type, found {found}", place, where="element_type")
+        yield wrong("constant", f"expected a known element_type, found {found}", place(), where="element_type")
         return
     sizes = port.shape
     if "shape" not in layer.data or sizes is None or min(sizes, default=0) < 0:
         yield wrong(
-            "constant", f"expected a shape of known sizes, found {_given(layer, 'shape')}", place, where="shape"
+            "constant", f"expected a shape of known sizes, found {_given(layer, 'shape')}", place(), where="shape"
         )
         return
     numbers = []
@@ -129,7 +160,7 @@ def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Fi
         number = whole_number(layer.data.get(key, ""))
         if number is None:
             message = f"expected a number of bytes as {key}, found {_given(layer, key)}"
-            yield wrong("constant", message, place, where=key)
+            yield wrong("constant", message, place(), where=key)
             return
         numbers.append(number)
     weights.asked += 1
@@ -138,12 +169,12 @@ def _constant(layer: IrLayer, place: Location, weights: _Weights) -> Iterator[Fi
     values = {"offset": offset, "size": size, "needed": needed, "file": weights.size}
     if weights.size is not None and offset + size > weights.size:
         message = f"ends at byte {offset + size} of {weights.name}, which has {weights.size} bytes"
-        yield wrong("weights-range", message, place, where="offset", values=values)
+        yield wrong("weights-range", message, place(), where="offset", values=values)
     if needed is not None and size != needed:
         rule = "weights-size" if size < needed else "weights-unused"
         shape = "x".join(map(str, sizes)) if sizes else "one element"
         message = f"has {size} bytes, but {port.element_type} of {shape} takes {needed}"
-        yield wrong(rule, message, place, where="size", values=values)
+        yield wrong(rule, message, place(), where="size", values=values)
 
 
 def _given(layer: IrLayer, key: str) -> str:

@@ -24,8 +24,8 @@ def numbers_between(
 ) -> NDArray[Any]:
     """Return the numbers from start on, step by step, that lie before stop, of the type `like` or that of start.
 
-    All three hold one element each, of which integers as output take no fraction. Each number is start and so many
-    steps, rounded once.
+    All three hold one element each, and lose their fractions where the output has integers. Each number is start and
+    so many steps, rounded once.
     """
     if any(array.size != 1 for array in (start, stop, step)):
         raise InputError("range: expected one number each to start, to stop and to step by")
@@ -37,9 +37,10 @@ def numbers_between(
         first, last, by = int(first), int(last), int(by)
     if not by:
         raise InputError("range: a step of 0 after rounding has no meaning")
-    count = max(0, ceil((last - first) / by) if isinstance(first + last + by, float) else -((first - last) // by))
-    if count > _MOST:
-        raise InputError(f"range: {count} elements are larger than any array")
+    steps = (last - first) / by if isinstance(first + last + by, float) else -((first - last) // by)
+    if steps > _MOST:
+        raise InputError(f"range: {steps} elements are larger than any array")
+    count = max(0, ceil(max(steps, -1)))
     result = memory.empty((count,), dtype)
     if count:
         whole = all(isinstance(number, int) for number in (first, by))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
-from specgate.execution.kernels.windows import convolve
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import same_length
+from specgate.execution.kernels.windows import convolve, convolve_transposed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["AUTOMATIC", "slide_filters"]
+__all__ = ["AUTOMATIC", "slide_filters", "slide_filters_back"]
 
 #: Words for how paddings are found -> those of `windows`.
 AUTOMATIC: Final = {"explicit": "NOTSET", "valid": "VALID", "same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER"}
@@ -50,6 +52,61 @@ def slide_filters(
         auto_pad=AUTOMATIC[auto_pad],
         groups=groups,
         least_dilation=least_dilation,
+    )
+
+
+def slide_filters_back(
+    data: NDArray[Any],
+    filters: NDArray[Any],
+    output_shape: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    auto_pad: str = "explicit",
+    output_padding: Sequence[int] | None = None,
+    grouped: bool = False,
+) -> NDArray[Any]:
+    """Return the transposed convolution of `data` [batch, channels, spatial…].
+
+    filters: [channels, output channels, spatial…], or if grouped [groups, channels of a group, output channels of a
+    group, spatial…]. begins, ends: what is taken away, nothing unless auto_pad is explicit. output_shape: the spatial
+    sizes, which then say what is taken away: half of it at each end, the odd one at the beginning with same_upper and
+    else at the end. output_padding: so many more places at the end.
+    """
+    if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
+        raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
+    groups, flat = _flat(filters) if grouped else (1, filters)
+    rank = data.ndim - 2
+    pads = [0] * (2 * rank)
+    if auto_pad == "explicit" and output_shape is None:
+        same_length("convolution", rank, **{"paddings before": begins, "paddings behind": ends})
+        pads = [*begins, *ends]
+    sizes = None
+    if output_shape is not None:
+        if output_shape.ndim != 1 or output_shape.dtype.kind not in "iu":
+            raise InputError("convolution: expected the output's sizes as a list of integers")
+        sizes = output_shape.tolist()
+    more = [0] * rank if output_padding is None else output_padding
+    same_length("convolution", rank, strides=strides, dilations=dilations, **{"more places": more})
+    steps = zip(data.shape[2:], flat.shape[2:], strides, dilations, more, strict=True)
+    whole = [step * (size - 1) + (length - 1) * gap + 1 + extra for size, length, step, gap, extra in steps]
+    places = sizes or [n - pads[i] - pads[rank + i] for i, n in enumerate(whole)]
+    if 0 in places and min(places) >= 0 and len(places) == rank:
+        return memory.empty((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
+    return convolve_transposed(
+        data,
+        flat,
+        strides=strides,
+        dilations=dilations,
+        pads=None if sizes is not None else pads,
+        # the other kernel has the odd one at the end with SAME_UPPER
+        auto_pad="NOTSET" if sizes is None or auto_pad == "same_upper" else "SAME_UPPER",
+        groups=groups,
+        output_padding=output_padding,
+        output_shape=sizes,
+        any_output_padding=True,
     )
 
 

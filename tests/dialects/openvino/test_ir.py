@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specgate.dialects.openvino import ir as openvino_ir
-from specgate.dialects.openvino.constants import constant_values
+from specgate.dialects.openvino import limits
+from specgate.dialects.openvino.constants import Constants
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
 from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet
 from specgate.errors import InputError
@@ -70,7 +70,7 @@ def test_handwritten() -> None:
     x, mine = model.net.layers
     assert (x.id, x.name, x.type, x.version, x.line) == ("0", "x", "Parameter", "opset1", 4)
     assert x.data == {"shape": "?,1..4,2", "element_type": "f32"}
-    assert (x.outputs[0].element_type, x.outputs[0].shape, x.outputs[0].line) == ("f32", (-1, -1, 2), 6)
+    assert (x.outputs[0].element_type, x.outputs[0].shape, x.outputs[0].below) == ("f32", (-1, -1, 2), 2)
     assert x.outputs[0].names == ("a,b", "c")
     assert (mine.type, mine.version, mine.data) == ("Mine", "extension", {"k": "v, w", "empty": ""})
     assert (mine.inputs[0].element_type, mine.inputs[0].shape) == ("f32", (-1, -1, 2))
@@ -222,13 +222,46 @@ def test_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         read_ir_bytes(b"<net><rt_info>" + b"text \n" * 2**20 + b"</rt_info>" + b" " * (5 * 2**20) + b"</net>").name
         == ""
     )
-    for name, size, allowed in (("_MAX_ELEMENTS", 5, b"<a/>"), ("_MAX_KEPT", 3, b"<layers/>"), ("_MAX_BYTES", 80, b"")):
-        monkeypatch.setattr(openvino_ir, name, size)
-        filler = b"<a></a>" * 3 if name == "_MAX_ELEMENTS" else b" " * 10
+    for name, size, allowed in (("MAX_ELEMENTS", 5, b"<a/>"), ("MAX_KEPT", 3, b"<layers/>"), ("MAX_BYTES", 80, b"")):
+        monkeypatch.setattr(limits, name, size)
+        filler = b"<a></a>" * 3 if name == "MAX_ELEMENTS" else b" " * 10
         assert read_ir_bytes(b"<net>" + allowed + filler + b"</net>").net.layers == []
         with pytest.raises(InputError, match="at most"):
             read_ir_bytes(b"<net>" + allowed + filler + b"<edges></edges><layers></layers><a></a>" * 3 + b"</net>")
         monkeypatch.undo()
+
+
+LONG = "x" * 5000
+MANY = " ".join(f'a{number}=""' for number in range(1001))
+TOO_MUCH = [
+    (net(layer(0, f"<data {MANY}/>")), "at most 1000 attributes of <data>, found 1001"),
+    (net(layer(0, kind=LONG)), "a type of <layer> of at most 4096 characters"),
+    (net(layer(0).replace('"l0"', f'"{LONG}"')), "a name of <layer> of at most 4096 characters"),
+    (net(layer(0).replace("type=", f'version="{LONG}" type=')), "a version of <layer> of at most 4096 characters"),
+    (
+        net(f'<layer id="0" name="{LONG[:4000]}" type="If"><then_body><layers>' * 3),
+        "layers within each other with names of at most 8192 characters together",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), TOO_MUCH, ids=range(len(TOO_MUCH)))
+def test_what_messages_would_repeat_is_bounded(data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_ir_bytes(data)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_layers_and_names_of_a_file_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = net("".join(layer(number, port()) for number in range(3)))
+    assert len(read_ir_bytes(data).net.layers) == 3
+    monkeypatch.setattr(limits, "MAX_LAYERS", 2)
+    with pytest.raises(InputError, match="line 3: expected at most 2 layers"):
+        read_ir_bytes(data)
+    monkeypatch.setattr(limits, "MAX_KEPT", 40)
+    named = port().replace('id="0"', f'id="0" names="{"ab," * 40}"')
+    with pytest.raises(InputError, match=r"at most .* elements"):
+        read_ir_bytes(net(layer(0, named) + layer(1)))
 
 
 def test_long_files_keep_their_lines() -> None:
@@ -256,10 +289,17 @@ def constant(kind: str, shape: str, size: int, offset: int = 0) -> bytes:
     return net(layer(0, data + '<output><port id="0"/></output>', "Const"))
 
 
+def values_of(model: IrModel, layer: IrLayer, limit: int = 4096) -> list[Any] | None:
+    with Constants(model.file) as constants:
+        found = constants.values(layer, limit)
+        assert constants.values(layer, limit) is found
+    return None if found is None else list(found)
+
+
 def values(path: Path, xml: bytes, limit: int = 4096) -> list[Any] | None:
     path.write_bytes(xml)
     model = read_ir(path)
-    return constant_values(model, model.net.layers[0], limit)
+    return values_of(model, model.net.layers[0], limit)
 
 
 def test_constants(tmp_path: Path) -> None:
@@ -285,7 +325,7 @@ def test_constants(tmp_path: Path) -> None:
     ):
         assert values(xml, undecoded) is None
     model = read_ir_bytes(constant("i64", "2", 16))
-    assert constant_values(model, model.net.layers[0]) is None
+    assert values_of(model, model.net.layers[0]) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -521,7 +561,7 @@ def test_constants_of_every_element_type(ov: Any, tmp_path: Path) -> None:
         node.set_friendly_name(name)
         results.append(ops.result(node))
     found = roundtrip(ov, tmp_path / "types.xml", results, [])
-    read = {item.name: constant_values(found, item) for item in found.net.layers if item.type == "Const"}
+    read = {item.name: values_of(found, item) for item in found.net.layers if item.type == "Const"}
     assert {name for name, numbers in read.items() if numbers is None} == UNDECODED & set(expected)
     assert {name: numbers for name, numbers in read.items() if numbers is not None} == {
         name: numbers for name, numbers in expected.items() if name not in UNDECODED
@@ -535,4 +575,4 @@ def test_the_samples_as_openvino_reads_them(ov: Any, name: str) -> None:
     found = read_ir(SAMPLES / f"{name}.xml")
     compare(found.net, ov.Core().read_model(SAMPLES / f"{name}.xml"))
     depth = next(item for item in found.net.layers if item.name == "depth")
-    assert constant_values(found, depth) == [5]
+    assert values_of(found, depth) == [5]

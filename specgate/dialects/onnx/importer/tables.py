@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.importer.content import table_content
-from specgate.dialects.onnx.importer.update import updated
+from specgate.dialects.onnx.importer.update import REMARKS, updated
 from specgate.errors import InputError
 from specgate.files import write_text
-from specgate.spec.sets import named_sets, written_out
+from specgate.spec.sets import named_sets
 from specgate.spec.yamlio import load_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["file_name", "import_operators", "source_of"]
@@ -25,19 +25,20 @@ def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> li
     """Write the tables of `facts` into ``folder/operators``; return the paths of the files that changed.
 
     folder: a dialect's own (``specs/onnx``), with its ``types.yaml``. package: the version that the facts are of.
-    Raises InputError for a file that is no table.
+    Raises InputError for a file that is no table, and without ruamel.yaml where a file is to be written.
     """
     words = _words(folder)
     sets = _sets(folder)
-    present = dict(_present(folder, sets))
+    present = dict(_present(folder))
     changed = []
     for name, versions in facts.items():
         path, text, old = present.get(name, (folder / file_name(name), "", {}))
-        content, source = table_content(versions, words), source_of(name, versions, package)
-        made = updated(name, content, source, text, old, sets["types"])
-        if made != text:
+        made = updated(name, table_content(versions, words), source_of(name, versions, package), old, sets)
+        if made != old:
+            from specgate.spec.rewrite import rewritten
+
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, made)
+            write_text(path, rewritten(text, old, made, REMARKS))
             changed.append(path.relative_to(folder).as_posix())
     return changed
 
@@ -75,10 +76,10 @@ def _sets(folder: Path) -> dict[str, dict[str, list[str]]]:
     return named_sets(content)[0]
 
 
-def _present(folder: Path, sets: Mapping[str, Mapping[str, list[str]]]) -> Any:
+def _present(folder: Path) -> Iterator[tuple[str, tuple[Path, str, dict[str, Any]]]]:
     for path in sorted((folder / "operators").rglob("*.yaml")):
         text = path.read_text(encoding="utf-8")
         content = load_yaml(text, str(path))[0]
         if not isinstance(content, dict) or not isinstance(content.get("operator"), str):
             raise InputError("expected the table of an operator", file=str(path))
-        yield content["operator"], (path, text, written_out(content, sets)[0])
+        yield content["operator"], (path, text, content)

@@ -173,11 +173,11 @@ class _Walker:
             writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
             if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph
                 first = alike[key]
-                yield Unit(at, first.operator, first.descriptor, "", reads, writes)
+                yield Unit(at, first.operator, first.descriptor, "", (reads, writes))
                 continue
             if function_key(node) not in self.functions:
                 unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
-                unit.reads, unit.writes = reads, writes
+                unit.ends = reads, writes
                 if self.complete(node, unit):
                     alike[key] = unit
                 yield unit

@@ -1,0 +1,218 @@
+"""Arrays resized along chosen axes, one after the other: every way to interpolate is a product of ways along axes."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["interpolate_along"]
+
+_LARGEST: Final = 2**31
+
+
+def interpolate_along(
+    data: NDArray[Any],
+    sizes: NDArray[Any] | None = None,
+    scales: NDArray[Any] | None = None,
+    axes: NDArray[Any] | None = None,
+    *,
+    mode: str,
+    by: str,
+    places: str = "half_pixel",
+    nearest: str = "round_prefer_floor",
+    antialias: bool = False,
+    begins: Sequence[int] = (),
+    ends: Sequence[int] = (),
+    cube: float = -0.75,
+) -> NDArray[Any]:
+    """Return `data` resized along axes, all of them where they are left out.
+
+    sizes, scales: one for each axis; by says which of them counts, and the other follows. Of a scale the size is
+    rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as wide as
+    the places of the result), straight (a line between two places), cubic (with the coefficient `cube`). places: which
+    place of the data one of the result is, half_pixel, pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or
+    align_corners. nearest: how it is rounded, with mode nearest. begins, ends: zeros around the data before anything
+    else. Raises NoKernel for other modes, and for integers that would be rounded, which is not said how.
+    """
+    padded = _padded(data, begins, ends)
+    chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
+    if any(not 0 <= axis < padded.ndim for axis in chosen) or len(set(chosen)) != len(chosen):
+        raise InputError(f"interpolate: {chosen!r:.80} are not different axes of {padded.ndim} dimensions")
+    lengths, factors = _lengths([padded.shape[axis] for axis in chosen], sizes, scales, by)
+    shape = list(padded.shape)
+    for axis, length in zip(chosen, lengths, strict=True):
+        shape[axis] = length
+    memory.empty(tuple(shape), np.dtype(np.float64))
+    if not padded.size:
+        if 0 not in shape:
+            raise InputError("interpolate: nothing can be made larger")
+        return memory.empty(tuple(shape), data.dtype)
+    to_place = _PLACES.get(places)
+    if to_place is None:
+        raise InputError(f"interpolate: unknown coordinate transformation {places!r:.40}")
+    if mode == "nearest":
+        return _nearest(padded, chosen, lengths, factors, to_place, nearest)
+    if mode not in _WEIGHTS:
+        raise NoKernel(f"interpolate: no kernel for mode {mode!r:.40}")
+    if not is_float(data.dtype):
+        raise NoKernel("interpolate: it is not said how integers are rounded")
+    result = to_float64(padded)
+    antialias = antialias and any(factor < 1 for factor in factors)
+    with np.errstate(all="ignore"):
+        for axis, length, factor in zip(chosen, lengths, factors, strict=True):
+            size = padded.shape[axis]
+            at = np.array([to_place(i, factor, length, size) for i in memory.in_time(range(length))])
+            result = _along(result, axis, _WEIGHTS[mode](at, size, factor if antialias else 1.0, factor, cube))
+        return round_to(result, data.dtype)
+
+
+def _padded(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
+    before, behind = ([*each][: data.ndim] + [0] * (data.ndim - len(each)) for each in (begins, ends))
+    if any(not 0 <= n < _LARGEST for n in (*before, *behind)):
+        raise InputError("interpolate: expected paddings of 0 or more")
+    if not any((*before, *behind)):
+        return data
+    pairs = list(zip(before, behind, strict=True))
+    memory.empty(tuple(n + a + b for n, (a, b) in zip(data.shape, pairs, strict=True)), data.dtype)
+    return np.pad(data, pairs)
+
+
+def _lengths(
+    old: list[int], sizes: NDArray[Any] | None, scales: NDArray[Any] | None, by: str
+) -> tuple[list[int], list[float]]:
+    """Return the new sizes, and by how much each is larger."""
+    given = sizes if by == "sizes" else scales
+    if by not in {"sizes", "scales"} or given is None or given.size != len(old):
+        raise InputError(f"interpolate: expected {len(old)} sizes or scales")
+    numbers = to_float64(given).reshape(-1).tolist()
+    if any(not np.isfinite(n) or not 0 <= n < _LARGEST for n in numbers):
+        raise NoKernel(f"interpolate: it is not said what {numbers!r:.80} are as {by}")
+    if by == "sizes":
+        return [int(n) for n in numbers], [n / size if size else 1.0 for n, size in zip(numbers, old, strict=True)]
+    return [floor(n * size) for n, size in zip(numbers, old, strict=True)], numbers
+
+
+def _half_pixel(i: int, scale: float, _length: int, _size: int) -> float:
+    return (i + 0.5) / scale - 0.5
+
+
+def _pytorch(i: int, scale: float, length: int, _size: int) -> float:
+    return (i + 0.5) / scale - 0.5 if length > 1 else 0.0
+
+
+def _asymmetric(i: int, scale: float, _length: int, _size: int) -> float:
+    return i / scale
+
+
+def _tf_half_pixel(i: int, scale: float, _length: int, _size: int) -> float:
+    return (i + 0.5) / scale
+
+
+def _corners(i: int, _scale: float, length: int, size: int) -> float:
+    return i * (size - 1) / (length - 1) if length > 1 else 0.0
+
+
+_PLACES: Final[dict[str, Callable[[int, float, int, int], float]]] = {
+    "half_pixel": _half_pixel,
+    "pytorch_half_pixel": _pytorch,
+    "asymmetric": _asymmetric,
+    "tf_half_pixel_for_nn": _tf_half_pixel,
+    "align_corners": _corners,
+}
+_ROUNDED: Final[dict[str, Callable[[float, bool], int]]] = {
+    "round_prefer_floor": lambda x, _: ceil(x - 0.5),
+    "round_prefer_ceil": lambda x, _: floor(x + 0.5),
+    "floor": lambda x, _: floor(x),
+    "ceil": lambda x, _: ceil(x),
+    "simple": lambda x, smaller: ceil(x) if smaller else int(x),
+}
+
+
+def _nearest(
+    data: NDArray[Any],
+    axes: list[int],
+    lengths: list[int],
+    factors: list[float],
+    to_place: Callable[[int, float, int, int], float],
+    rounding: str,
+) -> NDArray[Any]:
+    if rounding not in _ROUNDED:
+        raise InputError(f"interpolate: unknown rounding {rounding!r:.40}")
+    for axis, length, factor in zip(axes, lengths, factors, strict=True):
+        size = data.shape[axis]
+        at = [_ROUNDED[rounding](to_place(i, factor, length, size), factor < 1) for i in range(length)]
+        data = np.take(data, np.clip(np.array(at, np.int64), 0, size - 1), axis)
+    return data
+
+
+class _Terms(NamedTuple):
+    """What is added up for each place of the result [new, terms]: places, weights, and which are in the data."""
+
+    places: NDArray[Any]
+    weights: NDArray[Any]
+    there: NDArray[np.bool_] | None = None
+
+
+def _along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
+    """Return sums of elements along `axis`; what a weight of 0 meets counts, so that infinities become nan."""
+    result = np.zeros((*data.shape[:axis], len(terms.places), *data.shape[axis + 1 :]))
+    column = [1] * data.ndim
+    column[axis] = len(terms.places)
+    for term in memory.in_time(range(terms.places.shape[1])):
+        found = np.take(data, terms.places[:, term], axis) * terms.weights[:, term].reshape(column)
+        result += found if terms.there is None else np.where(terms.there[:, term].reshape(column), found, 0.0)
+    return result
+
+
+def _two(at: NDArray[Any], size: int, _width: float, _factor: float, _cube: float) -> _Terms:
+    """The places before and behind, within the data."""
+    at = np.clip(at, 0, size - 1)
+    low = np.minimum(at.astype(np.int64), size - 1)
+    high = np.minimum(low + 1, size - 1)
+    same = low == high
+    near, far = (np.where(same, 0.5, np.abs(at - each)) for each in (low, high))
+    return _Terms(np.stack([low, high], 1), np.stack([far, near], 1))
+
+
+def _triangle(at: NDArray[Any], size: int, width: float, factor: float, _cube: float) -> _Terms:
+    """All places around, under a triangle that is 2 / width wide; nothing where it covers no place."""
+    reach = 2 if factor > 1 else ceil(2.0 / max(width, 1.0 / _LARGEST))
+    reach = min(reach, size + 2)  # further away there is nothing
+    memory.empty((len(at), 2 * reach + 1), np.dtype(np.float64))
+    places = np.rint(at).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+    there = (places >= 0) & (places < size)
+    weights = np.where(there, np.maximum(0.0, 1.0 - np.abs(width * (at[:, None] - places))), 0.0)
+    total = weights.sum(axis=1, keepdims=True)
+    weights = weights / np.where(total == 0, 1.0, total)
+    return _Terms(np.clip(places, 0, size - 1), weights, there & (total != 0))
+
+
+def _cubic(at: NDArray[Any], size: int, _width: float, _factor: float, cube: float) -> _Terms:
+    """Four places; those outside of the data are the outermost."""
+    first = np.floor(at).astype(np.int64)
+    x = np.abs(at - first)
+    weights = [
+        cube * (x - 1.0) * (x - 1.0) * x,
+        ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0,
+        (((-cube - 2.0) * x + (2.0 * cube + 3.0)) * x - cube) * x,
+        -cube * x * x * (x - 1.0),
+    ]
+    return _Terms(np.clip(first[:, None] + np.arange(-1, 3), 0, size - 1), np.stack(weights, 1))
+
+
+_WEIGHTS: Final[dict[str, Callable[[NDArray[Any], int, float, float, float], _Terms]]] = {
+    "straight": _two,
+    "linear": _triangle,
+    "cubic": _cubic,
+}

@@ -1,0 +1,90 @@
+"""Suppression of one list of boxes: those of the highest scores, without those that overlap one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from specgate.execution import memory
+from specgate.execution.kernels.boxes import by_score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["Limits", "Overlaps", "suppressed"]
+
+if TYPE_CHECKING:
+    #: The overlaps of one box, by its place, with others.
+    Overlaps = Callable[[int, NDArray[np.intp]], NDArray[Any]]
+
+
+class Limits(NamedTuple):
+    """What is selected. most: how many boxes; overlap: a box that overlaps one of them more is removed.
+
+    score: the least; `strict`: it does not suffice. sigma: of the decay of scores of boxes that overlap, 0 for none;
+    with a decay, boxes are removed only if `cut`. eta: what the overlap is multiplied by after each selected box, as
+    long as it is above a half; not below 1, it stays. candidates: how many of the highest scores are looked at.
+    """
+
+    most: int
+    overlap: float
+    score: float
+    sigma: float = 0.0
+    cut: bool = True
+    strict: bool = False
+    eta: float = 1.0
+    candidates: int | None = None
+
+    def enough(self, scores: Any) -> Any:
+        """Return which scores are high enough; nan is not."""
+        least = scores.dtype.type(self.score)
+        return scores > least if self.strict else scores >= least
+
+
+def suppressed(scores: NDArray[Any], limits: Limits, overlaps: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the places of the selected boxes, the highest score first, and their scores; of equal ones the first.
+
+    scores: [boxes]. Raises InputError when the time is over.
+    """
+    order = by_score(scores)
+    order = order[limits.enough(scores[order])]
+    if limits.candidates is not None:
+        order = order[: limits.candidates]
+    if limits.sigma:
+        return _decayed(order, scores, limits, overlaps)
+    chosen: list[int] = []
+    most = scores.dtype.type(limits.overlap)
+    while len(order) and len(chosen) < limits.most:
+        chosen.extend(int(box) for box in memory.in_time(order[:1]))
+        if limits.eta < 1 and most > scores.dtype.type(0.5):
+            most = most * scores.dtype.type(limits.eta)
+        order = order[1:]
+        if len(order) and len(chosen) < limits.most:
+            order = order[~(overlaps(chosen[-1], order) > most)]
+    places = np.array(chosen, np.intp)
+    return places, scores[places]
+
+
+def _decayed(
+    order: NDArray[np.intp], scores: NDArray[Any], limits: Limits, overlaps: Overlaps
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Select with scores that decay by how much a box overlaps each selected one."""
+    one = scores.dtype.type
+    left = scores[order]
+    chosen: list[int] = []
+    kept: list[Any] = []
+    while len(order) and len(chosen) < limits.most:
+        for at in memory.in_time([int(left.argmax())]):
+            chosen.append(int(order[at]))
+            kept.append(left[at])
+            order, left = np.delete(order, at), np.delete(left, at)
+        found = overlaps(chosen[-1], order)
+        left = left * np.exp(one(-0.5) * found * found / one(limits.sigma))
+        stays = limits.enough(left)
+        if limits.cut:
+            stays &= ~(found > one(limits.overlap))
+        order, left = order[stays], left[stays]
+    return np.array(chosen, np.intp), np.array(kept, scores.dtype)

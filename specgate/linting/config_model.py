@@ -1,0 +1,105 @@
+"""What a configuration may say. Imported only where there is one: it needs pydantic."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from specgate.errors import InputError
+from specgate.linting.files import compile_pattern
+from specgate.report.selection import FailOn  # noqa: TC001  # pydantic reads the annotations
+from specgate.verdict import Basis, Severity  # noqa: TC001
+
+__all__ = ["ConfigFile", "IgnoreTable", "PathTable"]
+
+
+def _non_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticKnownError("string_type")
+    return text
+
+
+def _pattern(text: str) -> str:
+    try:
+        compile_pattern(text)
+    except InputError as error:
+        raise ValueError(error.message) from None
+    return text
+
+
+def _rule(text: str) -> str:
+    if "**" in text:
+        raise PydanticCustomError("any_segments", "expected a * for each segment")
+    return text
+
+
+def _day(value: object) -> object:
+    with suppress(ValueError):
+        if isinstance(value, str) and str(day := date.fromisoformat(value)) == value:  # it takes week dates, too
+            return day
+    return value
+
+
+Text = Annotated[str, AfterValidator(_non_blank), Field(json_schema_extra={"pattern": r"\S"})]
+Texts = Annotated[list[Text], Field(min_length=1)]
+Pattern = Annotated[Text, AfterValidator(_pattern)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class PathTable(_Table):
+    """One ``[[paths]]``."""
+
+    match: Pattern = Field(description="a gitignore-style pattern of files")
+    targets: Texts = Field(default=[], description="what these files are judged for")
+    exclude: bool | None = Field(default=None, description="whether these files are skipped")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mark_neither(cls, data: Any) -> Any:
+        """Give a table that has neither None for its targets, which TOML cannot: one mistake beside others."""
+        neither = isinstance(data, dict) and not {"targets", "exclude"} & data.keys()
+        return {**data, "targets": None} if neither else data
+
+
+class IgnoreTable(_Table):
+    """One ``[[ignore]]``."""
+
+    rule: Annotated[Text, AfterValidator(_rule)] = Field(description="a rule id, perhaps with * and ?")
+    path: Pattern | None = Field(default=None, description="a gitignore-style pattern of files")
+    node: Text | None = Field(default=None, description="a glob of node paths")
+    target: Text | None = Field(default=None, description="a level or a release, such as onnx:17")
+    reason: Text = Field(description="why the findings are ignored")
+    until: Annotated[date | None, BeforeValidator(_day)] = Field(default=None, description="the last day it holds")
+
+
+def _kind(entry: object) -> str | None:
+    return "table" if isinstance(entry, dict) else "text" if isinstance(entry, str) and entry.strip() else None
+
+
+_Ignored = Annotated[
+    Annotated[IgnoreTable, Tag("table")] | Annotated[Text, Tag("text")],
+    Discriminator(_kind, custom_error_type="entry_type", custom_error_message="expected a table or a text"),
+]
+
+
+class ConfigFile(_Table):
+    """``specgate.toml``, or ``[tool.specgate]`` of ``pyproject.toml``."""
+
+    targets: Texts = Field(default=[], description="what files are judged for, such as onnx:17")
+    basis: Basis = Field(default="both", description="what the pages say, what builds do, or what both take")
+    baseline: Text | None = Field(default=None, description="the file of findings that are known already")
+    format: Text | None = Field(default=None, description="that of the report")
+    severity: Severity | None = Field(default=None, description="the least severity to show")
+    fail_on: FailOn | None = Field(default=None, description="from which severity on the exit code is 1")
+    select: Texts = Field(default=[], description="the rules whose findings count, by id or the beginning of one")
+    statistics: bool = Field(default=False, description="report how many findings each rule has")
+    custom_domains: Texts = Field(default=[], description="domains of operators that the targets are known to have")
+    paths: list[PathTable] = Field(default=[], description="what applies to some files; the last that matches wins")
+    ignore: list[_Ignored] = Field(default=[], description="rules whose findings do not count, everywhere or somewhere")

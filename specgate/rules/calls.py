@@ -1,0 +1,149 @@
+"""The functions of the rule language as parts of rules: what each makes of its arguments, which may be unknown."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Descriptor, shown
+from specgate.rules import primitives
+from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Undefined, known, member, number
+from specgate.rules.spelling import TEXT_FUNCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Protocol
+
+    from specgate.descriptors.core import TensorDesc
+    from specgate.rules.language import Context
+
+    class State(Protocol):
+        """What the parts of one rule share while it is evaluated; see `Evaluator`."""
+
+        context: Context
+        turns: int
+
+        def quantify(self, node: ast.GeneratorExp, variables: Mapping[str, Any], *, decisive: bool) -> Any: ...
+
+        def collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any: ...
+
+    Part = Callable[[State, Mapping[str, Any]], Any]
+    Maker = Callable[[ast.expr], Part]
+
+__all__ = ["count_turns", "is_element", "part_of_call"]
+
+
+def count_turns(state: State, turns: int) -> None:
+    """Count turns of loops; raise Undefined where a rule takes too many."""
+    state.turns += turns
+    if state.turns > primitives.TURN_LIMIT:
+        raise Undefined(f"its loops take more than {primitives.TURN_LIMIT} turns")
+
+
+def is_element(node: ast.expr) -> Callable[[Mapping[str, Any]], bool]:
+    """Return what says whether it is an array's tensor, whose absent members are not checked before the rule is."""
+    if isinstance(node, ast.Name):
+        name = node.id
+        return lambda variables: name in variables
+    subscript = isinstance(node, ast.Subscript)
+    return lambda _variables: subscript
+
+
+def part_of_call(node: ast.Call, part_of: Maker) -> Part:
+    """Return the part of a call. part_of: gives the parts of its arguments."""
+    name: str = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+    argument = node.args[0]
+    if name in {"all", "any"}:
+        loop: ast.GeneratorExp = argument  # type: ignore[assignment]  # parse() has checked it
+        decisive = name == "any"
+        return lambda state, variables: state.quantify(loop, variables, decisive=decisive)
+    if name == "present":
+        return _present(argument, part_of)
+    if name == "operator":
+        return _operator(argument, part_of)
+    if name in TEXT_FUNCTIONS:
+        return _of_texts(name, node, part_of)
+    if name in primitives.TENSOR_FUNCTIONS:
+        return _of_tensor(primitives.TENSOR_FUNCTIONS[name], _argument(argument, part_of))
+    if name in LAYOUT_FUNCTIONS:
+        return _of_tensor(
+            lambda tensor, context: primitives.of_layout(name, tensor, context), _argument(argument, part_of)
+        )
+    return _of_numbers(name, node, _argument(argument, part_of))
+
+
+def _argument(node: ast.expr, part_of: Maker) -> Part:
+    if isinstance(node, ast.GeneratorExp):
+        return lambda state, variables: state.collect(node, variables)
+    return part_of(node)
+
+
+def _present(argument: ast.expr, part_of: Maker) -> Part:
+    path = ast.unparse(argument)
+    if not isinstance(argument, ast.Attribute):
+        return lambda state, _variables: not state.context.absent(path)
+    owner_of, name, element = part_of(argument.value), argument.attr, is_element(argument.value)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        if not element(variables):
+            return not state.context.absent(path)
+        owner = owner_of(state, variables)
+        return UNKNOWN if owner is UNKNOWN else member(owner, name) is not None
+
+    return value
+
+
+def _operator(argument: ast.expr, part_of: Maker) -> Part:
+    held_by = part_of(argument)
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        held = held_by(state, variables)
+        if held is UNKNOWN:
+            return UNKNOWN
+        if not isinstance(held, Descriptor):
+            raise Undefined(f"{ast.unparse(argument)} is {shown(held)}")
+        return held.operator
+
+    return value
+
+
+def _of_texts(name: str, node: ast.Call, part_of: Maker) -> Part:
+    parts, compute = [part_of(argument) for argument in node.args], TEXT_FUNCTIONS[name]
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        texts = [part(state, variables) for part in parts]
+        if any(text is UNKNOWN for text in texts):
+            return UNKNOWN
+        try:
+            return compute(*texts)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # no text, an empty mark, no place
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
+
+    return value
+
+
+def _of_tensor(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -> Part:
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        tensor = tensor_of(state, variables)
+        return UNKNOWN if tensor is UNKNOWN else compute(tensor, state.context)
+
+    return value
+
+
+def _of_numbers(name: str, node: ast.Call, numbers_of: Part) -> Part:
+    compute, any_items = primitives.NUMBER_FUNCTIONS[name], name == "len"
+
+    def value(state: State, variables: Mapping[str, Any]) -> Any:
+        found = numbers_of(state, variables)
+        if found is UNKNOWN:
+            return UNKNOWN
+        items: Sequence[Any] = found if isinstance(found, tuple | list | range) else (found,)
+        if not any_items and not all(number(known(item)) for item in items):
+            return UNKNOWN
+        try:
+            return compute(found)
+        except (ValueError, OverflowError, TypeError) as error:
+            raise Undefined(f"{ast.unparse(node)}: {error}") from None
+
+    return value

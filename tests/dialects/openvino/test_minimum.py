@@ -1,0 +1,104 @@
+"""The lowest opset and release of an IR, and what blocks those before."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.dialects.openvino.minimum import ir_minimum
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IR = """<net name="n" version="{ir}"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,4" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></output></layer>
+<layer id="1" name="act" type="{kind}" version="{opset}">{data}<input><port id="0"/></input>
+<output><port id="1" precision="FP32"><dim>1</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="y" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+
+
+def written(folder: Path, kind: str, opset: str, ir: int, data: str = "") -> str:
+    path = folder / "m.xml"
+    path.write_text(IR.format(kind=kind, opset=opset, ir=ir, data=data))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "opset", "ir", "expected", "refusing", "unreading"),
+    [
+        ("ReLU", "opset1", 10, ("1", "2020.1"), None, None),
+        ("ReLU", "opset1", 11, ("1", "2022.1"), None, "2021.4.2"),
+        ("Mish", "opset4", 10, ("4", "2021.1"), "2020.4", None),
+        ("SoftSign", "opset9", 11, ("9", "2022.2"), "2022.1", "2021.4.2"),
+        ("ErfInv", "opset17", 11, ("17", None), "2026.4.1", "2021.4.2"),
+    ],
+)
+def test_the_first_release_has_the_opset_and_reads_the_file(
+    tmp_path: Path,
+    kind: str,
+    opset: str,
+    ir: int,
+    expected: tuple[str, str | None],
+    refusing: str | None,
+    unreading: str | None,
+) -> None:
+    found = ir_minimum(written(tmp_path, kind, opset, ir))
+    assert found.release is not None
+    first, before = found.release.first, found.release.before
+    assert (found.level, first and first.name) == expected
+    assert next((one.name for one in reversed(before) if one.refuses), None) == refusing
+    assert next((one.name for one in reversed(before) if not one.reads), None) == unreading
+    assert all(one.refuses or not one.reads for one in before)
+
+
+def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, "SoftSign", "opset9", 11)
+    assert main(["minimum", path]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[1:5] == [
+        "openvino: lowest opset 9 (the model imports 9); no descriptor of 3 nodes is refused at 9..17",
+        "  kept there by net/act (SoftSign): written for opset9",
+        "openvino: lowest release 2022.2 (opset 9)",
+        "  2020.1 to 2022.1 have opsets 1..8, which refuse nodes",
+    ]
+    assert said[5] == "  2020.1 to 2021.4.2 read IR versions up to 10; the model has 11"
+    assert main(["minimum", path, "--format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)["release"]
+    assert (data["minimum"], data["title"], data["ir_version"]) == ("2022.2", "OpenVINO 2022.2", 11)
+    assert data["blocked"][0] == {
+        "release": "2020.1", "opset": 1, "refuses_nodes": True, "newest_ir_version": 10, "reads_file": False,
+    }  # fmt: skip
+    assert [one["release"] for one in data["blocked"] if one["reads_file"]] == ["2022.1"]
+
+
+def test_no_release_is_said_where_none_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["minimum", written(tmp_path, "ReLU", "opset1", 10, '<data bogus="1"/>')])
+    assert "openvino: no release takes this model\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "ir", "message"),
+    [
+        ("2021.4", 11, "has IR version 11, but OpenVINO 2021.4 reads those up to 10"),
+        ("2022.1", 11, None),
+        ("2021.4", 10, None),
+        ("opset7", 11, None),
+        ("2021.4", 99, "has IR version 99, expected 10 or 11"),
+    ],
+)
+def test_a_release_reads_the_file_or_lint_says_that_it_does_not(
+    tmp_path: Path, target: str, ir: int, message: str | None
+) -> None:
+    report = specgate.lint(written(tmp_path, "ReLU", "opset1", ir), [f"openvino:{target}"])
+    assert [found.message for found in report.findings] == ([] if message is None else [message])
+    assert {found.id for found in report.findings} <= {"openvino/model/ir-version"}
+    if message and ir == 11:
+        assert report.findings[0].fix == "use OpenVINO 2022.1"
+        assert report.findings[0].target == "openvino:2021.4"

@@ -1,0 +1,147 @@
+"""Bags of rows, parts of space, patches, matrices that are made, distinct elements, paths of beams, filters slid back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.bags import sum_bags, sum_packed, sum_segments
+from specgate.execution.kernels.distinct import distinct, paths_of_beams
+from specgate.execution.kernels.matrices_made import inverse_matrices, ones_on_diagonal
+from specgate.execution.kernels.parts_of_space import largest_of_parts, mean_of_parts, patches
+from specgate.execution.kernels.sliding_filters import slide_filters_back
+
+TABLE = np.array([[1, 2], [10, 20], [100, 200]], np.float32)
+
+
+def ints(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def test_bags_and_empty_ones() -> None:
+    found = sum_bags(TABLE, ints(0, 1, 2), ints(0, 2, 2), np.array(1))
+    assert found.tolist() == [[11, 22], [10, 20], [100, 200]]
+    assert sum_bags(TABLE, ints(0, 1), ints(0, 2)).tolist() == [[11, 22], [0, 0]]
+    assert sum_bags(TABLE, ints(0, 1), ints(0, 2), np.array(-1)).tolist() == [[11, 22], [0, 0]]
+    assert sum_bags(TABLE, ints(0, 1, 1), ints(0), reduction="mean").tolist() == [[7, 14]]
+    weights = np.array([9, 2, 0.5], np.float32)
+    assert sum_bags(TABLE, ints(2, 0, 1), ints(1), weights=weights).tolist() == [[7, 14]]
+    assert sum_bags(TABLE, ints(), ints()).shape == (0, 2)
+
+
+def test_bags_that_mean_nothing() -> None:
+    with pytest.raises(InputError, match="no row"):
+        sum_bags(TABLE, ints(3), ints(0))
+    with pytest.raises(NoKernel):
+        sum_bags(TABLE, ints(0, 1), ints(2, 0))
+    with pytest.raises(InputError, match="mean"):
+        sum_bags(TABLE, ints(0), ints(0), weights=np.ones(1, np.float32), reduction="mean")
+
+
+def test_packed_bags_and_segments() -> None:
+    packed = sum_packed(TABLE, ints(0, 1, 2, 2).reshape(2, 2), np.array([[1, 2], [1, 0]], np.float32))
+    assert packed.tolist() == [[21, 42], [100, 200]]
+    assert sum_packed(TABLE, ints(0, 1).reshape(1, 2), reduction="mean").tolist() == [[5.5, 11]]
+    segments = sum_segments(TABLE, ints(0, 1, 2), ints(0, 0, 2), np.array(3), np.array(2))
+    assert segments.tolist() == [[11, 22], [100, 200], [100, 200]]
+    for ids in (ints(1, 0), ints(0, 3), ints(-1, 0)):
+        with pytest.raises(InputError, match="rising"):
+            sum_segments(TABLE, ints(0, 1), ids, np.array(3))
+
+
+def test_parts_of_space_overlap_where_sizes_do_not_divide() -> None:
+    line = np.array([[[1, 5, 5, 2, 0]]], np.float32)
+    assert np.allclose(mean_of_parts(line, ints(2)), [[[11 / 3, 7 / 3]]])
+    values, places = largest_of_parts(line, ints(3))
+    assert (values.tolist(), places.tolist()) == ([[[5, 5, 2]]], [[[1, 1, 3]]])
+    plane = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
+    assert largest_of_parts(plane, ints(1, 2), narrow=True)[1].tolist() == [[[[4, 5]]]]
+    assert np.ma.getmaskarray(mean_of_parts(np.zeros((1, 1, 0), np.float32), ints(2))).all()
+    nan = largest_of_parts(np.array([[[np.nan, 1, 2]]], np.float32), ints(3))[0]
+    assert nan.tolist() == [[[None, 1, 2]]]
+    with pytest.raises(InputError, match="sizes"):
+        mean_of_parts(line, ints(1, 1))
+
+
+def test_patches_hold_all_depths_of_a_place_first() -> None:
+    data = np.arange(8).reshape(1, 2, 2, 2)
+    found = patches(data, sizes=[1, 2], strides=[1, 1], rates=[1, 1], auto_pad="valid")
+    assert found.reshape(4, 2).tolist() == [[0, 2], [4, 6], [1, 3], [5, 7]]
+    upper = patches(data[:, :1], sizes=[2, 2], strides=[2, 2], rates=[1, 1], auto_pad="same_upper")
+    assert upper.reshape(-1).tolist() == [0, 1, 2, 3]
+    lower = patches(data[:, :1], sizes=[2, 1], strides=[1, 1], rates=[1, 1], auto_pad="same_lower")
+    assert lower.reshape(2, 2, 2).tolist() == [[[0, 0], [0, 1]], [[0, 1], [2, 3]]]
+
+
+def test_patches_are_those_of_a_padded_plane() -> None:
+    """Beside a plain loop over windows of a padded copy."""
+    data = np.arange(1, 1 + 7 * 6).reshape(1, 1, 7, 6)
+    for auto_pad, stride, rate in (("same_upper", 2, 2), ("same_lower", 3, 1), ("valid", 2, 2)):
+        found = patches(data, sizes=[3, 2], strides=[stride, 2], rates=[rate, 3], auto_pad=auto_pad)
+        spans = (2 * rate + 1, 4)
+        missing = [max(0, (n - 1) * s + span - size) for n, s, span, size in
+                   zip(found.shape[2:], (stride, 2), spans, (7, 6), strict=True)]  # fmt: skip
+        before = [m - m // 2 if auto_pad == "same_lower" else m // 2 for m in missing]
+        padded = np.pad(data[0, 0], [(b, 20) for b in before])
+        for row in range(found.shape[2]):
+            for column in range(found.shape[3]):
+                window = padded[row * stride :, column * 2 :][: spans[0] : rate, : spans[1] : 3]
+                assert found[0, :, row, column].tolist() == window.reshape(-1).tolist()
+
+
+def test_ones_on_a_diagonal() -> None:
+    like = np.dtype(np.int8)
+    assert ones_on_diagonal(ints(2), ints(3), ints(1), like=like).tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert ones_on_diagonal(ints(2), ints(2), ints(-1), ints(2), like=like).tolist() == [[[0, 0], [1, 0]]] * 2
+    assert not ones_on_diagonal(ints(2), ints(2), ints(5), like=like).any()
+    with pytest.raises(InputError):
+        ones_on_diagonal(ints(-1), ints(2), ints(0), like=like)
+
+
+def test_inverses_and_matrices_without_one() -> None:
+    both = np.array([[[2, 0], [0, 4]], [[1, 2], [2, 4]]], np.float64)
+    found = inverse_matrices(both)
+    assert found[0].tolist() == [[0.5, 0], [0, 0.25]]
+    assert np.ma.getmaskarray(found).tolist() == [[[False] * 2] * 2, [[True] * 2] * 2]
+    turned = inverse_matrices(np.array([[[2.0, 1], [0, 4]]]), transposed=True)
+    assert np.allclose(turned, [[[0.5, 0], [-0.125, 0.25]]])
+
+
+def test_distinct_elements_and_slices() -> None:
+    kind: dict[str, Any] = {"narrow": False, "narrow_counts": True}
+    values, first, places, counts = distinct(ints(3, 1, 3, 2), in_order=True, **kind)
+    assert (values.tolist(), first.tolist(), places.tolist(), counts.tolist()) == (
+        [1, 2, 3], [1, 3, 0], [2, 0, 2, 1], [1, 1, 2],
+    )  # fmt: skip
+    assert distinct(ints(3, 1, 3), in_order=False, **kind)[0].tolist() == [3, 1]
+    columns = distinct(np.array([[1, 0, 1], [2, 5, 2]]), ints(-1), in_order=True, **kind)
+    assert (columns[0].tolist(), columns[2].tolist()) == ([[0, 1], [5, 2]], [1, 0, 1])
+    assert [each.size for each in distinct(np.zeros((0,)), in_order=True, **kind)] == [0, 0, 0, 0]
+    with pytest.raises(NoKernel, match="nan"):
+        distinct(np.array([np.nan]), in_order=True, **kind)
+
+
+def test_paths_of_beams() -> None:
+    steps = np.array([[[1, 2]], [[3, 4]], [[5, 9]]])
+    parents = np.array([[[0, 0]], [[1, 0]], [[1, 0]]])
+    found = paths_of_beams(steps, parents, ints(3), np.array(9))
+    assert found[:, 0].T.tolist() == [[1, 4, 5], [2, 3, 9]]
+    assert paths_of_beams(steps, parents, ints(1), np.array(9))[:, 0].T.tolist() == [[1, 9, 9], [2, 9, 9]]
+    with pytest.raises(NoKernel, match="beam"):
+        paths_of_beams(steps, parents + 2, ints(3), np.array(9))
+
+
+def test_filters_slid_back() -> None:
+    data, filters = np.array([[[1, 2]]], np.float32), np.array([[[1, 10, 100]]], np.float32)
+    plain: dict[str, Any] = {"strides": [2], "dilations": [1], "begins": [0], "ends": [0]}
+    assert slide_filters_back(data, filters, **plain).tolist() == [[[1, 10, 102, 20, 200]]]
+    assert slide_filters_back(data, filters, **plain | {"begins": [1], "ends": [2]}).tolist() == [[[10, 102]]]
+    assert slide_filters_back(data, filters, **plain, output_padding=[1]).tolist() == [[[1, 10, 102, 20, 200, 0]]]
+    assert slide_filters_back(data, filters, ints(2), **plain).tolist() == [[[10, 102]]]
+    assert slide_filters_back(data, filters, ints(2), **plain, auto_pad="same_upper").tolist() == [[[102, 20]]]
+    two = slide_filters_back(np.repeat(data, 2, 1), np.stack([filters, filters * 2]), **plain, grouped=True)
+    assert two[0, 1].tolist() == [2, 20, 204, 40, 400]
+    assert slide_filters_back(data, filters, **plain | {"begins": [5]}).shape == (1, 1, 0)

@@ -1,0 +1,106 @@
+"""Planes at places between their elements, columns put back into planes, and rows of sparse matrices filled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.grids import add_columns, sample_at_grid
+from specgate.execution.kernels.sparse_rows import fill_empty_rows
+
+PLANE = np.arange(1, 7, dtype=np.float32).reshape(1, 1, 2, 3)
+
+
+def at(*places: tuple[float, float]) -> np.ndarray:
+    return np.array(places, np.float32).reshape(1, 1, -1, 2)
+
+
+@pytest.mark.parametrize(
+    ("align", "places", "expected"),
+    [
+        (True, [(-1, -1), (1, 1), (0, 0), (0.5, -1)], [1, 6, 3.5, 2.5]),
+        (False, [(0, 0), (-2 / 3, -0.5), (-1, -0.5), (1, 1)], [3.5, 1, 0.5, 1.5]),
+    ],
+)
+def test_straight_lines_between_elements(align: bool, places: list[tuple[float, float]], expected: list[float]) -> None:
+    found = sample_at_grid(PLANE, at(*places), align_corners=align)
+    assert found.reshape(-1).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("padding", "expected"),
+    [("zeros", [0, 0, 2]), ("border", [3, 4, 2]), ("reflection", [2, 5, 2])],
+)
+def test_outside_of_centres(padding: str, expected: list[float]) -> None:
+    """Columns 3 and -1 of three: mirrored at the outermost centres they are 1, the middle."""
+    found = sample_at_grid(
+        PLANE, at((2, -1), (-2, 1), (0, -1)), mode="nearest", padding_mode=padding, align_corners=True
+    )
+    assert found.reshape(-1).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("padding", "expected"),
+    [("zeros", [0, 0, 2]), ("border", [3, 1, 2]), ("reflection", [3, 1, 2])],
+)
+def test_outside_of_edges(padding: str, expected: list[float]) -> None:
+    """Columns 3 and -1 of three: mirrored at the outer edges they are the outermost."""
+    found = sample_at_grid(PLANE, at((4 / 3, -0.5), (-4 / 3, -0.5), (0, -0.5)), mode="nearest", padding_mode=padding)
+    assert found.reshape(-1).tolist() == expected
+
+
+def test_cubes_go_through_their_places() -> None:
+    centres = [(x, y) for y in (-0.5, 0.5) for x in (-2 / 3, 0, 2 / 3)]
+    assert np.allclose(sample_at_grid(PLANE, at(*centres), mode="bicubic").reshape(-1), PLANE.reshape(-1), atol=1e-5)
+    flat = np.ones((1, 2, 4, 4), np.float64)
+    found = sample_at_grid(flat, at((0.1, -0.3), (0.77, 0.5)), mode="bicubic", padding_mode="border")
+    assert np.allclose(found, 1)
+
+
+def test_places_and_elements_without_an_answer() -> None:
+    with pytest.raises(NoKernel, match="finite"):
+        sample_at_grid(PLANE, at((np.nan, 0)))
+    with pytest.raises(NoKernel, match="integers"):
+        sample_at_grid(PLANE.astype(np.int32), at((0, 0)))
+    with pytest.raises(InputError):
+        sample_at_grid(PLANE, np.zeros((2, 1, 1, 2), np.float32))
+    with pytest.raises(InputError, match="mode"):
+        sample_at_grid(PLANE, at((0, 0)), mode="cubic")
+
+
+def test_columns_add_up_where_blocks_overlap() -> None:
+    ones = np.ones((1, 4, 4), np.float32)
+    found = add_columns(ones, np.array([3, 3]), np.array([2, 2]))
+    assert found.tolist() == [[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]]
+
+
+def test_columns_are_those_that_blocks_hold() -> None:
+    """Taking blocks out of a plane of ones-and-zeros and adding them back counts how often each element was taken."""
+    made: dict[str, Any] = {"strides": [2, 1], "dilations": [1, 2], "begins": [1, 0], "ends": [0, 1]}
+    blocks = (5 + 1 - 2) // 2 + 1, (4 + 1 - 3) // 1 + 1
+    found = add_columns(np.ones((1, 4, blocks[0] * blocks[1])), np.array([5, 4]), np.array([2, 2]), **made)
+    counts = np.zeros((6, 5))
+    for row in range(blocks[0]):
+        for column in range(blocks[1]):
+            counts[row * 2 : row * 2 + 2, column : column + 3 : 2] += 1
+    assert found[0, 0].tolist() == counts[1:, :4].tolist()
+    for wrong in ({"strides": [0, 1]}, {"begins": [-1, 0]}, {"dilations": [1]}, {"ends": [3, 3]}):
+        with pytest.raises(InputError):
+            add_columns(np.ones((1, 4, 9)), np.array([5, 4]), np.array([2, 2]), **made | wrong)
+
+
+def test_empty_rows_are_filled() -> None:
+    pairs, values, empty = fill_empty_rows(
+        np.array([5, 6, 7]), np.array([5, 4]), np.array([[1, 2], [1, 3], [3, 0]]), np.array(-1)
+    )
+    assert pairs.tolist() == [[0, 0], [1, 2], [1, 3], [2, 0], [3, 0], [4, 0]]
+    assert (values.tolist(), empty.tolist()) == ([-1, 5, 6, -1, 7, -1], [True, False, True, False, True])
+    none = fill_empty_rows(np.zeros(0), np.array([1, 1]), np.zeros((0, 2), np.int64), np.array(3.0))
+    assert [each.tolist() for each in none] == [[[0, 0]], [3.0], [True]]
+    with pytest.raises(NoKernel, match="rise"):
+        fill_empty_rows(np.ones(2), np.array([2, 1]), np.array([[1, 0], [0, 0]]), np.array(0.0))
+    with pytest.raises(InputError, match="outside"):
+        fill_empty_rows(np.ones(1), np.array([2, 1]), np.array([[2, 0]]), np.array(0.0))

@@ -1,0 +1,127 @@
+"""Resized arrays: by hand, and beside the sums over all axes at once that their pages write down."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import floor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.interpolating import interpolate_along
+
+LINE = np.array([1, 2, 4], np.float32)
+
+
+def sizes(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.int64)
+
+
+def scales(*numbers: float) -> np.ndarray:
+    return np.array(numbers, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ("half_pixel", [1, 1, 2, 2, 4, 4]),
+        ("asymmetric", [1, 1, 2, 2, 4, 4]),
+        ("align_corners", [1, 1, 2, 2, 4, 4]),
+        ("tf_half_pixel_for_nn", [1, 2, 2, 4, 4, 4]),
+    ],
+)
+def test_the_nearest(places: str, expected: list[float]) -> None:
+    found = interpolate_along(LINE, sizes(6), mode="nearest", by="sizes", places=places)
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("nearest", "expected"),
+    [
+        ("round_prefer_floor", [1, 1, 2, 2]),
+        ("round_prefer_ceil", [1, 2, 2, 4]),
+        ("floor", [1, 1, 2, 2]),
+        ("ceil", [1, 2, 2, 4]),
+        ("simple", [1, 1, 2, 2]),
+    ],
+)
+def test_halves_are_rounded_as_said(nearest: str, expected: list[float]) -> None:
+    made: dict[str, Any] = {"mode": "nearest", "by": "scales", "places": "asymmetric", "nearest": nearest}
+    assert interpolate_along(LINE, None, scales(2), **made).tolist()[:4] == expected
+
+
+def test_one_place_of_pytorch_and_of_corners_is_the_first() -> None:
+    for places in ("pytorch_half_pixel", "align_corners"):
+        assert interpolate_along(LINE, sizes(1), mode="nearest", by="sizes", places=places).tolist() == [1]
+
+
+def test_straight_lines() -> None:
+    corners = interpolate_along(LINE, sizes(5), mode="straight", by="sizes", places="align_corners")
+    assert corners.tolist() == [1, 1.5, 2, 3, 4]
+    assert interpolate_along(LINE, sizes(6), mode="straight", by="sizes").tolist() == [1, 1.25, 1.75, 2.5, 3.5, 4]
+    assert interpolate_along(LINE, sizes(6), mode="linear", by="sizes").tolist() == [1, 1.25, 1.75, 2.5, 3.5, 4]
+
+
+def test_antialias_takes_the_mean_of_what_is_made_smaller() -> None:
+    data = np.array([1, 2, 3, 4, 5, 6, 7, 8], np.float64)
+    found = interpolate_along(data, sizes(2), mode="linear", by="sizes", antialias=True)
+    assert found.tolist() == pytest.approx([10.125 / 3.5, 9 - 10.125 / 3.5])
+    plain = interpolate_along(data, sizes(2), mode="linear", by="sizes")
+    assert plain.tolist() == [2.5, 6.5]
+
+
+def cubic_weights(s: float, a: float) -> list[float]:
+    return [
+        a * (s - 1) ** 2 * s,
+        ((a + 2) * s - (a + 3)) * s * s + 1,
+        (((-a - 2) * s + (2 * a + 3)) * s - a) * s,
+        -a * s * s * (s - 1),
+    ]
+
+
+def test_cubes_are_products_of_those_along_each_axis() -> None:
+    data = np.random.default_rng(0).random((3, 4))
+    found = interpolate_along(data, sizes(5, 7), mode="cubic", by="sizes", cube=-0.5)
+    for row, column in product(range(5), range(7)):
+        at = ((row + 0.5) * 3 / 5 - 0.5, (column + 0.5) * 4 / 7 - 0.5)
+        weights = [cubic_weights(x - floor(x), -0.5) for x in at]
+        total = 0.0
+        for i, j in product(range(4), range(4)):
+            place = [min(max(floor(x) + n - 1, 0), m - 1) for x, n, m in zip(at, (i, j), (3, 4), strict=True)]
+            total += weights[0][i] * weights[1][j] * data[place[0], place[1]]
+        assert found[row, column] == pytest.approx(total)
+
+
+def test_axes_paddings_and_scales() -> None:
+    data = np.arange(6, dtype=np.int32).reshape(2, 3)
+    made: dict[str, Any] = {"mode": "nearest", "by": "scales", "places": "asymmetric", "nearest": "floor"}
+    found = interpolate_along(data, None, scales(0.5), sizes(1), begins=[0, 1], ends=[1], **made)
+    assert found.tolist() == [[0, 1], [0, 4], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"axes": sizes(1)}, InputError),
+        ({"axes": sizes(0, 0)}, InputError),
+        ({"sizes": sizes(1, 2)}, InputError),
+        ({"sizes": sizes(-1)}, NoKernel),
+        ({"mode": "bicubic_pillow"}, NoKernel),
+        ({"places": "elsewhere"}, InputError),
+        ({"nearest": "up"}, InputError),
+        ({"begins": [-1]}, InputError),
+        ({"data": LINE.astype(np.int8), "mode": "cubic"}, NoKernel),
+        ({"data": LINE[:0]}, InputError),
+        ({"sizes": None, "by": "scales", "scales": scales(1e-30), "mode": "linear", "antialias": True}, None),
+        ({"sizes": sizes(2**30)}, InputError),
+    ],
+)
+def test_what_cannot_be_resized(change: dict[str, Any], error: type[Exception] | None) -> None:
+    given: dict[str, Any] = {"data": LINE, "sizes": sizes(2), "mode": "nearest", "by": "sizes"}
+    if error is None:
+        assert interpolate_along(**given | change).shape == (0,)
+        return
+    with pytest.raises(error):
+        interpolate_along(**given | change)
