@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inverse_matrices", "ones_on_diagonal"]
 
-#: From this condition on, a matrix of float32 cannot be told from one that has no inverse.
+#: From this condition on, a matrix of float32 is no different from one that has no inverse.
 _CONDITION = float(1 / np.finfo(np.float32).eps)
 
 
