@@ -7,13 +7,13 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution.kernels.converting_pairs import convert_both
+from specgate.execution.kernels.diagonals import inverse_matrices, ones_on_diagonal
 from specgate.execution.kernels.fourier import (
     complex_transform,
     half_transform,
     inverse_half_transform,
     transform_frames,
 )
-from specgate.execution.kernels.matrices_made import inverse_matrices, ones_on_diagonal
 from specgate.execution.kernels.random_numbers import uniform_numbers
 
 COMPLEX = np.random.default_rng(1).normal(size=(4, 5, 2))

@@ -55,7 +55,6 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "counted_from_values": ("numbers_between", "places_not_zero"),
     "bags": ("sum_bags", "sum_packed", "sum_segments"),
     "distinct": ("distinct", "paths_of_beams"),
-    "matrices_made": ("inverse_matrices", "ones_on_diagonal"),
     "parts_of_space": ("largest_of_parts", "mean_of_parts", "patches"),
     "interpolating": ("interpolate_along",),
     "grids": ("add_columns", "sample_at_grid"),
@@ -106,6 +105,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
     "converting_pairs": ("convert_both",),
+    "diagonals": ("inverse_matrices", "ones_on_diagonal"),
     "fourier": ("complex_transform", "half_transform", "inverse_half_transform", "transform_frames"),
     "random_numbers": ("uniform_numbers",),
     "sums_of_products": ("sum_products",),
@@ -137,7 +137,7 @@ SUMMING: Final = frozenset({
     "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss",
     "slide_filters", "slide_filters_back",
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
-    "complex_transform", "half_transform", "inverse_half_transform", "inverse_matrices", "transform_frames",
+    "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.

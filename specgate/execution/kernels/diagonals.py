@@ -1,4 +1,4 @@
-"""Matrices made from numbers, and inverted."""
+"""Matrices with ones on one diagonal, and inverses of matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inverse_matrices", "ones_on_diagonal"]
 
-#: From this condition on, a matrix of float32 is no different from one that has no inverse.
+#: From this condition on, a matrix of float32 is not distinguished from one that has no inverse.
 _CONDITION = float(1 / np.finfo(np.float32).eps)
 
 
@@ -27,20 +27,20 @@ def ones_on_diagonal(
     *,
     like: np.dtype[Any],
 ) -> NDArray[Any]:
-    """Return matrices [batch…, rows, columns] of zeros with ones on a diagonal, of the type `like`.
+    """Return matrices [*batch, rows, columns] of a type with ones so many columns right of the main diagonal.
 
-    diagonal: 0 for the main one, above 0 for those above it, below 0 for those below.
+    All inputs are integers, and all but `batch` one number each.
     """
-    if any(each.size != 1 for each in (rows, columns, diagonal)):
-        raise InputError("eye: expected one number each of rows, columns and the diagonal")
-    height, width, at = (int(each.reshape(-1)[0]) for each in (rows, columns, diagonal))
-    sizes = [] if batch is None else batch.reshape(-1).tolist()
-    if min(height, width, *sizes) < 0:
-        raise InputError(f"eye: expected sizes of 0 or more, found {[*sizes, height, width]!r:.80}")
-    result = memory.empty((*sizes, height, width), like)
+    if any(array.size != 1 for array in (rows, columns, diagonal)):
+        raise InputError("diagonal: expected one number of rows, of columns, and of the diagonal each")
+    height, width, right = (int(array.reshape(())) for array in (rows, columns, diagonal))
+    shape = (*(() if batch is None else map(int, batch.reshape(-1))), height, width)
+    if min(shape) < 0:
+        raise InputError(f"diagonal: the output would have the shape {list(shape)}")
+    result = memory.empty(shape, like)
     result[...] = 0
-    first = np.arange(max(0, -at), max(0, min(height, width - at)))
-    result[..., first, first + at] = 1
+    places = np.arange(max(0, -right), max(0, -right, min(height, width - right)))
+    result[..., places, places + right] = 1
     return result
 
 
