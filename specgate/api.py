@@ -96,7 +96,7 @@ def execute(
     """Return the outputs by name, computed with numpy.
 
     descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
-    arrays: logical arrays of the declared type and sizes, by the operator's input names. Types that numpy has not (bf16,
+    arrays: logical arrays of the declared type and sizes, by the operator's input names. Types that numpy lacks (bf16,
     i4, f8e4m3) are those of the package ml_dtypes, also of outputs, one element in one value; for integers of less than
     8 bits an array of other integers will do where all of them fit. target: whose behaviour applies; the dialect's
     newest level when left out. A model is executed at its own imports; the target must have them. Elements that the

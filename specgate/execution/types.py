@@ -24,25 +24,26 @@ _NARROW_INTEGER: Final = re.compile(r"(u?)int([1-7])")
 
 def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
     """Return the numpy type that carries elements of `name`; raise NoKernel where numpy (and ml_dtypes) has none."""
+    dtype: np.dtype[Any]
     spelled = dialect.types[name].get("numpy")
     if spelled:
-        dtype: np.dtype[Any] = np.dtype(spelled)
-        return dtype
+        return np.dtype(spelled)
     extended = dialect.types[name].get("ml_dtypes")
     if extended is None:
         raise NoKernel(f"{name} has no numpy type here, so it cannot be executed")
     try:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, extended))
+        dtype = np.dtype(getattr(ml_dtypes, extended))
     except ImportError:
         raise NoKernel(f"{name} has no numpy type; ml_dtypes has: pip install 'specgate-ml[dtypes]'") from None
     except AttributeError:
         raise NoKernel(f"{name} has no numpy type; a newer ml_dtypes has: pip install -U ml-dtypes") from None
+    return dtype
 
 
 def is_narrow(dialect: Dialect, name: str) -> bool:
-    """Return whether elements of `name` are of at most 8 bits and of a type of ml_dtypes: what weights are stored in."""
+    """Return whether elements of `name` have at most 8 bits and a type of ml_dtypes: what weights are stored in."""
     return dialect.types[name].get("ml_dtypes") is not None and (dialect.bits.get(name) or 64) <= 8
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,19 +27,17 @@ E4M3, E5M2 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
 E8M0, E2M1 = np.dtype(ml_dtypes.float8_e8m0fnu), np.dtype(ml_dtypes.float4_e2m1fn)
 
 
-def layer(
-    kind: str, inputs: list[str], outputs: list[str] | None = None, shape: tuple[int, ...] = (3,), **data: object
-):
+def layer(kind: str, inputs: list[str], outputs: list[str] | None = None, data: dict[str, Any] | None = None) -> Any:
     return {
         "type": kind,
         "version": "opset16",
-        "inputs": [{"element_type": name, "shape": list(shape)} for name in inputs],
-        "outputs": [{"element_type": name, "shape": list(shape)} for name in outputs or inputs[:1]],
-        "data": data,
+        "inputs": [{"element_type": name, "shape": [3]} for name in inputs],
+        "outputs": [{"element_type": name, "shape": [3]} for name in outputs or inputs[:1]],
+        "data": data or {},
     }
 
 
-TO_F32 = layer("Convert", ["i4"], ["f32"], destination_type="f32")
+TO_F32 = layer("Convert", ["i4"], ["f32"], {"destination_type": "f32"})
 
 
 @pytest.mark.parametrize("given", [np.array([-8, 0, 7], t) for t in (INT4, "i1", "i8")] + [[-8, 0, 7]])
@@ -65,11 +64,13 @@ def test_what_does_not_fit_is_refused(given, words):
 
 def test_wider_integers_must_have_their_type():
     with pytest.raises(InputError, match="type int16, found int8"):
-        specgate.execute(layer("Convert", ["i16"], ["f32"], destination_type="f32"), {"data": np.zeros(3, "i1")})
+        specgate.execute(layer("Convert", ["i16"], ["f32"], {"destination_type": "f32"}), {"data": np.zeros(3, "i1")})
 
 
 def test_outputs_have_the_type_of_ml_dtypes():
-    found = specgate.execute(layer("Convert", ["f32"], ["u4"], destination_type="u4"), {"data": [1.5, 0, 15]})["output"]
+    found = specgate.execute(layer("Convert", ["f32"], ["u4"], {"destination_type": "u4"}), {"data": [1.5, 0, 15]})[
+        "output"
+    ]
     assert (found.dtype, found.astype(np.uint8).tolist()) == (UINT4, [1, 0, 15])
 
 
@@ -155,7 +156,7 @@ def test_what_would_have_to_compute_with_them_has_no_kernel(kind, name):
     data = {"min": 0.0, "max": 1.0} if kind == "Clamp" else {}
     first = "a" if kind == "Add" else "data"
     with pytest.raises(NoKernel, match=f"{kind} has no kernel for {first} of {name}"):
-        specgate.execute(layer(kind, inputs, **data), {key: [1, 1, 1] for key in ("a", "b", "data")[-len(inputs) :]})
+        specgate.execute(layer(kind, inputs, data=data), {key: [1, 1, 1] for key in ("a", "b", "data")[-len(inputs) :]})
 
 
 def test_kernels_say_which_arguments_they_carry(monkeypatch):

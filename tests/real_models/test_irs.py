@@ -36,8 +36,8 @@ PLUGIN_WRONG = ("resnet-dynamo-21-qdq-16-ir",)
 OPEN_TIES = "detector-"
 #: Where the plugin computes with 8 bits: whatever is rounded the other way by a last bit before is a step away.
 QUANTISED = ("nncf", "qdq")
-#: Whose weights are integers: their product with a scale is f16 in the IR, and the plugin does not round it. It is told
-#: not to compute with 8 bits, as it does by default where weights are such.
+#: Whose weights are integers: their product with a scale is f16 in the IR, and the plugin does not round it. An option
+#: keeps it from rounding activations to 8 bits, as it does by default beside such weights.
 COMPRESSED = ("int4", "int8")
 RELEASES = ("openvino:2022.3", "openvino:2024.0", "openvino:2025.0")
 #: What OpenVINO's own converters write although the pages do not allow it; builds take each.

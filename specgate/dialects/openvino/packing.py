@@ -29,7 +29,8 @@ def packed(array: NDArray[Any], bits: int) -> bytes:
     each = 8 // bits
     codes = np.zeros(-(-array.size // each) * each, np.uint8)
     codes[: array.size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8(2**bits - 1)
-    return np.bitwise_or.reduce(codes.reshape(-1, each) << _shifts(bits), axis=1).astype(np.uint8).tobytes()
+    joined: NDArray[Any] = np.bitwise_or.reduce(codes.reshape(-1, each) << _shifts(bits), axis=1)
+    return joined.astype(np.uint8).tobytes()
 
 
 def _shifts(bits: int) -> NDArray[np.uint8]:

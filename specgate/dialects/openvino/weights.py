@@ -31,7 +31,7 @@ class Weights:
         self.path = Path(path).with_suffix(".bin")
 
     def array(self, layer: IrLayer, left: int) -> NDArray[Any]:
-        """Return the array of a Const of at most `left` bytes; raise InputError, or NoKernel where numpy has no type."""
+        """Return the array of a Const of at most `left` bytes; raise InputError, or NoKernel for lack of a type."""
         tables, port = dialect("openvino"), layer.outputs[0] if layer.outputs else None
         kind, shape = (port.element_type, port.shape) if port else (None, None)
         offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))

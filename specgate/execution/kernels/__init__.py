@@ -182,8 +182,8 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("combine_elements", "combine_tuples", "entries_replaced", "write_slices"), ("inputs", "updates")),
     **dict.fromkeys(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "select"), ("a", "b")),
     **dict.fromkeys(("distinct", "patches"), ("data",)),
-    "convert_both": ("first", "second"), "fill_empty_rows": ("values", "default"), "identity": ("x",),
-    "join": ("parts",), "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
+    "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
+    "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
 }  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 

@@ -6,27 +6,42 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.execution.kernels.arithmetic import is_float, round_to
+from specgate.errors import NoKernel
+from specgate.execution.kernels.arithmetic import round_to
 from specgate.execution.types import integer_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["rounded", "widened"]
+__all__ = ["is_stored", "rounded", "widened", "zero_of"]
 
-#: What is rounded to 0 or to numbers of the type, and no further: from what on a float without infinities has none.
+#: The type whose numbers are the powers of two from 2**-127 to 2**127.
+_POWERS: Final = "float8_e8m0fnu"
+#: Up to what a float without infinities has a number nearby: halfway to where the next one would be, if that is even.
 _ENDS: Final = {"float8_e4m3fn": 464.0, "float4_e2m1fn": np.nextafter(7.0, 0.0)}
+
+
+def is_stored(dtype: np.dtype[Any]) -> bool:
+    """Return whether a type is of ml_dtypes and has at most 8 bits: for weights, not to compute with."""
+    return dtype.itemsize == 1 and dtype.kind in "Vf"
+
+
+def zero_of(name: str, dtype: np.dtype[Any]) -> Any:
+    """Return the number 0, or the empty text; raise NoKernel for powers of two, which have no 0."""
+    if dtype.name == _POWERS:
+        raise NoKernel(f"{name}: {dtype} has no 0")
+    return "" if dtype.kind == "O" else np.zeros((), dtype)[()]
 
 
 def widened(array: NDArray[Any]) -> NDArray[Any]:
     """Return truth values and narrow integers as int8 or uint8, narrow floats as float32; other numbers as they are."""
     if array.dtype.kind == "b":
         return array.astype(np.int8)
-    if array.dtype.itemsize > 1 or array.dtype.kind in "iu":
+    if not is_stored(array.dtype):
         return array
     limits = integer_range(array.dtype)
     if limits is None:
-        return array.astype(np.float32) if is_float(array.dtype) else array
+        return array.astype(np.float32)
     return array.astype(np.uint8 if limits[0] == 0 else np.int8)
 
 
@@ -34,10 +49,10 @@ def rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers of numpy rounded to a narrow float, halves to the even one.
 
     Masked where the type has no such number: beyond its largest one if it has no infinities, nan if it has none, and in
-    a type of powers of two (float8_e8m0fnu) what is not positive.
+    a type of powers of two what is not positive.
     """
     single = array.astype(np.float32)
-    if dtype.name == "float8_e8m0fnu":
+    if dtype.name == _POWERS:
         made, held = _power_of_two(single, dtype)
     else:
         made = round_to(single, dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ NET = """<?xml version="1.0"?>
 </edges>
 </net>"""
 #: Of each type the port's word, its bits, its carrier and what the bytes 0x1B 0xA6 0x7F hold.
-HELD = {
+HELD: Final[dict[str, tuple[str, int, str, list[float]]]] = {
     "i4": ("I4", 4, "int4", [-5, 1, 6, -6, -1, 7]),
     "u4": ("U4", 4, "uint4", [11, 1, 6, 10, 15, 7]),
     "u2": ("U2", 2, "uint2", [3, 2, 1, 0, 2, 1, 2, 2, 3, 3, 3, 1]),
@@ -55,10 +55,11 @@ def written(folder: Path, kind: str, shape: tuple[int, ...], size: int = 3) -> P
     return path
 
 
-def carrier(name: str) -> np.dtype:
+def carrier(name: str) -> np.dtype[Any]:
     if not hasattr(ml_dtypes, name):
         pytest.skip(f"ml_dtypes has no {name}")
-    return np.dtype(getattr(ml_dtypes, name))
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return found
 
 
 @pytest.mark.parametrize("kind", HELD)
