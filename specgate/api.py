@@ -96,9 +96,11 @@ def execute(
     """Return the outputs by name, computed with numpy.
 
     descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
-    arrays: logical arrays of the declared type and sizes, by the operator's input names. target: whose behaviour
-    applies; the dialect's newest level when left out. A model is executed at its own imports; the target must have
-    them. Elements that the page leaves undefined are masked.
+    arrays: logical arrays of the declared type and sizes, by the operator's input names. Types that numpy lacks (bf16,
+    i4, f8e4m3) are those of the package ml_dtypes, also of outputs, one element in one value; for integers of less than
+    8 bits an array of other integers will do where all of them fit. target: whose behaviour applies; the dialect's
+    newest level when left out. A model is executed at its own imports; the target must have them. Elements that the
+    page leaves undefined are masked.
 
     max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
     max_seconds: how long it may take (300 if None), beside the start of the process in which the onnx package computes

@@ -10,8 +10,10 @@ from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels import carries
 from specgate.execution.memory import MAX_DIMENSIONS
 from specgate.execution.recipe import recipe_of
+from specgate.execution.types import is_narrow
 from specgate.rules.evaluate import Context, Undefined, evaluate
 from specgate.rules.explain import decisive
 from specgate.rules.words import words
@@ -52,6 +54,19 @@ def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
         for where, tensor in _tensors(name, descriptor.fields.get(name)):
             if tensor.type in lacking:
                 raise NoKernel(f"{spec.name} has no kernel for {where} of {tensor.type}")
+    _hold_narrow(descriptor, spec)
+
+
+def _hold_narrow(descriptor: Descriptor, spec: OperatorSpec) -> None:
+    """Raise NoKernel for inputs of a narrow type that the kernel would have to compute with."""
+    recipe, types = recipe_of(spec), spec.dialect.types
+    for argument, entry in recipe["arrays"].items():
+        if carries(recipe["kernel"], argument):
+            continue
+        for name in entry if isinstance(entry, list) else [entry]:
+            for where, tensor in _tensors(name, descriptor.fields.get(name)):
+                if tensor.type in types and is_narrow(spec.dialect, tensor.type):
+                    raise NoKernel(f"{spec.name} has no kernel for {where} of {tensor.type}")
 
 
 def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,35 +16,60 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["as_array", "gather", "numpy_type", "scatter"]
+__all__ = ["as_array", "gather", "integer_range", "is_narrow", "numpy_type", "scatter"]
+
+#: How ml_dtypes calls its integers, which numpy takes for no numbers and which np.iinfo does not know.
+_NARROW_INTEGER: Final = re.compile(r"(u?)int([1-7])")
 
 
 def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
     """Return the numpy type that carries elements of `name`; raise NoKernel where numpy (and ml_dtypes) has none."""
+    dtype: np.dtype[Any]
     spelled = dialect.types[name].get("numpy")
     if spelled:
-        dtype: np.dtype[Any] = np.dtype(spelled)
-        return dtype
+        return np.dtype(spelled)
+    extended = dialect.types[name].get("ml_dtypes")
+    if extended is None:
+        raise NoKernel(f"{name} has no numpy type here, so it cannot be executed")
     try:
         import ml_dtypes
+
+        dtype = np.dtype(getattr(ml_dtypes, extended))
     except ImportError:
-        raise NoKernel(f"{name} has no numpy type; install ml_dtypes to execute it") from None
-    known = {"BFLOAT16": "bfloat16", "bf16": "bfloat16"}
-    if name not in known:
-        raise NoKernel(f"{name} has no numpy type here, so it cannot be executed")
-    wide: np.dtype[Any] = np.dtype(getattr(ml_dtypes, known[name]))
-    return wide
+        raise NoKernel(f"{name} has no numpy type; ml_dtypes has: pip install 'specgate-ml[dtypes]'") from None
+    except AttributeError:
+        raise NoKernel(f"{name} has no numpy type; a newer ml_dtypes has: pip install -U ml-dtypes") from None
+    return dtype
+
+
+def is_narrow(dialect: Dialect, name: str) -> bool:
+    """Return whether elements of `name` have at most 8 bits and a type of ml_dtypes: what weights are stored in."""
+    return dialect.types[name].get("ml_dtypes") is not None and (dialect.bits.get(name) or 64) <= 8
+
+
+def integer_range(dtype: np.dtype[Any]) -> tuple[int, int] | None:
+    """Return the least and the greatest value of an integer type, those of ml_dtypes included; None for others."""
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    narrow = _NARROW_INTEGER.fullmatch(dtype.name)
+    if narrow is None:
+        return None
+    bits = int(narrow[2])
+    return (0, 2**bits - 1) if narrow[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def as_array(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None, place: str) -> NDArray[Any]:
     """Return `value` as an array of exactly `dtype` and `shape`; raise InputError for another type, range or shape.
 
-    Python numbers are converted when they fit; arrays must already have the type.
+    Python numbers are converted when they fit; arrays must already have the type. Only for integers of less than 8
+    bits, which numpy itself has not, arrays of other integers are taken too, if their elements fit.
     """
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "UST" and dtype.kind == "O":
         value = np.asarray(value).astype(object)
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
+        if array.dtype.kind in "iu" and dtype.kind == "V" and integer_range(dtype) is not None:
+            array = _held(array, dtype, place)
         if array.dtype != dtype:
             raise InputError(f"expected elements of type {dtype}, found {array.dtype}", place=place)
     else:
@@ -55,16 +81,24 @@ def as_array(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None, pl
 
 def _from_python(value: Any, dtype: np.dtype[Any], place: str) -> NDArray[Any]:
     try:
-        if dtype.kind in "iu":
+        ends = integer_range(dtype)
+        if ends is not None:
             exact = np.asarray(value, dtype=object)
-            low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-            if not all(isinstance(x, int | np.integer) and low <= x <= high for x in exact.reshape(-1)):
-                raise InputError(f"expected integers from {low} to {high}", place=place)
-            return exact.astype(dtype)
+            if not all(isinstance(x, int | np.integer) and ends[0] <= x <= ends[1] for x in exact.reshape(-1)):
+                raise InputError(f"expected integers from {ends[0]} to {ends[1]}", place=place)
+            return exact.astype(np.int64 if dtype.kind == "V" else dtype).astype(dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(value, dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"cannot be read as {dtype}: {error}", place=place) from None
+
+
+def _held(array: NDArray[Any], dtype: np.dtype[Any], place: str) -> NDArray[Any]:
+    """Return an array of integers as one of narrower ones; raise InputError where an element does not fit."""
+    low, high = integer_range(dtype) or (0, 0)
+    if array.size and not (low <= int(array.min()) and int(array.max()) <= high):
+        raise InputError(f"expected integers from {low} to {high}", place=place)
+    return array.astype(np.int8).astype(dtype)
 
 
 def gather(buffer: NDArray[Any], sizes: Sequence[int], strides: Sequence[int] | None) -> NDArray[Any]:

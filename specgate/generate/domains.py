@@ -85,9 +85,12 @@ def _readable(spec: OperatorSpec, info: FieldInfo, number: int) -> bool:
 
 
 def element_kind(dialect: Dialect, name: str | None) -> tuple[str, int]:
-    """Return the kind of a type's elements by numpy's letter (i, u, f, c, b, O; x where it has none), and bits."""
+    """Return the kind of a type's elements by numpy's letter (i, u, f, c, b, O; x where it has none), and bits.
+
+    Integers of ml_dtypes are integers too, its floats are x.
+    """
     info = dialect.types.get(name or "", {})
-    numpy = info.get("numpy") or ""
+    numpy = info.get("numpy") or info.get("ml_dtypes") or ""
     kinds = {"int": "i", "uint": "u", "float": "f", "complex": "c", "bool": "b", "object": "O"}
     return kinds.get(numpy.rstrip("0123456789"), "x"), info.get("bits") or 0
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.dialects import package
-from specgate.execution.types import numpy_type
+from specgate.execution.types import integer_range, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -62,10 +62,12 @@ def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         if dtype.kind == "O":
             return np.array([random.choice(_WORDS) for _ in range(prod(shape))], object).reshape(shape)
-        drawn = [
-            random.randrange(8) if dtype.kind in "iub" else random.randint(-128, 128) / 64 for _ in range(prod(shape))
-        ]
-        return np.array(drawn, dtype).reshape(shape)
+        limits = (0, 7) if dtype.kind == "b" else integer_range(dtype)
+        whole, most = limits is not None, min(8, limits[1] + 1 if limits else 8)
+        drawn = [random.randrange(most) if whole else random.randint(-128, 128) / 64 for _ in range(prod(shape))]
+        made = np.array(drawn, np.int8 if whole else np.float64).astype(dtype).reshape(shape)
+        made[made != made] = np.ones((), dtype)  # noqa: PLR0124  # of a type without numbers below 0
+        return made
 
     return {name: _mapped(value, filled) for name, value in inputs_of(descriptor)}
 
@@ -89,20 +91,23 @@ def _mapped(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
 def _palette(tables: Dialect, tensor: TensorDesc, near: set[int], *, summed: bool) -> NDArray[Any]:
     kind = str(tensor.type)
     dtype = numpy_type(tables, kind)
-    if dtype.kind in "fcV" and summed:
+    limits = integer_range(dtype)
+    if limits is None and dtype.itemsize == 1 and dtype.kind in "fV":
+        return np.arange(2 ** (tables.bits[kind] or 8), dtype=np.uint8).view(dtype)  # all there are
+    if limits is None and dtype.kind in "fcV" and summed:
         return np.array(_SUMMANDS).astype(dtype)
-    if dtype.kind in "fcV":
+    if limits is None and dtype.kind in "fcV":
         special = _special_floats(dtype) if dtype.kind == "f" else np.array(_FLOATS)
         sizes = np.array(sorted(near | {0, 1, 2, 3}))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.concatenate([special, sizes]).astype(dtype)
     if dtype.kind in "bO":
         return np.array([False, True] if dtype.kind == "b" else _WORDS, dtype)
-    bits = tables.bits[kind] or 8
-    low, high = integer_limits(bits, signed=dtype.kind != "u")
+    low, high = integer_limits(tables.bits[kind] or 8, signed=limits is not None and limits[0] < 0)
     small = [n for n in sorted(near) if low <= n <= high]
     edges = [n for n in (*_EDGES, *(-n for n in _EDGES)) if low <= n <= high]
-    return np.array([*small * (1 + len(edges) // max(1, len(small))), *edges], dtype)
+    numbers = [*small * (1 + len(edges) // max(1, len(small))), *edges]
+    return np.array(numbers, np.int8 if dtype.kind == "V" else dtype).astype(dtype)
 
 
 def _special_floats(dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -101,6 +101,7 @@ class TypeInfo(_File):
     value: int | None = None
     bits: int | None
     numpy: str | None
+    ml_dtypes: str | None = Field(default=None, description="the type of the package ml_dtypes, where numpy has none")
     since: Level | None = None
     capability: list[Gate] | None = Field(default=None, description="what the device must report; one holds at a level")
     tensor: str | None = None

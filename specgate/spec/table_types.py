@@ -129,6 +129,7 @@ class TypeEntry(TypedDict, total=False):
     value: int | None
     bits: int | None
     numpy: str | None
+    ml_dtypes: str
     since: str
     capability: list[dict[str, Any]]
     tensor: str

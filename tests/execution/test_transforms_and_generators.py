@@ -153,14 +153,14 @@ def test_random_numbers_that_nothing_determines():
 )  # fmt: skip
 def test_the_type_that_holds_both(first, second, expected):
     for one, other in ((first, second), (second, first)):
-        made = convert_both(np.ones(2, one), np.ones((), other), scalars_follow=False, widest="f32")
+        made = convert_both(np.ones(2, one), np.ones((), other), scalars_follow=False, widest=np.dtype("f4"))
         assert [array.dtype for array in made] == [np.dtype(expected)] * 2
 
 
 def test_half_floats_of_two_kinds_and_scalars_that_follow():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     short = np.ones(2, ml_dtypes.bfloat16)
-    assert convert_both(short, np.ones(2, "f2"), scalars_follow=False, widest="f32")[0].dtype == np.float32
+    assert convert_both(short, np.ones(2, "f2"), scalars_follow=False, widest=np.dtype("f4"))[0].dtype == np.float32
     for one, other, expected in (("i8", "u1", "u1"), ("f2", "i1", "f2"), ("f8", "f2", "f2")):
-        made = convert_both(np.ones((), one), np.ones(2, other), scalars_follow=True, widest="f32")
+        made = convert_both(np.ones((), one), np.ones(2, other), scalars_follow=True, widest=np.dtype("f4"))
         assert made[0].dtype == np.dtype(expected)

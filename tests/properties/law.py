@@ -19,7 +19,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
 from specgate.execution.engine import execute_at
-from specgate.execution.types import as_array, numpy_type
+from specgate.execution.types import as_array, integer_range, numpy_type
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 from tests.properties.support import MAX_BYTES, unclaimed
@@ -216,9 +216,9 @@ def _filled(dtype: np.dtype[Any], shape: tuple[int, ...], random: Random, *, wil
         if not wild:
             low = 0 if dtype.kind in "ub" or random.randrange(3) else -3
             return np.array([random.randint(low, 4) for _ in range(count)]).reshape(shape).astype(dtype)
-        if dtype.kind in "iu":
-            ends = np.iinfo(dtype)
-            picks = [ends.min, ends.max, 0, 1, 2, ends.max // 2]
+        ends = integer_range(dtype)
+        if ends is not None:
+            picks = [n for n in (*ends, 0, 1, 2, ends[1] // 2) if n <= ends[1]]
             return np.array([random.choice(picks) for _ in range(count)], dtype).reshape(shape)
         return np.array([random.choice(_SPECIAL) for _ in range(count)]).reshape(shape).astype(dtype)
 

@@ -199,8 +199,8 @@ class _Run:
 
     def _type(self, array: NDArray[Any]) -> str:
         types = self.tables.types.items()
-        known = (name for name, info in types if info["numpy"] is not None and array.dtype == info["numpy"])
-        return next(known, "bf16")  # of ml_dtypes, which has no other here
+        found = (name for name, info in types if array.dtype.name in {info["numpy"], info.get("ml_dtypes")})
+        return next(found, array.dtype.name)
 
     def outputs(self) -> dict[str, NDArray[Any]]:
         """Return what Results read by the names of tensors, else of the Results."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.net import whole_number
-from specgate.errors import InputError, NoKernel
+from specgate.dialects.openvino.packing import packed_size, unpacked
+from specgate.errors import InputError
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 
@@ -30,7 +31,7 @@ class Weights:
         self.path = Path(path).with_suffix(".bin")
 
     def array(self, layer: IrLayer, left: int) -> NDArray[Any]:
-        """Return the array of a Const of at most `left` bytes; raise InputError, or NoKernel for packed types."""
+        """Return the array of a Const of at most `left` bytes; raise InputError, or NoKernel for lack of a type."""
         tables, port = dialect("openvino"), layer.outputs[0] if layer.outputs else None
         kind, shape = (port.element_type, port.shape) if port else (None, None)
         offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
@@ -38,19 +39,24 @@ class Weights:
             raise InputError("expected a Const with element_type, shape, offset and size")
         if kind == "string":
             return self._strings(self._read(offset, size, left), shape)
-        dtype = numpy_type(tables, kind)
-        needed = prod(shape) * dtype.itemsize
-        if tables.bits[kind] != dtype.itemsize * 8:
-            raise NoKernel(f"a Const of {kind}, whose elements are packed, is not executed")
+        dtype, count = numpy_type(tables, kind), prod(shape)
+        bits = min(tables.bits[kind] or 8, dtype.itemsize * 8)  # a boolean takes a byte
+        needed = packed_size(count, bits)
         if needed > size:
             raise InputError(f"{kind} of {list(shape)} takes {needed} bytes, the Const has {size}")
-        flat = np.frombuffer(
-            self._read(offset, needed, left), np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<")
-        )
+        flat = self._elements(self._read(offset, needed, left), count, dtype, bits, left)
         try:
-            return flat.astype(dtype, copy=False).reshape(shape)
+            return flat.reshape(shape)
         except ValueError:  # numpy has a limit of dimensions
             raise InputError(f"a Const of {len(shape)} dimensions cannot be held as an array") from None
+
+    def _elements(self, blob: bytes, count: int, dtype: np.dtype[Any], bits: int, left: int) -> NDArray[Any]:
+        if bits < 8:
+            if 2 * count > left:  # a byte for each, and those that they are made of
+                raise InputError(f"a Const needs {2 * count} bytes, more than the {left} left of the limit")
+            return unpacked(blob, count, dtype, bits)
+        flat = np.frombuffer(blob, np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<"))
+        return flat.astype(dtype, copy=False)
 
     def _read(self, offset: int, needed: int, left: int) -> bytes:
         if needed > left:

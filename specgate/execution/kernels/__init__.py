@@ -10,7 +10,7 @@ from specgate.errors import NoKernel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["KERNELS", "SUMMING", "find_kernel", "needs_of", "register_kernel", "registered"]
+__all__ = ["KERNELS", "SUMMING", "carries", "find_kernel", "needs_of", "register_kernel", "registered"]
 
 _HERE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
@@ -168,6 +168,23 @@ _MOVING: Final = frozenset({
     "space_to_depth", "split", "split_along", "split_equally", "split_lengths", "tile", "tile_any", "tile_by",
     "transpose", "transpose_by",
 })  # fmt: skip
+#: Arguments whose elements a kernel only moves, compares or converts, so that they may be of any type: also of those of
+#: at most 8 bits that ml_dtypes has, which numpy hardly computes with. All other arguments are numbers of numpy's own.
+_CARRIED: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        ("batches_from_space", "blocks_from_depth", "broadcast_by", "convert", "depth_from_blocks", "drop_ones",
+         "elements_from_start", "gather_along", "insert_dimensions", "places_not_zero", "reshape_by_pattern",
+         "reverse_along", "reverse_parts", "roll_along", "shuffle_groups", "sizes_of", "slice_between",
+         "slice_by_masks", "space_from_batches", "split_equally", "split_lengths", "tile_any", "transpose_by",
+         "tuples_in_batches"),
+        ("inputs", "like"),
+    ),
+    **dict.fromkeys(("combine_elements", "combine_tuples", "entries_replaced", "write_slices"), ("inputs", "updates")),
+    **dict.fromkeys(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "select"), ("a", "b")),
+    **dict.fromkeys(("distinct", "patches"), ("data",)),
+    "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
+    "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
+}  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 
 
@@ -187,6 +204,11 @@ def needs_of(name: str, item_size: int) -> tuple[float, float]:
     item_size: of its largest input's elements, in bytes.
     """
     return (1.0, 1.5 * item_size) if name in _MOVING else _NEEDS.get(name, _USUAL)
+
+
+def carries(name: str, argument: str) -> bool:
+    """Return whether an argument of a kernel may have elements of any type: of a registered one, whatever it is."""
+    return name in _registered or argument in _CARRIED.get(name, ())
 
 
 def find_kernel(name: str) -> Callable[..., Any]:

@@ -28,8 +28,8 @@ __all__ = [
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Return whether a type is a floating one, bfloat16 (which numpy calls void-like) included."""
-    return dtype.kind == "f" or dtype.name == "bfloat16"
+    """Return whether a type is a floating one, those of ml_dtypes (which numpy calls void-like) included."""
+    return dtype.kind == "f" or dtype.name.startswith(("bfloat", "float"))
 
 
 def to_float64(array: NDArray[Any]) -> NDArray[Any]:

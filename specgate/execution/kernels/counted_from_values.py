@@ -10,6 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+from specgate.execution.kernels.narrow import widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +62,8 @@ def places_not_zero(inputs: NDArray[Any], *, narrow: bool = False) -> NDArray[An
     if inputs.dtype.kind in "OUS":
         raise InputError("nonzero: expected numbers, found texts")
     full = inputs.reshape(1) if not inputs.ndim else inputs
-    kept = full != np.zeros((), full.dtype)
+    numbers = widened(full)
+    kept = numbers != np.zeros((), numbers.dtype)
     result = memory.empty((full.ndim, int(np.count_nonzero(kept))), np.dtype(np.int32 if narrow else np.int64))
     for axis, places in enumerate(np.nonzero(kept)):
         result[axis] = places

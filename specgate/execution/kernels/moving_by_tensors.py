@@ -11,6 +11,7 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, same_length
 from specgate.execution.kernels.arranging import expand, transpose
+from specgate.execution.kernels.narrow import zero_of
 from specgate.execution.kernels.padding import pad_ends
 from specgate.execution.kernels.shapes import integers, split_along, tile_by
 
@@ -60,7 +61,7 @@ def gather_along(
     result = memory.empty((*shape[:place], *indices.shape[batches:], *shape[place + 1 :]), inputs.dtype)
     if not result.size:
         return result
-    zero = "" if inputs.dtype.kind == "O" else np.zeros((), inputs.dtype)[()]
+    zero = zero_of("gather", inputs.dtype) if outside.any() else None
     if not inputs.size:
         result[...] = zero
         return result
@@ -69,7 +70,8 @@ def gather_along(
     data = inputs.reshape(*folded, shape[place], prod(shape[place + 1 :]))
     first, second = np.ogrid[: folded[0], : folded[1]]
     found = data[first[..., np.newaxis], second[..., np.newaxis], places.reshape(each)[:, np.newaxis]]
-    found.transpose(0, 2, 1, 3)[outside.reshape(each)] = zero
+    if zero is not None:
+        found.transpose(0, 2, 1, 3)[outside.reshape(each)] = zero
     result[...] = found.reshape(result.shape)
     return result
 

@@ -10,6 +10,7 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, same_length
 from specgate.execution.kernels.fill import check_number, number
+from specgate.execution.kernels.narrow import is_stored, zero_of
 from specgate.execution.kernels.shapes import integers
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def pad_ends(
 
 def _filler(value: NDArray[Any] | float, dtype: np.dtype[Any]) -> Any:
     if not isinstance(value, np.ndarray):
-        if dtype.kind == "O":
-            return ""
+        if dtype.kind == "O" or (is_stored(dtype) and value == 0):
+            return zero_of("pad", dtype)
         return number(value, dtype, whole=True) if dtype.kind in "iu" else np.asarray(value).astype(dtype)
     if value.size != 1 or value.dtype != dtype:
         raise InputError(f"pad: expected one element of {dtype}, found {value.size} of {value.dtype}")

@@ -11,6 +11,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import round_to, to_float64
+from specgate.execution.kernels.narrow import zero_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +108,8 @@ def patches(
         before.append(missing - missing // 2 if auto_pad == "same_lower" else missing // 2)
         counts.append(count)
     result = memory.empty((data.shape[0], data.shape[1] * sizes[0] * sizes[1], *counts), data.dtype)
-    result[...] = "" if data.dtype.kind == "O" else np.zeros((), data.dtype)
+    if auto_pad != "valid":
+        result[...] = zero_of("patches", data.dtype)
     parts = result.reshape(data.shape[0], sizes[0] * sizes[1], data.shape[1], *counts)
     for at, (row, column) in memory.in_time(enumerate(product(range(sizes[0]), range(sizes[1])))):
         offsets = (row * rates[0] - before[0], column * rates[1] - before[1])

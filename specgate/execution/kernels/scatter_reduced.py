@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32
 from specgate.execution.kernels.lookup import places_in
 from specgate.execution.kernels.moving_by_tensors import one_place
+from specgate.execution.kernels.narrow import is_stored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,6 +95,8 @@ def _combined(
     known = _TRUTHS if inputs.dtype.kind == "b" else {**_COMBINED, "mean": np.add}
     if reduction not in known or inputs.dtype.kind in "OUS":
         raise InputError(f"scatter: no {reduction!r:.40} of {inputs.dtype}")
+    if is_stored(inputs.dtype):
+        raise NoKernel(f"scatter: no kernel for {reduction} of {inputs.dtype}")
     with np.errstate(all="ignore"):
         values = to_float32(result, inputs.dtype).copy()
         added = to_float32(updates, updates.dtype)

@@ -111,10 +111,10 @@ def test_values_beyond_the_budget_are_refused(model):
         specgate.execute(str(model), {"x": X}, max_bytes=8)
 
 
-def test_packed_constants_say_so(model):
-    text = NET.replace('element_type="f32" shape="3"', 'element_type="u4" shape="3"')
+def test_constants_of_a_type_without_a_carrier_say_so(model):
+    text = NET.replace('element_type="f32" shape="3"', 'element_type="nf4" shape="3"')
     model.write_text(text, encoding="utf-8")
-    with pytest.raises(NoKernel, match="Const 'bias'"):
+    with pytest.raises(NoKernel, match="Const 'bias': nf4 has no numpy type here"):
         specgate.execute(str(model), {"x": X})
 
 

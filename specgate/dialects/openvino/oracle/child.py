@@ -53,7 +53,7 @@ _NUMPY: Final = {"f64": "f8", "f32": "f4", "f16": "f2", "boolean": "?", "i64": "
 
 
 class Blob(NamedTuple):
-    """An array on its way: bytes of its elements in row-major order, of strings the strings themselves."""
+    """An array on its way: bytes of its elements in row-major order, packed where OpenVINO packs; or strings."""
 
     type: str
     shape: tuple[int, ...]
@@ -207,7 +207,8 @@ class _Asker:
         if not prod(blob.shape):
             return tensor
         if isinstance(blob.data, bytes):
-            tensor.data[...] = self.np.frombuffer(blob.data, tensor.data.dtype).reshape(blob.shape)
+            held = tensor.data  # of packed elements it is the bytes
+            held[...] = self.np.frombuffer(blob.data, held.dtype).reshape(held.shape)
         else:
             tensor.str_data = self.np.array(blob.data).reshape(blob.shape)
         return tensor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc, shown
@@ -48,7 +49,6 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
 
 
 def _blob(name: str, tensor: TensorDesc, given: Any) -> Blob:
-    import numpy as np
 
     from specgate.execution.types import as_array, numpy_type
 
@@ -70,11 +70,19 @@ def _blob(name: str, tensor: TensorDesc, given: Any) -> Blob:
     if not _as_declared(tensor, array.shape):
         raise NotExpressibleError(f"{name} is declared as {shown(tensor.sizes)}, the array has {list(array.shape)}")
     if dtype.kind != "O":
-        return Blob(tensor.type, array.shape, np.ascontiguousarray(array).tobytes())
+        return Blob(tensor.type, array.shape, _bytes(array, tensor.type))
     texts = list(array.reshape(-1))
     if not all(isinstance(text, str) and not text.endswith("\0") for text in texts):
         raise NotExpressibleError(f"{name} holds what is no string, or one that ends in a zero character")
     return Blob(tensor.type, array.shape, texts)
+
+
+def _bytes(array: np.ndarray[Any, Any], kind: str) -> bytes:
+    """Return elements in row-major order as OpenVINO holds them: those of less than a byte packed."""
+    from specgate.dialects.openvino.packing import packed
+
+    bits = dialect("openvino").bits[kind] or 8
+    return packed(array, bits) if bits < 8 else array.tobytes()
 
 
 def _as_declared(tensor: TensorDesc, shape: tuple[int, ...]) -> bool:
@@ -123,6 +131,7 @@ def arrays_of(descriptor: Descriptor, outputs: Sequence[Blob]) -> dict[str, np.n
 def _array(blob: Blob) -> np.ndarray[Any, Any]:
     import numpy as np
 
+    from specgate.dialects.openvino.packing import unpacked
     from specgate.execution.types import numpy_type
 
     try:
@@ -130,6 +139,9 @@ def _array(blob: Blob) -> np.ndarray[Any, Any]:
     except Error as error:
         raise NotExpressibleError(str(error)) from None
     if isinstance(blob.data, bytes):
+        bits = dialect("openvino").bits[blob.type] or 8
+        if bits < 8:
+            return unpacked(blob.data, prod(blob.shape), dtype, bits).reshape(blob.shape)
         return np.frombuffer(bytearray(blob.data), dtype).reshape(blob.shape)
     array = np.empty(len(blob.data), object)
     array[:] = blob.data
