@@ -119,6 +119,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
     # deformed and binary filters, matrices of groups, narrow floats, strings and frames of signals
     "deformed_filters": ("slide_deformed",),
+    "narrow_floats": ("round_between_scales",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -163,7 +164,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
-    "slide_deformed": (24.0, 64.0),
+    "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
 _MOVING: Final = frozenset({
