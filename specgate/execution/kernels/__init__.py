@@ -120,6 +120,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     # deformed and binary filters, matrices of groups, narrow floats, strings and frames of signals
     "deformed_filters": ("slide_deformed",),
     "narrow_floats": ("round_between_scales",),
+    "grouped_products": ("multiply_groups",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -142,7 +143,7 @@ SUMMING: Final = frozenset({
     "slide_filters", "slide_filters_back",
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
     "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
-    "slide_deformed",
+    "multiply_groups", "slide_deformed",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
