@@ -120,6 +120,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     # deformed and binary filters, matrices of groups, narrow floats, strings and frames of signals
     "deformed_filters": ("slide_deformed",),
     "narrow_floats": ("round_between_scales",),
+    "texts": ("texts_from_bytes", "texts_to_bytes"),
     "grouped_products": ("multiply_groups",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
@@ -166,6 +167,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
     "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
+    "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
 _MOVING: Final = frozenset({

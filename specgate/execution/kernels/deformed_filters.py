@@ -143,9 +143,12 @@ def _moved(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[A
     starts = first + np.arange(slide.counts[axis]) * slide.strides[axis]
     grid = np.broadcast_to(starts[:, None] if axis == 0 else starts, slide.counts).reshape(-1)
     if is_float(moves.dtype):
-        return grid + np.clip(to_float64(moves), -_FAR, _FAR)
-    held = np.clip(moves.astype(object), -_FAR, _FAR) if moves.dtype.itemsize > 4 else moves
-    return grid + held.astype(np.int64)
+        held = np.clip(to_float64(moves), -_FAR, _FAR)
+    else:
+        small = np.clip(moves.astype(object), -_FAR, _FAR) if moves.dtype.itemsize > 4 else moves
+        held = small.astype(np.int64)
+    places: NDArray[Any] = grid + held
+    return places
 
 
 def _sampled(
