@@ -120,6 +120,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     # deformed and binary filters, matrices of groups, narrow floats, strings and frames of signals
     "deformed_filters": ("slide_deformed",),
     "narrow_floats": ("round_between_scales",),
+    "restored_signals": ("restore_signal",),
     "texts": ("texts_from_bytes", "texts_to_bytes"),
     "grouped_products": ("multiply_groups",),
 }  # fmt: skip
@@ -144,7 +145,7 @@ SUMMING: Final = frozenset({
     "slide_filters", "slide_filters_back",
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
     "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
-    "multiply_groups", "slide_deformed",
+    "multiply_groups", "restore_signal", "slide_deformed",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
@@ -167,7 +168,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0),
     "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
-    "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
+    "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
 _MOVING: Final = frozenset({
