@@ -166,7 +166,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("suppress_by_class", "suppress_by_matrix"), (112.0, 48.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
-    "resample": (44.0, 44.0),
+    "resample": (44.0, 44.0), "interpolate_along": (24.0, 40.0),
     "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
