@@ -106,6 +106,8 @@ def propose_of_image(
     require_shape("propose_of_image", "the size of the image", size.shape, (3,))
     if anchors.ndim != 2 or scores.ndim != 3:
         raise InputError("propose_of_image: expected a list of anchors and scores of three dimensions")
+    if behind < 0:
+        raise InputError(f"propose_of_image: expected a number of regions of at least 0, found {behind}")
     one = precision_of(anchors, scores)
     many, height, width = scores.shape
     moved, held = _in_order("propose_of_image", (height, width, many), offsets, scores, one)

@@ -190,7 +190,7 @@ def pool_from_pyramid(
     places = regions.astype(one)
     sides = places[:, 2:] - places[:, :2]
     level = np.floor(_MIDDLE + np.log2(np.sqrt(sides[:, 0] * sides[:, 1]) / one(_SIDE)))
-    known = ~np.isnan(level) & np.isfinite(places).all(axis=1) & (sides >= 0).all(axis=1)
+    known = ~np.isnan(level) & np.isfinite(places).all(axis=1) & (sides > 0).all(axis=1)
     at = np.clip(np.where(known, level, 0), 0, len(layers) - 1).astype(np.intp)
     known &= at < len(scales)
     features = memory.empty((len(regions), layers[0].shape[1], size, size), regions.dtype)

@@ -34,4 +34,4 @@ def fill_empty_rows(
     added = np.flatnonzero(empty)
     at = np.searchsorted(indices[:, 0], added)
     pairs = np.insert(indices, at, np.stack([added, np.zeros_like(added)], 1).astype(indices.dtype), axis=0)
-    return pairs, np.insert(values, at, default.reshape(-1)[0].astype(values.dtype)), empty
+    return pairs, np.insert(values, at, default.reshape(-1)[:1].astype(values.dtype)), empty

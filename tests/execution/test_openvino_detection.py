@@ -1,0 +1,67 @@
+"""NonMaxSuppression by its table: what follows from tensors that a descriptor leaves out, and from its version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.conform import values
+from specgate.descriptors.read import read_dict
+from specgate.execution.engine import execute_at
+from specgate.spec.tables import dialect
+
+BOXES = np.array([[[0, 0, 2, 2], [0, 0, 2, 1]]], np.float16)
+SCORES = np.array([[[1, 0.5]]], np.float16)
+ARRAYS: dict[str, Any] = {"boxes": BOXES, "scores": SCORES, "max_output_boxes_per_class": np.array(2)}
+THRESHOLDS = {"iou_threshold": np.array(0.5, np.float32), "score_threshold": np.array(0.5, np.float32)}
+
+
+def layer(version: str, *types: str, outputs: Any = ()) -> Any:
+    shapes = [[1, 2, 4], [1, 1, 2], [], [], []]
+    inputs = [{"element_type": kind, "shape": shape} for kind, shape in zip(types, shapes, strict=False)]
+    document = {"type": "NonMaxSuppression", "version": version, "inputs": inputs, "outputs": list(outputs), "data": {}}
+    return read_dict(document, "openvino")
+
+
+@pytest.mark.parametrize(("stated", "expected"), [([], np.float16), ([None, "f32"], np.float32)])
+def test_scores_without_thresholds_have_the_type_that_is_stated(stated, expected):
+    outputs = [kind and {"element_type": kind, "shape": None} for kind in stated]
+    found = execute_at(layer("opset5", "f16", "f16", "i64", outputs=outputs), ARRAYS, "opset16")
+    assert found["selected_scores"].dtype == expected
+
+
+def test_scores_have_the_type_of_the_thresholds():
+    found = execute_at(layer("opset9", "f16", "f16", "i64", "f32", "f32"), {**ARRAYS, **THRESHOLDS}, "opset16")
+    assert found["selected_scores"].tolist() == [[0, 0, 1], [0, 0, 0.5]]
+    assert found["selected_scores"].dtype == np.float32
+
+
+@pytest.mark.parametrize("version", ["opset1", "opset3", "opset4"])
+def test_early_versions_have_rows_of_minus_one(version):
+    node = layer(version, "f16", "f16", "i64", "f32", "f32")
+    found = execute_at(node, {**ARRAYS, **THRESHOLDS, "score_threshold": np.array(0.75, np.float32)}, version)
+    assert {name: array.tolist() for name, array in found.items()} == {"selected_indices": [[0, 0, 0], [-1, -1, -1]]}
+
+
+def judged(scores: np.ndarray[Any, Any], version: str = "opset9") -> tuple[str, str]:
+    node = layer(version, "f16", "f16", "i64", "f32", "f32")
+    arrays = {**ARRAYS, **THRESHOLDS, "scores": scores}
+    ours = execute_at(node, arrays, "opset16")
+    theirs = {name: array[:1] for name, array in ours.items()}
+    spec = dialect("openvino").operator("NonMaxSuppression")
+    kind, what, _ = values._judged(spec, "opset16", "cpu", node, arrays, ours, theirs)
+    return kind, what
+
+
+def test_what_is_known_of_a_build_depends_on_elements():
+    kind, what = judged(SCORES)
+    assert kind == "recorded"
+    assert "equal to score_threshold" in what
+    assert judged(np.array([[[1, 0.75]]], np.float16)) == ("unexplained", "")
+
+
+def test_what_is_known_of_a_build_goes_by_the_version_of_a_layer():
+    scores = np.array([[[1, 0.75]]], np.float16)
+    assert judged(scores, "opset4")[0] == "recorded"

@@ -1,0 +1,103 @@
+"""Layers that a campaign of the law once found: computed although rejected, refused although accepted, or ended by Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import specgate
+from specgate.spec.tables import dialect
+
+
+def layer(
+    kind: str, version: str, inputs: list[tuple[str, list[int]]], outputs: list[Any], data: Any
+) -> dict[str, Any]:
+    tensors = [{"element_type": element, "shape": shape} for element, shape in inputs]
+    stated = [output and {"element_type": output[0], "shape": output[1]} for output in outputs]
+    return {"type": kind, "version": version, "inputs": tensors, "outputs": stated, "data": data}
+
+
+def constant(found: dict[str, Any], at: int, value: Any) -> dict[str, Any]:
+    found["inputs"][at]["value"] = value
+    return found
+
+
+DETECTIONS = {
+    "score_threshold": 0.05,
+    "nms_threshold": 0.5,
+    "num_classes": 1,
+    "post_nms_count": 10,
+    "max_detections_per_image": 5,
+    "max_delta_log_wh": 4.0,
+    "deltas_weights": [10.0, 10.0, 5.0, 5.0],
+}
+STRAIGHT = {"mode": "linear_onnx", "shape_calculation_mode": "sizes"}
+PROPOSALS = {"min_size": 1.0, "nms_threshold": 0.5, "pre_nms_count": 10, "post_nms_count": -1}
+REFUSED = {
+    "deltas-of-another-number-of-classes": layer(
+        "ExperimentalDetectronDetectionOutput",
+        "opset6",
+        [("f32", [6, 4]), ("f32", [6, 12]), ("f32", [6, 3]), ("f32", [1, 3])],
+        [],
+        DETECTIONS,
+    ),
+    "a-negative-number-of-regions": layer(
+        "ExperimentalDetectronGenerateProposalsSingleImage",
+        "opset6",
+        [("f32", [3]), ("f32", [2, 4]), ("f32", [8, 1, 1]), ("f32", [2, 1, 1])],
+        [],
+        PROPOSALS,
+    ),
+    "straight-along-other-axes": constant(
+        constant(
+            layer("Interpolate", "opset11", [("f32", [1, 2, 4, 6]), ("i64", [2]), ("i64", [2])], [], STRAIGHT),
+            1,
+            [8, 3],
+        ),
+        2,
+        [1, 2],
+    ),
+    "sizes-that-are-floats": constant(
+        constant(
+            layer("Interpolate", "opset11", [("f32", [1, 2, 4, 6]), ("f32", [2]), ("i64", [2])], [], STRAIGHT),
+            1,
+            [8.0, 3],
+        ),
+        2,
+        [2, 3],
+    ),
+    "a-mask-that-lists-axes": layer(
+        "Reverse", "opset1", [("f32", [2, 3]), ("boolean", [2])], [("f32", [2, 3])], {"mode": "index"}
+    ),
+    "a-default-of-another-type": layer(
+        "SparseFillEmptyRows", "opset16", [("u8", [2]), ("i32", [2]), ("i32", [2, 2]), ("f32", [])], [], {}
+    ),
+    "a-list-without-an-end": constant(
+        layer("Range", "opset4", [("f32", []), ("f32", []), ("f32", [])], [], {"output_type": "f32"}), 1, float("inf")
+    ),
+    "other-sizes-than-all-inputs-have": layer(
+        "Select",
+        "opset1",
+        [("boolean", [1, 3]), ("f32", [1, 3]), ("f32", [1, 3])],
+        [("f32", [1, 4])],
+        {"auto_broadcast": "pdpd"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_verdict_and_executor_refuse_alike(name):
+    document = REFUSED[name]
+    assert specgate.check(document, target="openvino:opset17").accepted is False
+    numpy_types = {"f32": np.float32, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "boolean": np.bool_}
+    descriptor = specgate.descriptor(document, dialect="openvino")
+    inputs = [info.name for info in dialect("openvino").operator(document["type"]).inputs]
+    arrays = {
+        field: np.ones(tensor["shape"], numpy_types[tensor["element_type"]])
+        for field, tensor in zip(inputs, document["inputs"], strict=False)
+        if "value" not in tensor
+    }
+    with pytest.raises(specgate.InputError):
+        specgate.execute(descriptor, arrays, target="openvino:opset17")
