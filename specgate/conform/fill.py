@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError
 from specgate.execution.kernels import SUMMING
+from specgate.execution.recipe import carrier_of
 from specgate.execution.tolerance import tolerance_of
-from specgate.execution.types import as_array, numpy_type
+from specgate.execution.types import as_array
 from specgate.generate.constants import consistent_constants
 from specgate.oracles.cases import boundary_arrays, laid_out, tame_arrays
 from specgate.spec.tables import dialect as tables
@@ -31,6 +32,7 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
     `specgate.testing.arrays` does.
     """
     table = tables(descriptor.dialect)
+    spec = table.operator(descriptor.operator)
     if tame:
         made = tame_arrays(descriptor, random)
     else:
@@ -38,7 +40,9 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
     for name, elements in consistent_constants(descriptor, level, random.randint).items():
         tensor = descriptor.fields[name]
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
-        made[name] = as_array(list(elements), numpy_type(table, str(tensor.type)), (prod(shape),), name).reshape(shape)
+        made[name] = as_array(list(elements), carrier_of(spec, name, str(tensor.type)), (prod(shape),), name).reshape(
+            shape
+        )
     given = {n: array for n, array in made.items() if not _constant(descriptor.fields.get(n))}
     return laid_out(descriptor, given) if table.tensor_rules else given  # others have no memory layout
 

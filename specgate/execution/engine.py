@@ -16,7 +16,7 @@ from specgate.execution.arguments import kernel_arguments
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
-from specgate.execution.recipe import array_fields, output_fields, recipe_of
+from specgate.execution.recipe import array_fields, carrier_of, output_fields, recipe_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -198,7 +198,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> NDA
             raise InputError(f"no array for the input {name}")
         if tensor.type is None or shape is None:
             raise InputError("a constant needs its type and sizes", place=name)
-        flat = as_array(list(tensor.value), numpy_type(spec.dialect, tensor.type), None, name)
+        flat = as_array(list(tensor.value), carrier_of(spec, name, tensor.type), None, name)
         if flat.size != _count(shape):
             raise InputError(f"holds {flat.size} elements, expected the shape {list(shape)}", place=name)
         return flat.reshape(shape)
@@ -206,7 +206,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> NDA
         raise InputError("the descriptor does not know its type, so it cannot be executed", place=name)
     if tensor.type not in spec.dialect.types:
         raise InputError(f"{tensor.type} is no type that holds values", place=name)
-    array = as_array(value, numpy_type(spec.dialect, tensor.type), shape, name)
+    array = as_array(value, carrier_of(spec, name, tensor.type), shape, name)
     _hold_sizes(name, array, tensor)
     return array
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from specgate.errors import NoKernel
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.spec.table_types import Recipe
 
-__all__ = ["array_fields", "output_fields", "recipe_of"]
+__all__ = ["array_fields", "carrier_of", "output_fields", "recipe_of"]
 
 
 def recipe_of(spec: OperatorSpec) -> Recipe:
@@ -19,6 +21,17 @@ def recipe_of(spec: OperatorSpec) -> Recipe:
     if recipe is None:
         raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
     return recipe
+
+
+def carrier_of(spec: OperatorSpec, field: str, kind: str) -> np.dtype[Any]:
+    """Return the numpy type of the arrays that an input's elements of type `kind` come in; raise NoKernel for none."""
+    import numpy as np
+
+    from specgate.execution.types import numpy_type
+
+    recipe = spec.table.recipe
+    word = recipe.get("carried", {}).get(field, {}).get(kind) if recipe is not None else None
+    return numpy_type(spec.dialect, kind) if word is None else np.dtype(word)
 
 
 def array_fields(spec: OperatorSpec, level: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.dialects import package
-from specgate.execution.types import numpy_type
+from specgate.execution.recipe import carrier_of
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -44,21 +44,20 @@ def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = Fa
     """
     near = {s * sign + d for s in _sizes(descriptor) for sign in (1, -1) for d in (-1, 0, 1)}
 
-    def filled(tensor: TensorDesc) -> NDArray[Any]:
-        palette = _palette(dialect(descriptor.dialect), tensor, near, summed=summed)
+    def filled(tensor: TensorDesc, dtype: np.dtype[Any]) -> NDArray[Any]:
+        palette = _palette(dialect(descriptor.dialect), tensor, dtype, near, summed=summed)
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         chosen = [random.randrange(len(palette)) for _ in range(prod(shape))]
         made: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
         return made
 
-    return {name: _mapped(value, filled) for name, value in inputs_of(descriptor)}
+    return _mapped(descriptor, filled)
 
 
 def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
     """Return arrays of small values: integers from 0 to 7, floats from -2 to 2 in steps of 1/64, short strings."""
 
-    def filled(tensor: TensorDesc) -> NDArray[Any]:
-        dtype = numpy_type(dialect(descriptor.dialect), str(tensor.type))
+    def filled(tensor: TensorDesc, dtype: np.dtype[Any]) -> NDArray[Any]:
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         if dtype.kind == "O":
             return np.array([random.choice(_WORDS) for _ in range(prod(shape))], object).reshape(shape)
@@ -67,7 +66,7 @@ def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
         ]
         return np.array(drawn, dtype).reshape(shape)
 
-    return {name: _mapped(value, filled) for name, value in inputs_of(descriptor)}
+    return _mapped(descriptor, filled)
 
 
 def _sizes(descriptor: Descriptor) -> set[int]:
@@ -82,13 +81,23 @@ def inputs_of(descriptor: Descriptor) -> Iterator[tuple[str, Any]]:
             yield info.name, value
 
 
-def _mapped(value: Any, one: Callable[[TensorDesc], Any]) -> Any:
-    return one(value) if isinstance(value, TensorDesc) else [one(each) for each in value]
+def _mapped(descriptor: Descriptor, one: Callable[[TensorDesc, np.dtype[Any]], Any]) -> dict[str, Any]:
+    """Return what `one` makes of each input and the numpy type of its arrays."""
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+
+    def made(name: str, tensor: TensorDesc) -> Any:
+        return one(tensor, carrier_of(spec, name, str(tensor.type)))
+
+    return {
+        name: made(name, value) if isinstance(value, TensorDesc) else [made(name, each) for each in value]
+        for name, value in inputs_of(descriptor)
+    }
 
 
-def _palette(tables: Dialect, tensor: TensorDesc, near: set[int], *, summed: bool) -> NDArray[Any]:
+def _palette(
+    tables: Dialect, tensor: TensorDesc, dtype: np.dtype[Any], near: set[int], *, summed: bool
+) -> NDArray[Any]:
     kind = str(tensor.type)
-    dtype = numpy_type(tables, kind)
     if dtype.kind in "fcV" and summed:
         return np.array(_SUMMANDS).astype(dtype)
     if dtype.kind in "fcV":

@@ -219,6 +219,10 @@ class Execute(BaseModel):
     since: Level | None = Field(
         default=None, description="first level that the kernel is for; before it the operator means something else"
     )
+    carried: dict[Name, dict[Name, Literal["bool"]]] = Field(
+        default={},
+        description="input field -> type without one of numpy's -> that of the arrays that it is executed with",
+    )
     lacks: dict[Name, list[str]] = Field(
         default={}, description="tensor field -> types that a row or a build takes and the kernel does not compute"
     )

@@ -81,6 +81,7 @@ class Recipe(TypedDict):
     outputs: list[str | list[str]]
     sized_by_values: NotRequired[list[str]]
     since: NotRequired[str]
+    carried: NotRequired[dict[str, dict[str, str]]]
     lacks: NotRequired[dict[str, list[str]]]
 
 

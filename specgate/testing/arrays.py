@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.errors import InputError
-from specgate.execution.types import as_array, numpy_type
+from specgate.execution.recipe import carrier_of
+from specgate.execution.types import as_array
 from specgate.generate.constants import consistent_constants
 from specgate.generate.domains import element_kind
 from specgate.generate.seeds import find_operator, named_level
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["MAX_INPUT", "arrays"]
 
@@ -47,7 +49,7 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
     for info in spec.inputs:
         value = descriptor.fields.get(info.name)
         tensors = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
-        plan[info.name] = [(t, _carrier(spec.dialect, t, info.name)) for t in tensors if t is not None]
+        plan[info.name] = [(t, _carrier(spec, t, info.name)) for t in tensors if t is not None]
     many = {info.name for info in spec.inputs if info.type == "tensor[]"}
 
     @st.composite
@@ -65,12 +67,12 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
     return drawn()
 
 
-def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any]:
-    if not tensor.concrete or tensor.type not in dialect.types:
+def _carrier(spec: OperatorSpec, tensor: TensorDesc, name: str) -> np.dtype[Any]:
+    if not tensor.concrete or tensor.type not in spec.dialect.types:
         raise InputError("expected a known type and sizes, to draw arrays for it", place=name)
     if prod(size for size in tensor.sizes or () if isinstance(size, int) and size) > MAX_INPUT:
         raise InputError(f"expected at most {MAX_INPUT} elements, to draw arrays for it", place=name)
-    return numpy_type(dialect, tensor.type)
+    return carrier_of(spec, name, tensor.type)
 
 
 @st.composite
@@ -89,7 +91,7 @@ def _filled(
     count = prod(shape)
     result: NDArray[Any] = np.empty(count, dtype)
     kind, bits = element_kind(dialect, tensor.type)
-    element = _elements(kind, bits)
+    element = _elements("b" if dtype.kind == "b" else kind, bits)
     palette = [draw(element) for _ in range(min(count, draw(st.integers(1, _PALETTE))))]
     with np.errstate(over="ignore"):
         colours = np.array(palette, dtype=dtype)

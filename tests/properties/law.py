@@ -19,6 +19,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
 from specgate.execution.engine import execute_at
+from specgate.execution.recipe import carrier_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
@@ -184,7 +185,7 @@ def _arrays(
     def made(name: str, tensor: TensorDesc) -> NDArray[Any]:
         if tensor.type not in spec.dialect.types:
             raise InputError("no type")
-        dtype, shape = numpy_type(spec.dialect, tensor.type), _sizes(tensor)
+        dtype, shape = carrier_of(spec, name, tensor.type), _sizes(tensor)
         given = [tensor.value] if tensor.value is not None and random.randrange(6) else []
         if random.randrange(8):
             given += [value for n, t, value in shown if n == name and (t.type, t.sizes) == (tensor.type, tensor.sizes)]

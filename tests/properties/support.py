@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.errors import NoKernel
-from specgate.execution.types import numpy_type
+from specgate.execution.recipe import carrier_of
 from specgate.generate.cases import cases_of
 from specgate.spec.folders import spec_folders
 from specgate.spec.tables import dialect
@@ -111,9 +111,9 @@ def fuses_without_kernel(descriptor: Descriptor) -> bool:
 def carried(descriptor: Descriptor) -> bool:
     """Return whether numpy (with ml_dtypes) has a type for the elements of every tensor."""
     try:
-        for tensor in descriptor.fields.values():
+        for name, tensor in descriptor.fields.items():
             if isinstance(tensor, TensorDesc) and tensor.type is not None:
-                numpy_type(dialect(descriptor.dialect), tensor.type)
+                carrier_of(dialect(descriptor.dialect).operator(descriptor.operator), name, tensor.type)
     except NoKernel:
         return False
     return True

@@ -21,6 +21,7 @@ from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import InputError, NoKernel
 from specgate.execution.engine import execute_at
+from specgate.execution.recipe import carrier_of
 from specgate.execution.types import numpy_type
 from specgate.generate.moves import Mutator
 from specgate.spec.examples import levels_of_example
@@ -108,13 +109,13 @@ def sizes_of(tensor: TensorDesc) -> tuple[int, ...]:
 def plain_arrays(spec: OperatorSpec, descriptor: Descriptor) -> dict[str, Any]:
     """Zeros and ones for every input."""
 
-    def made(tensor: TensorDesc) -> NDArray[Any]:
-        shape = sizes_of(tensor)
-        return np.arange(prod(shape)).reshape(shape).astype(numpy_type(spec.dialect, str(tensor.type))) % 2
+    def made(name: str, tensor: TensorDesc) -> NDArray[Any]:
+        shape, dtype = sizes_of(tensor), carrier_of(spec, name, str(tensor.type))
+        return (np.arange(prod(shape)).reshape(shape) % 2).astype(dtype)
 
     found = {info.name: descriptor.fields.get(info.name) for info in spec.inputs}
     return {
-        name: made(value) if isinstance(value, TensorDesc) else [made(tensor) for tensor in value]
+        name: made(name, value) if isinstance(value, TensorDesc) else [made(name, tensor) for tensor in value]
         for name, value in found.items()
         if value is not None
     }

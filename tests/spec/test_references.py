@@ -132,6 +132,11 @@ MISTAKES = {
         "outputs: [Output]\n  sized_by_values: [Input]",
         "28: execute.sized_by_values: 'Input' is none of the outputs",
     ),
+    "type that an array carries": (
+        "outputs: [Output]",
+        "outputs: [Output]\n  carried: {Input: {INT9: bool}}",
+        "28: execute.carried.Input: unknown type 'INT9'",
+    ),
     "type that the kernel lacks": (
         "outputs: [Output]",
         "outputs: [Output]\n  lacks: {Input: [INT9]}",

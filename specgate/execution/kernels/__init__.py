@@ -119,6 +119,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
     # deformed and binary filters, matrices of groups, narrow floats, strings and frames of signals
     "deformed_filters": ("slide_deformed",),
+    "binary_filters": ("slide_binary",),
     "narrow_floats": ("round_between_scales",),
     "restored_signals": ("restore_signal",),
     "texts": ("texts_from_bytes", "texts_to_bytes"),
@@ -167,7 +168,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0), "interpolate_along": (24.0, 40.0),
-    "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
+    "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
