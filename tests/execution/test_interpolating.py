@@ -125,3 +125,29 @@ def test_what_cannot_be_resized(change: dict[str, Any], error: type[Exception] |
         return
     with pytest.raises(error):
         interpolate_along(**given | change)
+
+
+def test_lines_between_aligned_corners() -> None:
+    data = np.array([[0, 10, 20, 40]], np.float32)
+    found = interpolate_along(data, np.array([7]), mode="linear", listed=[1], align_corners=True)
+    assert found.tolist() == [[0, 5, 10, 15, 20, 30, 40]]
+    assert interpolate_along(data, np.array([2]), mode="linear", listed=[1], align_corners=True).tolist() == [[0, 40]]
+    both = interpolate_along(data, np.array([2, 3]), mode="linear", listed=[0, 1], align_corners=True)
+    assert both.tolist() == [[0, 15, 40]] * 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mode": "nearest"},
+        {"align_corners": False},
+        {"antialias": True},
+        {"begins": [0, 1]},
+        {"sizes": np.array([1])},
+        {"listed": [1, 1], "sizes": np.array([2, 2])},
+    ],
+)
+def test_what_is_not_said_of_corners_is_not_computed(change: dict[str, Any]) -> None:
+    how = {"sizes": np.array([7]), "mode": "linear", "listed": [1], "align_corners": True}
+    with pytest.raises(NoKernel):
+        interpolate_along(np.ones((1, 4), np.float32), **{**how, **change})

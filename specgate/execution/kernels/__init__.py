@@ -117,6 +117,13 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "proposals": ("propose_from_sizes", "propose_of_image", "propose_of_images"),
     "region_boxes": ("best_regions", "boxes_on_grid", "pool_from_pyramid", "refine_boxes"),
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
+    # deformed and binary filters, matrices of groups, narrow floats, strings and frames of signals
+    "deformed_filters": ("slide_deformed",),
+    "binary_filters": ("slide_binary",),
+    "narrow_floats": ("round_between_scales",),
+    "restored_signals": ("restore_signal",),
+    "texts": ("texts_from_bytes", "texts_to_bytes"),
+    "grouped_products": ("multiply_groups",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -139,6 +146,7 @@ SUMMING: Final = frozenset({
     "slide_filters", "slide_filters_back",
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
     "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
+    "multiply_groups", "restore_signal", "slide_deformed",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
@@ -159,7 +167,9 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("suppress_by_class", "suppress_by_matrix"), (112.0, 48.0)),
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
-    "resample": (44.0, 44.0),
+    "resample": (44.0, 44.0), "interpolate_along": (24.0, 40.0),
+    "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
+    "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
 _MOVING: Final = frozenset({
@@ -184,6 +194,7 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("distinct", "patches"), ("data",)),
     "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
     "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
+    "slide_binary": ("filters",),
 }  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 

@@ -28,13 +28,15 @@ def interpolate_along(
     axes: NDArray[Any] | None = None,
     *,
     mode: str,
-    by: str,
+    by: str = "sizes",
     places: str = "half_pixel",
     nearest: str = "round_prefer_floor",
     antialias: bool = False,
     begins: Sequence[int] = (),
     ends: Sequence[int] = (),
     cube: float = -0.75,
+    listed: Sequence[int] | None = None,
+    align_corners: bool | None = None,
 ) -> NDArray[Any]:
     """Return `data` resized along axes, all of them where they are left out.
 
@@ -43,8 +45,13 @@ def interpolate_along(
     the places of the result), straight (a line between two places), cubic (with the coefficient `cube`). places: which
     place of the data one of the result is, half_pixel, pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or
     align_corners. nearest: how it is rounded, with mode nearest. begins, ends: zeros around the data before anything
-    else. Raises NoKernel for other modes, and for integers that would be rounded, which is not said how.
+    else. Raises NoKernel for other modes, and for integers that would be rounded, which is not said how. listed: the
+    axes, where they are no array. align_corners: where that is all that is said of places, most is left open; computed
+    are lines between the outermost elements, to more than one place.
     """
+    if align_corners is not None:
+        mode, places = _said_of_corners(data, sizes, listed or (), (mode, align_corners, antialias, *begins, *ends))
+    axes = np.array(listed, np.int64) if listed is not None else axes
     padded = _padded(data, begins, ends)
     chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
     if any(not 0 <= axis < padded.ndim for axis in chosen) or len(set(chosen)) != len(chosen):
@@ -75,6 +82,23 @@ def interpolate_along(
             at = np.array([to_place(i, factor, length, size) for i in memory.in_time(range(length))])
             result = _along(result, axis, _WEIGHTS[mode](at, size, factor if antialias else 1.0, factor, cube))
         return round_to(result, data.dtype)
+
+
+def _said_of_corners(
+    data: NDArray[Any], sizes: NDArray[Any] | None, axes: Sequence[int], how: tuple[Any, ...]
+) -> tuple[str, str]:
+    """Return mode and places of lines between corners; raise NoKernel where it is not said what is meant.
+
+    how: mode, align_corners, antialias and the paddings.
+    """
+    mode, align_corners, *others = how
+    if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(others):
+        raise NoKernel(f"interpolate: which places count is not said of mode {mode!r:.40}, apart from aligned corners")
+    wanted = [] if sizes is None else sizes.reshape(-1).tolist()
+    for axis, length in zip(axes, wanted, strict=False):
+        if 0 <= axis < data.ndim and length == 1 != data.shape[axis]:
+            raise NoKernel("interpolate: it is not said which place of several is the only one")
+    return "straight", "align_corners"
 
 
 def _padded(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
@@ -166,7 +190,8 @@ class _Terms(NamedTuple):
 
 def _along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
     """Return sums of elements along `axis`; what a weight of 0 meets counts, so that infinities become nan."""
-    result = np.zeros((*data.shape[:axis], len(terms.places), *data.shape[axis + 1 :]))
+    result = memory.empty((*data.shape[:axis], len(terms.places), *data.shape[axis + 1 :]), np.dtype(np.float64))
+    result[...] = 0
     column = [1] * data.ndim
     column[axis] = len(terms.places)
     for term in memory.in_time(range(terms.places.shape[1])):

@@ -216,8 +216,14 @@ class _Asker:
     def blob(self, tensor: Any) -> Blob:
         kind, shape = tensor.element_type.get_type_name(), tuple(tensor.shape)
         if kind == "string":
-            return Blob(kind, shape, [str(item) for item in tensor.str_data.reshape(-1)] if prod(shape) else [])
+            return Blob(kind, shape, self.texts(tensor) if prod(shape) else [])
         return Blob(kind, shape, tensor.data.tobytes())
+
+    def texts(self, tensor: Any) -> list[str]:
+        try:  # not str_data, an array of texts of one length, which loses zeros at their ends
+            return list(self.op.Constant(tensor).get_value_strings())
+        except UnicodeDecodeError:
+            raise NotExpressibleError("an output holds strings that are no UTF-8") from None
 
     def read(self, layer: Layer) -> None:
         try:

@@ -1,0 +1,39 @@
+"""Strings as the real OpenVINO gives them back."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
+from specgate.dialects.openvino.reader import read
+
+pytestmark = pytest.mark.oracle
+if find_spec("openvino") is None:
+    pytest.skip("OPENVINO IS NOT ASKED: pip install openvino", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    with OpenVINOOracle("opset16") as opened:
+        yield opened
+
+
+def packed(text: bytes, *cuts: int) -> tuple:
+    places = {"element_type": "i64", "shape": [len(cuts) - 1]}
+    inputs = [places, places, {"element_type": "u8", "shape": [len(text)]}]
+    symbols = np.frombuffer(text, np.uint8)
+    given = {"begins": np.array(cuts[:-1]), "ends": np.array(cuts[1:]), "symbols": symbols}
+    return read({"type": "StringTensorPack", "inputs": inputs, "data": {}}), given
+
+
+def test_zeros_at_the_end_are_kept(oracle):
+    found = oracle.values(*packed(b"a\0b\0\0", 0, 2, 5))["cpu"]
+    assert found.arrays["output"].tolist() == ["a\0", "b\0\0"]
+
+
+def test_what_is_no_text_is_not_asked(oracle):
+    reply = oracle.values(*packed(b"ab\xff", 0, 2, 3))["cpu"].reply
+    assert (reply.word, reply.detail) == ("not asked", "an output holds strings that are no UTF-8")

@@ -1,0 +1,68 @@
+"""Filters of bits: by counting which bits agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from specgate import execute
+from specgate.descriptors.read import read_dict
+from specgate.errors import InputError
+from specgate.execution.kernels.binary_filters import slide_binary
+
+PLAIN: dict[str, Any] = {"strides": [1, 1], "dilations": [1, 1], "begins": [0, 0], "ends": [0, 0]}
+RANDOM = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("around", [0.0, 1.0])
+def test_bits_that_agree_are_counted(around: float) -> None:
+    data, filters = RANDOM.integers(0, 2, (2, 3, 5, 6)), RANDOM.integers(0, 2, (4, 3, 2, 3)).astype(np.bool_)
+    how: dict[str, Any] = {"strides": [2, 1], "dilations": [1, 2], "begins": [1, 0], "ends": [0, 2], "around": around}
+    found = slide_binary(data, filters, **how)
+    padded = np.pad(data, ((0, 0), (0, 0), (1, 0), (0, 2)), constant_values=int(around))
+    assert found.shape == (2, 4, 3, 4)
+    for b, o, i, j in np.ndindex(found.shape):
+        patch = padded[b, :, 2 * i : 2 * i + 2, j : j + 5 : 2]
+        agreeing = int((patch == filters[o]).sum())
+        assert found[b, o, i, j] == 2 * agreeing - patch.size
+
+
+def test_what_is_not_said_is_masked() -> None:
+    data, filters = np.array([[[[0, 1, 0.5, 1, 1]]]], np.float16), np.ones((1, 1, 1, 2), np.bool_)
+    found = slide_binary(data, filters, **{**PLAIN, "ends": [0, 1]}, around=-1)
+    assert np.ma.getmaskarray(found).tolist() == [[[[False, True, True, False, True]]]]
+    assert found[0, 0, 0, [0, 3]].tolist() == [0, 2]
+    assert not np.ma.is_masked(slide_binary(data[..., :2], filters, **PLAIN, around=np.nan))
+
+
+def test_numbers_that_a_type_does_not_hold_are_masked() -> None:
+    data, filters = np.array([[[[0, 1]]]], np.uint8), np.ones((1, 1, 1, 1), np.bool_)
+    found = slide_binary(data, filters, **PLAIN)
+    assert np.ma.getmaskarray(found).tolist() == [[[[True, False]]]]
+    assert slide_binary(data.astype(np.int8), filters, **PLAIN).tolist() == [[[[-1, 1]]]]
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    data, filters = np.zeros((1, 2, 3, 3), np.float32), np.ones((1, 1, 2, 2), np.bool_)
+    with pytest.raises(InputError):
+        slide_binary(data, filters, **PLAIN)
+    with pytest.raises(InputError, match="bits"):
+        slide_binary(data, np.ones((1, 2, 2, 2), np.float32), **PLAIN)
+    with pytest.raises(InputError):
+        slide_binary(data, np.ones((1, 2, 6, 6), np.bool_), **PLAIN)
+
+
+def test_bits_come_as_integers_of_one_bit() -> None:
+    inputs = [{"element_type": "f32", "shape": [1, 1, 1, 2]}, {"element_type": "u1", "shape": [1, 1, 1, 1]}]
+    stated = {**PLAIN, "pads_begin": [0, 0], "pads_end": [0, 0], "mode": "xnor-popcount", "pad_value": 0}
+    attributes = {name: value for name, value in stated.items() if name not in {"begins", "ends"}}
+    descriptor = read_dict({"type": "BinaryConvolution", "inputs": inputs, "data": attributes}, "openvino")
+    data = np.array([[[[0, 1]]]], np.float32)
+    for kind in (ml_dtypes.uint1, np.uint8):
+        arrays = {"data": data, "filters": np.zeros((1, 1, 1, 1), kind)}
+        assert execute(descriptor, arrays, target="openvino:opset16")["output"].tolist() == [[[[1, -1]]]]
+    with pytest.raises(InputError, match="integers from 0 to 1"):
+        execute(descriptor, {"data": data, "filters": np.full((1, 1, 1, 1), 2, np.uint8)}, target="openvino:opset16")

@@ -1,0 +1,54 @@
+"""Products of groups: each group alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.grouped_products import multiply_groups
+
+RANDOM = np.random.default_rng(3)
+ROWS, COLUMNS = RANDOM.normal(size=(10, 4)), RANDOM.normal(size=(10, 5))
+MATRICES = RANDOM.normal(size=(4, 4, 5))
+ENDS = np.array([3, 3, 8, 10])
+STARTS = [0, 3, 3, 8]
+
+
+def test_rows_meet_the_matrix_of_their_group() -> None:
+    parts = [ROWS[start:end] @ MATRICES[i] for i, (start, end) in enumerate(zip(STARTS, ENDS, strict=True))]
+    np.testing.assert_allclose(multiply_groups(ROWS, MATRICES, ENDS), np.concatenate(parts), atol=1e-14)
+
+
+def test_groups_of_what_is_summed() -> None:
+    parts = [ROWS[start:end].T @ COLUMNS[start:end] for start, end in zip(STARTS, ENDS, strict=True)]
+    np.testing.assert_allclose(multiply_groups(ROWS.T, COLUMNS, ENDS.astype(np.int32)), np.stack(parts), atol=1e-14)
+
+
+def test_batches_and_integers_that_wrap_around() -> None:
+    several = RANDOM.normal(size=(4, 2, 4)).astype(np.float16)
+    found = multiply_groups(several, MATRICES.astype(np.float16))
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found, several.astype(np.float64) @ MATRICES.astype(np.float16), atol=1e-2)
+    bytes_ = np.full((1, 2), 100, np.int8)
+    assert multiply_groups(bytes_, np.full((1, 2, 1), 2, np.int8), np.array([1])).tolist() == [[-112]]
+
+
+def test_groups_of_nothing() -> None:
+    assert multiply_groups(ROWS[:0], MATRICES[:0], np.array([], np.int64)).shape == (0, 5)
+    assert not multiply_groups(ROWS.T[:, :0], COLUMNS[:0], np.array([0, 0])).any()
+
+
+@pytest.mark.parametrize("ends", [[3, 2, 8, 10], [-1, 3, 8, 10], [3, 3, 8, 9], [3, 3, 8, 11], [3, 10]])
+def test_ends_that_do_not_fit_are_refused(ends: list[int]) -> None:
+    with pytest.raises(InputError):
+        multiply_groups(ROWS, MATRICES, np.array(ends))
+
+
+def test_matrices_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="no products"):
+        multiply_groups(ROWS, MATRICES)
+    with pytest.raises(InputError, match="no products"):
+        multiply_groups(ROWS, COLUMNS, ENDS)
+    with pytest.raises(InputError, match="no products"):
+        multiply_groups(ROWS.astype(np.float32), MATRICES, ENDS)

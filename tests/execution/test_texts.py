@@ -1,0 +1,73 @@
+"""Texts as bytes, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.texts import texts_from_bytes, texts_to_bytes
+
+
+def texts(*given: Any) -> np.ndarray:
+    return np.array([*given], object)
+
+
+def test_there_and_back() -> None:
+    given = np.array([["Intel", "", "é"], ["\x00", "日本", "a b"]], object)
+    begins, ends, symbols = texts_to_bytes(given)
+    assert begins.tolist() == [[0, 5, 5], [7, 8, 14]]
+    assert ends.tolist() == [[5, 5, 7], [8, 14, 17]]
+    assert symbols.tobytes().decode() == "Intelé\x00日本a b"
+    assert begins.dtype == ends.dtype == np.int32
+    assert symbols.dtype == np.uint8
+    assert texts_from_bytes(begins, ends, symbols).tolist() == given.tolist()
+
+
+def test_none_and_one() -> None:
+    begins, ends, symbols = texts_to_bytes(np.empty((0, 2), object))
+    assert (begins.shape, ends.shape, symbols.shape) == ((0, 2), (0, 2), (0,))
+    assert texts_from_bytes(begins, ends, symbols).shape == (0, 2)
+    one = texts_from_bytes(np.array(1), np.array(3), np.frombuffer(b"abcd", np.uint8))
+    assert one.shape == ()
+    assert one.item() == "bc"
+
+
+def test_bytes_may_be_skipped_and_shared() -> None:
+    symbols = np.frombuffer(b"123456789", np.uint8)
+    assert texts_from_bytes(np.array([8, 0, 0]), np.array([9, 1, 4]), symbols).tolist() == ["9", "1", "1234"]
+
+
+def test_what_is_no_text_is_masked() -> None:
+    symbols = np.frombuffer("é!".encode(), np.uint8)
+    found = texts_from_bytes(np.array([0, 1, 0, 3, 9]), np.array([1, 2, 3, 1, 3]), symbols)
+    assert np.ma.getmaskarray(found).tolist() == [True, True, False, True, True]
+    assert found[2] == "é!"
+    replaced = "\N{REPLACEMENT CHARACTER}"
+    same = np.frombuffer(replaced.encode(), np.uint8)
+    assert texts_from_bytes(np.array([0]), np.array([3]), same).tolist() == [replaced]
+
+
+@pytest.mark.parametrize(("begin", "end"), [(-1, 2), (0, 5), (0, -1)])
+def test_places_outside_are_refused(begin: int, end: int) -> None:
+    with pytest.raises(InputError, match="positions"):
+        texts_from_bytes(np.array([begin]), np.array([end]), np.frombuffer(b"abcd", np.uint8))
+
+
+def test_what_is_not_written_is_refused() -> None:
+    with pytest.raises(InputError, match="UTF-8"):
+        texts_to_bytes(texts("\ud800"))
+    with pytest.raises(InputError, match="texts alone"):
+        texts_to_bytes(texts(b"a"))
+    with pytest.raises(InputError, match="a list of bytes"):
+        texts_from_bytes(np.array([0]), np.array([1]), np.array([1, 2]))
+
+
+def test_copies_of_many_bytes_are_held_to_the_budget() -> None:
+    """A thousand texts, all of them the same million bytes."""
+    symbols = np.zeros(10**6, np.uint8)
+    with memory.limit(10**8), pytest.raises(InputError, match="limit"):
+        texts_from_bytes(np.zeros(1000, np.int64), np.full(1000, 10**6), symbols)
