@@ -35,9 +35,9 @@ def slide_binary(
 ) -> NDArray[Any]:
     """Return how many bits of `data` [batch, channels, rows, columns] and of the filters agree, less those that differ.
 
-    filters: [output channels, channels, rows, columns], integers of one bit or truth values. around: what the padding holds. begins, ends: the paddings,
-    without effect unless auto_pad is explicit. Results are masked where other numbers than 0 and 1 meet the filters,
-    and where the type of data does not hold them.
+    filters: [output channels, channels, rows, columns], integers of one bit or truth values. around: what the padding
+    holds. begins, ends: the paddings, without effect unless auto_pad is explicit. Results are masked where other
+    numbers than 0 and 1 meet the filters, and where the type of data does not hold them.
     """
     one_bit = filters.dtype.kind == "b" or integer_range(filters.dtype) == (0, 1)
     if data.ndim != 4 or filters.ndim != 4 or auto_pad not in AUTOMATIC or not one_bit:
