@@ -50,15 +50,6 @@ REFUSED = {
         [],
         PROPOSALS,
     ),
-    "straight-along-other-axes": constant(
-        constant(
-            layer("Interpolate", "opset11", [("f32", [1, 2, 4, 6]), ("i64", [2]), ("i64", [2])], [], STRAIGHT),
-            1,
-            [8, 3],
-        ),
-        2,
-        [1, 2],
-    ),
     "sizes-that-are-floats": constant(
         constant(
             layer("Interpolate", "opset11", [("f32", [1, 2, 4, 6]), ("f32", [2]), ("i64", [2])], [], STRAIGHT),
@@ -101,3 +92,21 @@ def test_verdict_and_executor_refuse_alike(name):
     }
     with pytest.raises(specgate.InputError):
         specgate.execute(descriptor, arrays, target="openvino:opset17")
+
+
+def test_lines_along_axes_that_keep_their_sizes_are_computed_although_the_page_names_only_the_last_ones():
+    """What torch writes of an upsampling: no axes, and scales of 1 for batches and channels."""
+    inputs = [("f32", [1, 2, 4, 6]), ("f32", [4])]
+    how = {"mode": "linear_onnx", "shape_calculation_mode": "scales"}
+    data = np.arange(48, dtype=np.float32).reshape(1, 2, 4, 6) ** 2
+    every = constant(layer("Interpolate", "opset11", inputs, [], how), 1, [1.0, 1.0, 0.5, 2.0])
+    assert [f.id for f in specgate.check(every, target="openvino:opset17", basis="documented").findings] == [
+        "openvino/Interpolate/linear-onnx-axes"
+    ]
+    named = layer("Interpolate", "opset11", [inputs[0], ("f32", [2]), ("i64", [2])], [], how)
+    last = constant(constant(named, 1, [0.5, 2.0]), 2, [2, 3])
+    found, expected = (
+        specgate.execute(specgate.descriptor(each, dialect="openvino"), {"data": data}, target="openvino:opset17")
+        for each in (every, last)
+    )
+    assert found["output"].tolist() == expected["output"].tolist()
