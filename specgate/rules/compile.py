@@ -68,10 +68,9 @@ def _single(value: Any) -> Any:
     return value[0]
 
 
-def _all_numbers(value: Any) -> Any:
-    if value is None or not all(isinstance(item, int | float) for item in value):
-        raise ValueError("no numbers")
-    return value
+def _numbers(value: Any) -> Any:
+    """Return the elements of a constant, None where they are not known to be numbers."""
+    return value if value is not None and all(isinstance(item, int | float) for item in value) else None
 
 
 def _given(value: Any) -> Any:
@@ -84,7 +83,7 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_at": _at,
     "_few": primitives.few,
     "_single": _single,
-    "_all_numbers": _all_numbers,
+    "_numbers": _numbers,
     "_product": primitives.product,
     "_range": primitives.bounded_range,
     "_given": _given,
@@ -201,6 +200,8 @@ class _Builder:
                 value = call("len", self.part(field, "sizes"))
             elif attribute == "elements":
                 value = call("_product", self.part(field, "sizes"))
+            elif attribute == "numbers":
+                value = call("_numbers", self.part(field, "value"))
             elif self.fields[field].tensor and (at := slot(attribute)) is not None:
                 value = ast.Subscript(tensor, ast.Constant(at), ast.Load())
             elif self.fields[field].fuses:

@@ -191,7 +191,7 @@ class Translator:
             case "value":
                 return call("_single", part(field, "value"))
             case "values":
-                return call("_all_numbers", part(field, "value"))
+                return call("_given", part(field, "numbers"))  # looked through once, however often a rule reads them
             case _:
                 given = bits if LAYOUT_FUNCTIONS[name].needs_bits else ast.Constant(0)
                 return call(f"_{name}", given, part(field, "sizes"), part(field, "strides"))
