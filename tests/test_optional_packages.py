@@ -12,7 +12,7 @@ from tests.paths import ROOT
 
 #: What `sys.modules` holds so is not found by anybody.
 HIDING = "import sys; sys.modules[sys.argv[1]] = None; import pytest; sys.exit(pytest.main(sys.argv[2:]))"
-PACKAGES = ("onnx", "onnxruntime", "openvino", "ml_dtypes", "torch", "distributed")
+PACKAGES = ("onnx", "onnxruntime", "openvino", "ml_dtypes", "torch", "distributed", "ruamel")
 
 
 def without(package: str, *arguments: str) -> subprocess.CompletedProcess[str]:

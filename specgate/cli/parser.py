@@ -222,14 +222,14 @@ def _specs(commands: Any) -> None:
         epilog="Exit codes: 0 done or no difference, 1 differences (--check), 2 unusable input.",
     )
     brought.set_defaults(function="import_tables")
-    brought.add_argument("dialect", choices=("onnx", "openvino"))
+    brought.add_argument("dialect", help="onnx, openvino, or one of an installed package that has an importer")
     brought.add_argument("--check", action="store_true", help="write nothing; list where tables and package differ")
     brought.add_argument(
         "--operator",
         action="append",
         default=[],
         metavar="TYPE",
-        help="begin a table for this type of OpenVINO, which has none; repeatable",
+        help="begin a table for this type of OpenVINO; repeatable",
     )
     brought.add_argument(
         "--to", metavar="DIR", help="the dialect's own folder, such as specs/onnx (default: the one that specgate uses)"

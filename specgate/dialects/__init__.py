@@ -21,6 +21,7 @@ __all__ = [
     "dialect_names",
     "dialect_of",
     "document_package",
+    "importers",
     "is_dialect",
     "model_package",
     "model_suffixes",
@@ -90,6 +91,11 @@ def packages() -> Iterator[DialectPackage]:
     """Yield all dialects, loaded one by one: those of other packages are looked up behind the shipped ones."""
     yield from map(package, _SHIPPED)
     yield from map(package, sorted(_installed()))
+
+
+def importers() -> tuple[str, ...]:
+    """Return the names of the dialects whose tables are written from a vendor's package or compared with one."""
+    return tuple(one.name for one in packages() if one.has_importer)
 
 
 def model_package(path: str) -> DialectPackage | None:

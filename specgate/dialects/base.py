@@ -237,6 +237,13 @@ class DialectPackage:
 
     # Tables written from what the vendor's package states of its operators (``specgate spec import``).
 
+    @property
+    def has_importer(self) -> bool:
+        """Whether tables are written from a package of the vendor or compared with one."""
+        kind = type(self)
+        given = (kind.import_tables, kind.compare_tables)
+        return given != (DialectPackage.import_tables, DialectPackage.compare_tables)
+
     def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
         """Write the tables of a folder, those that specgate uses if None; raise InputError where nothing can.
 

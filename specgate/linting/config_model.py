@@ -74,7 +74,7 @@ class IgnoreTable(_Table):
     rule: Annotated[Text, AfterValidator(_rule)] = Field(description="a rule id, perhaps with * and ?")
     path: Pattern | None = Field(default=None, description="a gitignore-style pattern of files")
     node: Text | None = Field(default=None, description="a glob of node paths")
-    target: Text | None = Field(default=None, description="a level or a release, such as onnx:17")
+    target: Text | None = Field(default=None, description="a dialect's level or a release")
     reason: Text = Field(description="why the findings are ignored")
     until: Annotated[date | None, BeforeValidator(_day)] = Field(default=None, description="the last day it holds")
 
@@ -92,7 +92,7 @@ _Ignored = Annotated[
 class ConfigFile(_Table):
     """``specgate.toml``, or ``[tool.specgate]`` of ``pyproject.toml``."""
 
-    targets: Texts = Field(default=[], description="what files are judged for, such as onnx:17")
+    targets: Texts = Field(default=[], description="what files are judged for: levels or releases of dialects")
     basis: Basis = Field(default="both", description="what the pages say, what builds do, or what both take")
     baseline: Text | None = Field(default=None, description="the file of findings that are known already")
     format: Text | None = Field(default=None, description="that of the report")

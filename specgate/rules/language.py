@@ -111,7 +111,7 @@ FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
     "count": ((WORD, WORD), NUMBER),
     "letters": ((WORD,), NUMBER),
     "letter": ((WORD, NUMBER), WORD),
-    "once": ((WORD,), WORD),
+    "single_letters": ((WORD,), WORD),
     "labelled": ((WORDS, TENSORS, WORD), NUMBERS),
     "covered": ((WORDS, TENSORS, NUMBER), NUMBERS),
 }

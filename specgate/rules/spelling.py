@@ -29,7 +29,7 @@ def _letter(text: str, place: int) -> str:
     return _letters(text)[_not_negative(place)]
 
 
-def _once(text: str) -> str:
+def _single_letters(text: str) -> str:
     """Return the letters that a text has once, in the order of ASCII."""
     found = _letters(text)
     return "".join(sorted(c for c in found if found.count(c) == 1))
@@ -83,7 +83,7 @@ TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "count": lambda text, part: text.count(part),
     "letters": lambda text: sum(c.isascii() and c.isalpha() for c in text),
     "letter": _letter,
-    "once": _once,
+    "single_letters": _single_letters,
     "labelled": _labelled,
     "covered": _covered,
 }

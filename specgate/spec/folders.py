@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from specgate.dialects import dialect_names, package
+from specgate.errors import InputError
 
-__all__ = ["CHECKOUT", "PACKAGE", "layout_file", "source_folders", "spec_folders", "written_tables"]
+__all__ = ["CHECKOUT", "PACKAGE", "folder_to_write", "layout_file", "source_folders", "spec_folders", "written_tables"]
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
 CHECKOUT: Final = PACKAGE.parent / "specs"
@@ -31,6 +32,15 @@ def written_tables(dialect: str) -> Path | None:
     own = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
     specs = package(dialect).specs if own is None and dialect in dialect_names() else None
     return own if specs is None else Path(specs)
+
+
+def folder_to_write(dialect: str, to: str | None) -> Path:
+    """Return the folder whose tables an import writes: `to`, or that of the tables in use; raise InputError without."""
+    if to is not None:
+        return Path(to)
+    if not source_folders():
+        raise InputError("expected --to and the folder of the dialect's tables; this installation has none to write")
+    return source_folders()[0] / dialect
 
 
 def layout_file(folder: Path) -> Path:

@@ -17,7 +17,9 @@ try:
     from ruamel.yaml.emitter import RoundTripEmitter
     from ruamel.yaml.events import ScalarEvent
     from ruamel.yaml.representer import RoundTripRepresenter
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
+    from ruamel.yaml.resolver import VersionedResolver
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString as Quoted
+    from ruamel.yaml.scalarstring import SingleQuotedScalarString
     from ruamel.yaml.tokens import CommentToken
 except ImportError:
     raise InputError("ruamel.yaml is needed to write tables; install specgate-ml[import]") from None
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.yamlio import Keys
 
-__all__ = ["rewritten"]
+__all__ = ["Quoted", "rewritten"]
 
 _WIDTH: Final = 120
 #: The most mappings that share a line within another one.
@@ -40,11 +42,11 @@ def rewritten(
     """Return the file `text`, which says `old`, as one that says `wanted`, in the order of its keys.
 
     Entries of the file, and of mappings at its top, stay as they are where they say what is wanted. The others are
-    written anew, with their comments on lines of their own above them. remarks: for an entry that is written anew and
-    for a mapping at the top that has none, the comment behind its key.
+    written anew, with their comments on lines of their own above them. A text that is `Quoted` is written so.
+    remarks: for an entry that is written anew, and for a mapping at the top without one, the comment behind its key.
     """
     remarks = remarks or {}
-    written = _Written(text, old)
+    written = _Written(text)
     made: list[str] = []
     for key, value in wanted.items():
         before = old.get(key)
@@ -71,11 +73,13 @@ class _Written:
     lines of each entry by its keys, of a mapping at the top those before its first entry; () has what is at the end.
     """
 
-    def __init__(self, text: str, content: Mapping[str, Any]) -> None:
-        self.text = text.splitlines(keepends=True)
-        self.tree: Any = _yaml().load(text) or CommentedMap()
+    def __init__(self, text: str) -> None:
+        self.text = [f"{line}\n" for line in text.splitlines()]
+        reader = _yaml()
+        reader.Resolver = _Texts
+        self.tree: Any = reader.load(text) or CommentedMap()
         self.comments = dict(_comments(self.tree))
-        begins = {path: (line, self._above(line, column)) for path, line, column in _places(self.tree, content)}
+        begins = {path: (line, self._above(line, column)) for path, line, column in _places(self.tree)}
         end = self._above(len(self.text), 0)
         self.key_lines = {path: line for path, (line, _) in begins.items()}
         starts = [above for _, above in begins.values()]
@@ -101,13 +105,11 @@ class _Written:
     def head(self, key: str, remark: str | None) -> list[str]:
         """Return the lines of a mapping at the top, its entries apart."""
         if not any(path[:1] == (key,) and len(path) > 1 for path in self.spans):
-            return [*self.comments_of(key), f"{key}:{_remark(remark)}\n"]
-        *above, own = self.lines_before(key)
-        return [*above, own if self.key_lines[key,] in self.comments else f"{own.rstrip()}{_remark(remark)}\n"]
-
-    def lines_before(self, key: str) -> list[str]:
-        """Return the lines of a mapping at the top up to its key's."""
-        return [self.text[line] for line in self.spans[key,] if line <= self.key_lines[key,]]
+            return [*self.comments_of(key), _key_line((key,), remark)]
+        at = self.key_lines[key,]
+        lines = {line: self.text[line] for line in self.spans[key,]}
+        lines |= {} if at in self.comments else {at: f"{lines[at].rstrip()}{_remark(remark)}\n"}
+        return list(lines.values())
 
     def comments_of(self, *path: str) -> list[str]:
         """Return the comments of an entry and of all in it, each on a line of its own."""
@@ -123,14 +125,13 @@ class _Written:
         return node
 
 
-def _places(tree: Any, content: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, int, int]]:
-    """Yield the keys of each entry with its line and column; `content` has the keys as tables mean them."""
-    for key, node in zip(content, tree, strict=True):
+def _places(tree: CommentedMap, above: Keys = ()) -> Iterator[tuple[Keys, int, int]]:
+    """Yield the keys of each entry with its line and column."""
+    for key, inner in tree.items():
         path = (*above, key)
-        yield path, *tree.lc.key(node)
-        inner = tree[node]
+        yield path, *tree.lc.key(key)
         if not above and isinstance(inner, CommentedMap) and not inner.fa.flow_style():
-            yield from _places(inner, content[key], path)
+            yield from _places(inner, path)
 
 
 def _comments(node: Any) -> Iterator[tuple[int, str]]:
@@ -149,16 +150,24 @@ def _comments(node: Any) -> Iterator[tuple[int, str]]:
 
 
 def _entry(path: Keys, value: Any, like: Any = None, remark: str | None = None) -> list[str]:
-    """Return the lines of an entry: a mapping on one line if it fits there, else with a line for each of its keys."""
+    """Return the lines of an entry: a mapping on one line if it fits there, else with a line for each of its keys.
+
+    A list has a line for each item at the top of a file, and where items are mappings.
+    """
     lines = _dumped(path, _flow(value, like))
     mappings = sum(isinstance(part, dict) for part in value.values()) if isinstance(value, dict) else 0
     if isinstance(value, dict) and value and (len(lines) > 1 or len(lines[0]) > _WIDTH or mappings > _MOST):
-        lines = _dumped(path, CommentedMap(first=None))[:1]
+        lines = [_key_line(path)]
         for key, part in value.items():
             lines += _entry((*path, key), part, like.get(key) if isinstance(like, CommentedMap) else None)
-    elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
+    elif isinstance(value, list) and value and (len(path) == 1 or any(isinstance(part, dict) for part in value)):
         lines = _dumped(path, CommentedSeq([_item(path, *pair) for pair in _alike(value, like)]))
-    return [f"{lines[0].rstrip()}{_remark(remark)}\n", *lines[1:]]
+    return [f"{lines[0][:-1]}{_remark(remark)}\n", *lines[1:]]
+
+
+def _key_line(path: Keys, remark: str | None = None) -> str:
+    """Return the line of a key whose entries have lines of their own."""
+    return f"{_dumped(path, CommentedMap(first=None))[0][:-1]}{_remark(remark)}\n"
 
 
 def _item(path: Keys, value: Any, like: Any) -> Any:
@@ -185,14 +194,15 @@ def _flow(value: Any, like: Any) -> Any:
         listed = CommentedSeq([_flow(*pair) for pair in _alike(value, like)])
         listed.fa.set_flow_style()
         return listed
-    quoted = isinstance(value, str) and isinstance(like, DoubleQuotedScalarString | SingleQuotedScalarString)
+    quoted = isinstance(value, str) and isinstance(like, Quoted | SingleQuotedScalarString)
     return type(like)(value) if quoted else value
 
 
 def _alike(values: list[Any], like: Any) -> list[tuple[Any, Any]]:
-    """Return each item of a list with what is written in its place; for those beyond it is the last item."""
+    """Return each item of a list with what is written in its place; of mappings the last is that for all beyond it."""
     written = list(like) if isinstance(like, CommentedSeq) else [like]
-    return list(zip_longest(values, written[: len(values)], fillvalue=written[-1] if written else None))
+    last = written[-1] if written and isinstance(written[-1], CommentedMap) else None
+    return list(zip_longest(values, written[: len(values)], fillvalue=last))
 
 
 def _dumped(path: Keys, value: Any) -> list[str]:
@@ -201,7 +211,7 @@ def _dumped(path: Keys, value: Any) -> list[str]:
         value = CommentedMap({key: value})
     stream = StringIO()
     _yaml().dump(value, stream)
-    return [f"{line.rstrip()}\n" for line in stream.getvalue().splitlines()[len(path) - 1 :]]
+    return [f"{line.rstrip(' ')}\n" for line in stream.getvalue().splitlines()[len(path) - 1 :]]
 
 
 class _Emitter(RoundTripEmitter):
@@ -209,7 +219,8 @@ class _Emitter(RoundTripEmitter):
 
     def choose_scalar_style(self) -> Any:
         style = super().choose_scalar_style()
-        return '"' if style == "'" and self.event.style is None else style
+        unlike = style == "'" or self.event.value.startswith(("?", ":"))  # which mean more to PyYAML
+        return '"' if unlike and self.event.style is None else style
 
     def expect_flow_sequence_item(self) -> None:
         width = self.best_width
@@ -230,6 +241,12 @@ class _Representer(RoundTripRepresenter):
 
 
 _Representer.add_representer(type(None), lambda self, _: self.represent_scalar("tag:yaml.org,2002:null", "null"))
+
+
+class _Texts(VersionedResolver):
+    """Takes every scalar for text: the keys of tables are texts, also those that look like numbers."""
+
+    versioned_resolver: dict[str, Any] = {}  # noqa: RUF012  # a property there
 
 
 def _yaml() -> YAML:

@@ -1,4 +1,4 @@
-"""Bags of rows, parts of space, patches, matrices that are made, distinct elements, paths of beams, filters slid back."""
+"""Bags of rows, parts of space, patches, distinct elements, paths of beams, filters slid back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.bags import sum_bags, sum_packed, sum_segments
 from specgate.execution.kernels.distinct import distinct, paths_of_beams
-from specgate.execution.kernels.matrices_made import inverse_matrices, ones_on_diagonal
 from specgate.execution.kernels.parts_of_space import largest_of_parts, mean_of_parts, patches
 from specgate.execution.kernels.sliding_filters import slide_filters_back
 
@@ -90,23 +89,6 @@ def test_patches_are_those_of_a_padded_plane() -> None:
             for column in range(found.shape[3]):
                 window = padded[row * stride :, column * 2 :][: spans[0] : rate, : spans[1] : 3]
                 assert found[0, :, row, column].tolist() == window.reshape(-1).tolist()
-
-
-def test_ones_on_a_diagonal() -> None:
-    like = np.dtype(np.int8)
-    assert ones_on_diagonal(ints(2), ints(3), ints(1), like=like).tolist() == [[0, 1, 0], [0, 0, 1]]
-    assert ones_on_diagonal(ints(2), ints(2), ints(-1), ints(2), like=like).tolist() == [[[0, 0], [1, 0]]] * 2
-    assert not ones_on_diagonal(ints(2), ints(2), ints(5), like=like).any()
-    with pytest.raises(InputError):
-        ones_on_diagonal(ints(-1), ints(2), ints(0), like=like)
-
-
-def test_inverses_and_matrices_without_one() -> None:
-    both = np.array([[[2, 0], [0, 4]], [[1, 2], [2, 4]]], np.float64)
-    found = inverse_matrices(both)
-    assert found[0].tolist() == [[0.5, 0], [0, 0.25]]
-    assert np.ma.getmaskarray(found).tolist() == [[[False] * 2] * 2, [[True] * 2] * 2]
-    assert np.allclose(inverse_matrices(both[:1], adjoint=True), [[[4, 0], [0, 2]]])
 
 
 def test_distinct_elements_and_slices() -> None:

@@ -12,7 +12,8 @@ import specgate
     [
         ("ij,jk->ik", (2, 2), 2, None),
         (" i j , j k -> i k ", (2, 2), 2, None),
-        ("...ij,...jk->...ik", (4, 3), 4, None),
+        ("...ij,...jk->...ik", (4, 4), 4, None),
+        ("...ij,...jk->...ik", (4, 3), 4, "ellipses-alike"),
         ("ii", (2,), None, None),
         ("ij,jk->ik", (2, 2), 3, "output-rank"),
         ("ij->ij", (2, 2), None, "term-count"),

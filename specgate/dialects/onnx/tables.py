@@ -18,9 +18,10 @@ def import_tables(to: str | None, say: Callable[[str], object]) -> None:
     _expect_package()
     from specgate.dialects.onnx.importer.schemas import package_version, schema_facts
     from specgate.dialects.onnx.importer.tables import import_operators
+    from specgate.spec.folders import folder_to_write
 
     facts = schema_facts()
-    changed = import_operators(_folder(to), facts, package_version())
+    changed = import_operators(folder_to_write("onnx", to), facts, package_version())
     for path in changed:
         say(str(path))
     say(f"onnx {package_version()}: {len(facts)} operators, {len(changed)} files written")
@@ -35,7 +36,7 @@ def compare_tables(to: str | None, say: Callable[[str], object]) -> bool:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.tables import dialect
 
-    table = dialect("onnx") if to is None else Dialect("onnx", build_dialect(_folder(to)))
+    table = dialect("onnx") if to is None else Dialect("onnx", build_dialect(Path(to)))
     words = {info["tensor"]: word for word, info in table.types.items()}
     found = list(differences(facts_of_tables(table), schema_facts(), words, domain_versions()))
     found += level_differences(table, version_table(), domain_versions())
@@ -50,13 +51,3 @@ def _expect_package() -> None:
         import onnx.defs  # noqa: F401
     except ImportError:
         raise InputError("the onnx package is needed to import its operators; install specgate-ml[onnx]") from None
-
-
-def _folder(to: str | None) -> Path:
-    from specgate.spec.folders import source_folders
-
-    if to is not None:
-        return Path(to)
-    if not source_folders():
-        raise InputError("expected --to and the folder of the dialect's tables; this installation has none to write")
-    return source_folders()[0] / "onnx"

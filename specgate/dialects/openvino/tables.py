@@ -23,10 +23,11 @@ def begin_tables(to: str | None, say: Callable[[str], object], operators: Sequen
     from specgate.dialects.openvino.importer.skeleton import begun, file_name
     from specgate.files import write_text
     from specgate.spec.build import build_dialect
+    from specgate.spec.folders import folder_to_write
 
     if not operators:
         raise InputError("expected --operator and a type to begin a table for, or --check")
-    folder = _folder(to)
+    folder = folder_to_write("openvino", to)
     facts, held = package_facts(), build_dialect(folder)["operators"]
     for name in operators:
         if name not in facts:
@@ -56,13 +57,3 @@ def compare_tables(to: str | None, say: Callable[[str], object]) -> bool:
     counted = f"{len(facts)} types in {pairs(facts)} versions"
     say(f"openvino {package_version()}: {counted}, {len(table.operators)} tables, {len(found)} differences")
     return bool(found)
-
-
-def _folder(to: str | None) -> Path:
-    from specgate.spec.folders import source_folders
-
-    if to is not None:
-        return Path(to)
-    if not source_folders():
-        raise InputError("expected --to and the folder of the dialect's tables; this installation has none to write")
-    return source_folders()[0] / "openvino"

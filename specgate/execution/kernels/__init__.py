@@ -55,7 +55,6 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "counted_from_values": ("numbers_between", "places_not_zero"),
     "bags": ("sum_bags", "sum_packed", "sum_segments"),
     "distinct": ("distinct", "paths_of_beams"),
-    "matrices_made": ("inverse_matrices", "ones_on_diagonal"),
     "parts_of_space": ("largest_of_parts", "mean_of_parts", "patches"),
     "colours": ("colours_of_planes", "planes_of_colours"),
     "prior_boxes": ("boxes_of_lists", "boxes_of_sizes"),
@@ -109,6 +108,10 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sorting": ("top_elements", "top_k"),
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
+    "converting_pairs": ("convert_both",),
+    "diagonals": ("inverse_matrices", "ones_on_diagonal"),
+    "fourier": ("complex_transform", "half_transform", "inverse_half_transform", "transform_frames"),
+    "random_numbers": ("uniform_numbers",),
     "sums_of_products": ("sum_products",),
     "weighted_values": ("weigh_values",),
     # boxes, proposals and decoded sequences
@@ -116,6 +119,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
     "detections": ("detect_boxes",),
     "proposals": ("propose_from_sizes", "propose_of_image", "propose_of_images"),
+    "region_boxes": ("best_regions", "boxes_on_grid", "pool_from_pyramid", "refine_boxes"),
     "sequence_decoding": ("decode_best", "decode_best_masked", "sequence_loss"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
@@ -138,6 +142,7 @@ SUMMING: Final = frozenset({
     "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss",
     "slide_filters", "slide_filters_back",
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
+    "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.

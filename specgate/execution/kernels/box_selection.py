@@ -9,8 +9,8 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to
-from specgate.execution.kernels.boxes import by_corners, by_score, overlaps, precision_of
-from specgate.execution.kernels.suppression import Limits, suppressed
+from specgate.execution.kernels.boxes import by_corners, by_score, precision_of
+from specgate.execution.kernels.suppression import Limits, apart, suppressed
 from specgate.execution.kernels.turned_boxes import corners_of_turned, turned_overlaps
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def suppress_boxes(
     one = precision_of(boxes, scores)
     placed = by_corners(boxes.astype(one), centred=centred)
     count = max(0, int(_single("suppress_boxes", limit)))
-    above, lowest, decay = (float(_single("suppress_boxes", part)) for part in (overlap, least, sigma))
-    limits = Limits(count, above, lowest, decay, cut=cut, strict=strict)
-    found = _selected(scores.astype(one), limits, lambda batch: _apart(placed[batch]))
+    above, score, decay = (float(_single("suppress_boxes", part)) for part in (overlap, least, sigma))
+    limits = Limits(count, above, score, decay, cut=cut, strict=strict)
+    found = _selected(scores.astype(one), limits, lambda batch: apart(placed[batch]))
     found = found.sorted() if across else found
     classes, most = scores.shape[1], min(count, boxes.shape[1])
     room = {"found": len(found.scores), "most": most * len(boxes) * classes}
@@ -83,8 +83,8 @@ def suppress_turned_boxes(
     _hold("suppress_turned_boxes", boxes, scores, 5)
     corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
     count = max(0, int(_single("suppress_turned_boxes", limit)))
-    above, lowest = (float(_single("suppress_turned_boxes", part)) for part in (overlap, least))
-    limits = Limits(count, above, lowest)
+    above, score = (float(_single("suppress_turned_boxes", part)) for part in (overlap, least))
+    limits = Limits(count, above, score)
     found = _selected(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
     found = found.sorted() if across else found
     kind = np.dtype(np.int32 if narrow else np.int64)
@@ -105,11 +105,6 @@ def _single(name: str, limit: NDArray[Any] | None) -> Any:
         return 0
     require_shape(name, "a single element", (limit.size,), (1,))
     return limit.reshape(-1)[0]
-
-
-def _apart(boxes: NDArray[Any]) -> Overlaps:
-    """Return what gives the overlaps of one of these boxes with others of them."""
-    return lambda box, others: overlaps(boxes[box], boxes[others])
 
 
 def _apart_turned(corners: NDArray[Any]) -> Overlaps:

@@ -49,7 +49,8 @@ def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touc
     sides = np.where(sides >= 0, sides + extra, none) if touching else np.maximum(sides + extra, none)
     common = sides[:, 0] * sides[:, 1]
     union = areas(box, more=more) + areas(others, more=more) - common
-    return np.asarray(np.divide(common, union, out=np.zeros_like(common), where=union > 0))
+    found: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+    return found
 
 
 def by_score(scores: NDArray[Any]) -> NDArray[np.intp]:

@@ -10,7 +10,7 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape
 from specgate.execution.kernels.boxes import by_score, overlaps, precision_of
-from specgate.execution.kernels.suppression import Limits, suppressed
+from specgate.execution.kernels.suppression import Limits, apart, suppressed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def suppress_by_class(
     limits = Limits(boxes.shape[1], overlap, least, eta=eta, candidates=None if candidates < 0 else candidates)
 
     def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        return suppressed(given, limits, lambda box, others: overlaps(corners[box], corners[others], more=more))
+        return suppressed(given, limits, apart(corners, more=more))
 
     rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
     return _written(rows, boxes.dtype, order=order, across=across, narrow=narrow)

@@ -10,14 +10,12 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape
 from specgate.execution.kernels.boxes import by_score, overlaps, precision_of
-from specgate.execution.kernels.suppression import Limits, suppressed
+from specgate.execution.kernels.suppression import Limits, apart, suppressed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-
-    from specgate.execution.kernels.suppression import Overlaps
 
 __all__ = ["detect_boxes"]
 
@@ -117,7 +115,8 @@ def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) ->
 def _moved(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDArray[Any]:
     """Return boxes by corners [..., 4], moved by offsets of the corners, or of the centre and the sides."""
     if not centred:
-        return np.asarray(boxes + offsets)
+        ends: NDArray[Any] = boxes + offsets
+        return ends
     half = boxes.dtype.type(_HALF)
     sides = boxes[..., 2:] - boxes[..., :2]
     middles = (boxes[..., :2] + boxes[..., 2:]) * half + offsets[..., :2] * sides
@@ -143,11 +142,6 @@ def _found(boxes: NDArray[Any], scores: NDArray[Any], rules: _Rules) -> Iterator
         yield batch, labels[best], left[best], boxes[batch, chosen[best], own]
 
 
-def _apart(boxes: NDArray[Any]) -> Overlaps:
-    """Return what gives the overlaps of one of these boxes with others of them."""
-    return lambda box, others: overlaps(boxes[box], boxes[others])
-
-
 def _by_class(
     boxes: NDArray[Any], scores: NDArray[Any], background: int, limits: Limits
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -156,7 +150,7 @@ def _by_class(
     for label in memory.in_time(range(scores.shape[1])):
         if label != background:
             own = boxes[:, min(label, boxes.shape[1] - 1)]
-            places, kept = suppressed(scores[:, label], limits, _apart(own))
+            places, kept = suppressed(scores[:, label], limits, apart(own))
             labels += [label] * len(places)
             chosen += places.tolist()
             left += kept.tolist()

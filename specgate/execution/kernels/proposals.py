@@ -10,8 +10,8 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape
-from specgate.execution.kernels.boxes import by_score, overlaps, precision_of
-from specgate.execution.kernels.suppression import Limits, suppressed
+from specgate.execution.kernels.boxes import by_score, precision_of
+from specgate.execution.kernels.suppression import Limits, apart, suppressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,7 +242,7 @@ def _moved(
 
 
 def _inside(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any]:
-    """Return boxes [n, 4] cut at the edges of an image. size: height and width, then what is not used."""
+    """Return boxes [n, 4] cut at the edges of an image. size: its height and its width come first."""
     ends = (size[[1, 0, 1, 0]] - boxes.dtype.type(more)).astype(boxes.dtype)
     result: NDArray[Any] = np.maximum(np.minimum(boxes, ends), boxes.dtype.type(0))
     return result
@@ -258,7 +258,5 @@ def _chosen(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice) -> tuple
     order = order[long[order] & ~np.isnan(scores[order])]
     limits = Limits(choice.behind, choice.overlap, -np.inf, eta=choice.eta)
     corners, left = boxes[order], scores[order]
-    places, kept = suppressed(
-        left, limits, lambda box, others: overlaps(corners[box], corners[others], more=choice.more)
-    )
+    places, kept = suppressed(left, limits, apart(corners, more=choice.more))
     return corners[places], kept

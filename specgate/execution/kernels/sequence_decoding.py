@@ -46,7 +46,8 @@ def decode_best(
 def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool = True) -> NDArray[Any]:
     """Return what `decode_best` does, as [batch, steps, 1, 1] of the type of the scores.
 
-    scores: [steps, batch, classes]; the last class is the blank. steps: [steps, batch], 0 from a sequence's end on.
+    scores: [steps, batch, classes]; the last class is the blank.
+    steps: [steps, batch], 0 from the end of a sequence on.
     """
     if scores.ndim != 3:
         raise InputError("decode_best: expected scores of three dimensions")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from specgate.execution import memory
-from specgate.execution.kernels.boxes import by_score
+from specgate.execution.kernels.boxes import by_score, overlaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["Limits", "Overlaps", "suppressed"]
+__all__ = ["Limits", "Overlaps", "apart", "suppressed"]
 
 if TYPE_CHECKING:
     #: The overlaps of one box, by its place, with others.
@@ -44,7 +44,12 @@ class Limits(NamedTuple):
         return scores > least if self.strict else scores >= least
 
 
-def suppressed(scores: NDArray[Any], limits: Limits, overlaps: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def apart(boxes: NDArray[Any], *, more: float = 0.0) -> Overlaps:
+    """Return what gives the overlaps of one of these boxes [n, 4] with others of them; more: see `overlaps`."""
+    return lambda box, others: overlaps(boxes[box], boxes[others], more=more)
+
+
+def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return the places of the selected boxes, the highest score first, and their scores; of equal ones the first.
 
     scores: [boxes]. Raises InputError when the time is over.
@@ -54,22 +59,22 @@ def suppressed(scores: NDArray[Any], limits: Limits, overlaps: Overlaps) -> tupl
     if limits.candidates is not None:
         order = order[: limits.candidates]
     if limits.sigma:
-        return _decayed(order, scores, limits, overlaps)
+        return _decayed(order, scores, limits, overlap)
     chosen: list[int] = []
-    most = scores.dtype.type(limits.overlap)
+    above = scores.dtype.type(limits.overlap)
     while len(order) and len(chosen) < limits.most:
         chosen.extend(int(box) for box in memory.in_time(order[:1]))
-        if limits.eta < 1 and most > scores.dtype.type(0.5):
-            most = most * scores.dtype.type(limits.eta)
+        if limits.eta < 1 and above > scores.dtype.type(0.5):
+            above = above * scores.dtype.type(limits.eta)
         order = order[1:]
         if len(order) and len(chosen) < limits.most:
-            order = order[~(overlaps(chosen[-1], order) > most)]
+            order = order[~(overlap(chosen[-1], order) > above)]
     places = np.array(chosen, np.intp)
     return places, scores[places]
 
 
 def _decayed(
-    order: NDArray[np.intp], scores: NDArray[Any], limits: Limits, overlaps: Overlaps
+    order: NDArray[np.intp], scores: NDArray[Any], limits: Limits, overlap: Overlaps
 ) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Select with scores that decay by how much a box overlaps each selected one."""
     one = scores.dtype.type
@@ -81,7 +86,7 @@ def _decayed(
             chosen.append(int(order[at]))
             kept.append(left[at])
             order, left = np.delete(order, at), np.delete(left, at)
-        found = overlaps(chosen[-1], order)
+        found = overlap(chosen[-1], order)
         left = left * np.exp(one(-0.5) * found * found / one(limits.sigma))
         stays = limits.enough(left)
         if limits.cut:

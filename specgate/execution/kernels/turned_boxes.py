@@ -40,7 +40,8 @@ def turned_overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
     there = np.concatenate([crossed, _inside(boxes, others), _inside(others, boxes)], axis=1)
     common = _area_around(points, there)
     union = np.abs(_polygon(boxes)) + np.abs(_polygon(others)) - common
-    return np.asarray(np.divide(common, union, out=np.zeros_like(common), where=union > 0))
+    found: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+    return found
 
 
 def _across(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
@@ -58,7 +59,8 @@ def _polygon(corners: NDArray[Any]) -> NDArray[Any]:
 
 
 def _edges(corners: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(np.roll(corners, -1, axis=1) - corners)
+    found: NDArray[Any] = np.roll(corners, -1, axis=1) - corners
+    return found
 
 
 def _crossings(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:

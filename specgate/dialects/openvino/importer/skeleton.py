@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["begun", "file_name"]
 
 _BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BAD: Final = re.compile(r"\W")
 _TYPES: Final = {bool: "bool", int: "int", float: "float", str: "string"}
 _MISSING: Final = (
     "Only versions and attributes are here, as the package states them. Inputs, outputs, types, rules, examples and "
@@ -28,29 +28,40 @@ def file_name(operator: str) -> str:
 
 
 def begun(name: str, at: Mapping[str, Version | None], package: str) -> str:
-    """Return the text of a table that has only what the package states of a type."""
-    lines = [f"operator: {name}", "source:", "  - package: openvino", f'    version: "{package}"']
-    lines += [f'    name: "openvino/opsets and NodeFactory.create, {name}"']
-    lines += ["unknowns:", *_wrapped(_MISSING)]
+    """Return the text of a table that has only what the package states of a type; raise InputError without ruamel.yaml.
+
+    at: what the package states from each opset on where that changes, None where it does not have the type.
+    """
+    from specgate.spec.rewrite import Quoted, rewritten
+
     versions = {level: version for level, version in at.items() if version is not None}
     untold = [level for level, version in versions.items() if version.attributes is None]
+    unknowns = [_MISSING]
     if untold:
-        lines += _wrapped(f"Which attributes it has at {', '.join(untold)}, the package does not say.")
+        unknowns.append(f"Which attributes it has at {', '.join(untold)}, the package does not say.")
     if any([] in (version.attributes or {}).values() for version in versions.values()):
-        lines += _wrapped(_LISTS)
-    fields = list(_fields(versions))
-    lines += ["fields:", *fields] if fields else ["fields: {}"]
-    lines += ["support:", *_rows(at)]
-    if at[list(at)[-1]] is None:
-        lines.append(f'removed: "{list(at)[-1]}"')
-    return "\n".join(lines) + "\n"
+        unknowns.append(_LISTS)
+    fields = {_BAD.sub("_", name): (field, value) for name, field, value in _fields(versions)}
+    source = {"package": "openvino", "version": package, "name": f"openvino/opsets and NodeFactory.create, {name}"}
+    last = list(at)[-1]
+    wanted = {
+        "operator": name,
+        "source": [source],
+        "unknowns": unknowns,
+        "fields": {name: field for name, (field, _) in fields.items()},
+        "support": {
+            Quoted(level): {"deprecated": True} if version is None else {}
+            for level, version in at.items()
+            if version is not None or level != last
+        },
+        **({"removed": Quoted(last)} if at[last] is None else {}),
+    }
+    return rewritten(
+        "", {}, wanted, {("fields", name): f"{value!r} when nothing is set" for name, (_, value) in fields.items()}
+    )
 
 
-def _wrapped(text: str) -> list[str]:
-    return wrap(text, 119, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _fields(versions: Mapping[str, Version]) -> Iterator[str]:
+def _fields(versions: Mapping[str, Version]) -> Iterator[tuple[str, dict[str, Any], Any]]:
     """Yield the attributes of all versions, with the opsets from which on and before which there are such."""
     levels = list(versions)
     stated = [version.attributes or {} for version in versions.values()]
@@ -58,23 +69,14 @@ def _fields(versions: Mapping[str, Version]) -> Iterator[str]:
         having = [name in attributes for attributes in stated]
         first, last = having.index(True), len(having) - 1 - having[::-1].index(True)
         value = stated[last][name]
-        field = re.sub(r"\W", "_", name)
-        parts = ["kind: attribute", f"type: {_type(value)}"]
-        parts += [f"vendor_name: {name}"] if field != name else []
-        parts += [f"since: {levels[first]}"] if first else []
-        parts += [f"until: {levels[last + 1]}"] if last + 1 < len(levels) else []
-        yield f"  {field}: {{{', '.join(parts)}}}  # {value!r} when nothing is set"
+        field: dict[str, Any] = {"kind": "attribute", "type": _type(value)}
+        field |= {"vendor_name": name} if _BAD.search(name) else {}
+        field |= {"since": levels[first]} if first else {}
+        field |= {"until": levels[last + 1]} if last + 1 < len(levels) else {}
+        yield name, field, value
 
 
 def _type(value: Any) -> str:
     if isinstance(value, list):
-        return f'"{_type(value[0]) if value else "int"}[]"'
+        return f"{_type(value[0]) if value else 'int'}[]"
     return _TYPES[type(value)]
-
-
-def _rows(at: Mapping[str, Version | None]) -> Iterator[str]:
-    for number, (level, version) in enumerate(at.items()):
-        if version is not None:
-            yield f'  "{level}": {{}}'
-        elif number + 1 < len(at):
-            yield f'  "{level}": {{deprecated: true}}'

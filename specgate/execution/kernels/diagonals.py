@@ -1,0 +1,76 @@
+"""Matrices with ones on one diagonal, and inverses of matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["inverse_matrices", "ones_on_diagonal"]
+
+#: From this condition on, a matrix of float32 is not distinguished from one that has no inverse.
+_CONDITION = float(1 / np.finfo(np.float32).eps)
+
+
+def ones_on_diagonal(
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    diagonal: NDArray[Any],
+    batch: NDArray[Any] | None = None,
+    *,
+    like: np.dtype[Any],
+) -> NDArray[Any]:
+    """Return matrices [*batch, rows, columns] of a type with ones so many columns right of the main diagonal.
+
+    All inputs are integers, and all but `batch` one number each.
+    """
+    if any(array.size != 1 for array in (rows, columns, diagonal)):
+        raise InputError("diagonal: expected one number of rows, of columns, and of the diagonal each")
+    height, width, right = (int(array.reshape(())) for array in (rows, columns, diagonal))
+    shape = (*(() if batch is None else map(int, batch.reshape(-1))), height, width)
+    if min(shape) < 0:
+        raise InputError(f"diagonal: the output would have the shape {list(shape)}")
+    result = memory.empty(shape, like)
+    result[...] = 0
+    places = np.arange(max(0, -right), max(0, -right, min(height, width - right)))
+    result[..., places, places + right] = 1
+    return result
+
+
+def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray[Any]:
+    """Return the inverses of matrices [..., n, n] of floats, which are rounded to float32 first.
+
+    transposed: the inverses turned. What has no inverse in float32 is masked.
+    """
+    if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
+        raise InputError(f"inverse: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
+    result = memory.empty(data.shape, data.dtype)
+    open_ = np.zeros(data.shape, np.bool_)
+    with np.errstate(all="ignore"):
+        single = data.astype(np.float32).astype(np.float64)
+        for place in memory.in_time(np.ndindex(data.shape[:-2])):
+            found = _inverse(single[place])
+            open_[place] = found is None
+            result[place] = 0 if found is None else round_to(round_to(found, np.dtype(np.float32)), data.dtype)
+    made = np.swapaxes(result, -1, -2) if transposed else result
+    return np.ma.MaskedArray(made, mask=open_) if open_.any() else made
+
+
+def _inverse(matrix: NDArray[Any]) -> NDArray[Any] | None:
+    if not np.isfinite(matrix).all():
+        return None
+    try:
+        found: NDArray[Any] = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    if not matrix.size:
+        return found
+    condition = np.abs(matrix).sum(axis=0).max() * np.abs(found).sum(axis=0).max()
+    return found if condition < _CONDITION else None

@@ -1,0 +1,91 @@
+"""Random numbers that two seeds determine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["uniform_numbers"]
+
+_MASK: Final = np.uint64(0xFFFFFFFF)
+_HIGH: Final = np.uint64(32)
+_ROUNDS: Final = 10
+#: What the two halves of a counter are multiplied with, and what is added to the halves of the key in each round.
+_FACTORS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_STEPS: Final = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
+#: Fraction bits of floats whose numbers are made of one word, and the bits of 1.
+_FRACTIONS: Final = {"float16": (10, 0x3C00, "u2"), "float32": (23, 0x3F800000, "u4")}
+
+
+def uniform_numbers(
+    shape: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, key: int, counter: int
+) -> NDArray[Any]:
+    """Return random numbers from `low` on and below `high`, of their type, in an array of the sizes that `shape` holds.
+
+    They are those of Philox 4x32 with 10 rounds, of a key and a counter; every four words are a block, numbered from 0.
+    Masked where that does not determine them: both are 0, the type is bfloat16, or nothing is between the bounds.
+    """
+    if low.size != 1 or high.size != 1 or low.dtype != high.dtype:
+        raise InputError("random: expected one number of one type as each bound")
+    sizes = tuple(int(size) for size in shape.reshape(-1))
+    if min(sizes, default=0) < 0 or min(key, counter) < 0 or max(key, counter) >= 2**64:
+        raise InputError(
+            f"random: expected sizes and seeds that are not negative, found {list(sizes)}, {key}, {counter}"
+        )
+    result = memory.empty(sizes, low.dtype)
+    bottom, top = low.reshape(()), high.reshape(())
+    if (
+        not (key or counter)
+        or low.dtype.name not in {"float16", "float32", "float64", "int32", "int64"}
+        or not bottom < top
+    ):
+        result[...] = 0
+        return np.ma.MaskedArray(result, mask=np.ones(sizes, np.bool_))
+    with np.errstate(all="ignore"):
+        result[...] = _drawn(result.size, bottom, top, key, counter).reshape(sizes)
+    return result
+
+
+def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter: int) -> NDArray[Any]:
+    dtype = low.dtype
+    words = _words(count * (1 + (dtype == np.float64)), key, counter)
+    if dtype.kind == "i":
+        span = np.uint64((int(high) - int(low)) % 2**64)
+        whole: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
+        return whole
+    if dtype == np.float64:
+        pairs = words.reshape(-1, 2)
+        bits = np.uint64(0x3FF << 52) | (pairs[:, 0] & np.uint64(0xFFFFF)) << _HIGH | pairs[:, 1]
+        wide: NDArray[Any] = (bits.view(np.float64) - 1.0) * (high - low) + low
+        return wide
+    fraction, one, word = _FRACTIONS[dtype.name]
+    numbers = (words & np.uint64(2**fraction - 1) | np.uint64(one)).astype(word).view(dtype)
+    found: NDArray[Any] = (numbers - dtype.type(1)) * (high - low) + low
+    return found
+
+
+def _words(count: int, key: int, counter: int) -> NDArray[np.uint64]:
+    """Return so many words of 32 bits, as uint64."""
+    blocks = np.arange(-(-count // 4), dtype=np.uint64)
+    first, second = [blocks & _MASK, blocks >> _HIGH], [np.full_like(blocks, part) for part in _halves(counter)]
+    keys = list(_halves(key))
+    for _ in memory.in_time(range(_ROUNDS)):
+        products = first[0] * _FACTORS[0], second[0] * _FACTORS[1]
+        first, second = (
+            [products[1] >> _HIGH ^ keys[0] ^ first[1], products[1] & _MASK],
+            [products[0] >> _HIGH ^ keys[1] ^ second[1], products[0] & _MASK],
+        )
+        keys = [(part + step) & _MASK for part, step in zip(keys, _STEPS, strict=True)]
+    found: NDArray[np.uint64] = np.stack([*first, *second], axis=1).reshape(-1)[:count]
+    return found
+
+
+def _halves(number: int) -> tuple[np.uint64, np.uint64]:
+    return np.uint64(number & 0xFFFFFFFF), np.uint64(number >> 32)

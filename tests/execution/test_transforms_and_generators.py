@@ -1,0 +1,166 @@
+"""Fourier transforms, inverses of matrices, diagonals, random numbers, common types: by hand, and from pages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.converting_pairs import convert_both
+from specgate.execution.kernels.diagonals import inverse_matrices, ones_on_diagonal
+from specgate.execution.kernels.fourier import (
+    complex_transform,
+    half_transform,
+    inverse_half_transform,
+    transform_frames,
+)
+from specgate.execution.kernels.random_numbers import uniform_numbers
+
+COMPLEX = np.random.default_rng(1).normal(size=(4, 5, 2))
+REAL = COMPLEX[..., 0]
+
+
+def numbers(*given):
+    return np.array(given, np.int64)
+
+
+def by_formula(values, axis, *, inverse=False):
+    """The sum of the definition, along one axis."""
+    size = values.shape[axis]
+    powers = np.exp((2j if inverse else -2j) * np.pi * np.outer(range(size), range(size)) / size)
+    found = np.moveaxis(np.tensordot(powers, values, (1, axis)), 0, axis)
+    return found / size if inverse else found
+
+
+def parted(values):
+    return np.stack([values.real, values.imag], axis=-1)
+
+
+@pytest.mark.parametrize("inverse", [False, True])
+def test_complex_transforms_are_their_sums(inverse):
+    values = COMPLEX[..., 0] + 1j * COMPLEX[..., 1]
+    both = by_formula(by_formula(values, 0, inverse=inverse), 1, inverse=inverse)
+    np.testing.assert_allclose(complex_transform(COMPLEX, numbers(-1, 0), inverse=inverse), parted(both), atol=1e-12)
+    padded = by_formula(np.pad(values, ((0, 0), (0, 2))), 1, inverse=inverse)
+    sized = complex_transform(COMPLEX, numbers(1), numbers(7), inverse=inverse)
+    np.testing.assert_allclose(sized, parted(padded), atol=1e-12)
+    cut = complex_transform(COMPLEX, numbers(1, 0), numbers(3, -1), inverse=inverse)
+    assert cut.shape == (4, 3, 2)
+    assert np.array_equal(complex_transform(COMPLEX, numbers(), inverse=inverse), COMPLEX)
+
+
+def test_half_transforms_and_back():
+    whole = by_formula(by_formula(REAL, 0), 1)
+    half = half_transform(REAL, numbers(0, 1))
+    np.testing.assert_allclose(half, parted(whole[:, :3]), atol=1e-12)
+    assert half_transform(REAL, numbers(0, 1), numbers(6, 8)).shape == (6, 5, 2)
+    assert half_transform(REAL[:, :0], numbers(1)).shape == (4, 1, 2)
+    back = inverse_half_transform(half_transform(REAL, numbers(0)), numbers(0))
+    assert not np.ma.is_masked(back)
+    np.testing.assert_allclose(back, REAL, atol=1e-12)
+
+
+def test_of_the_inverse_half_transform_only_one_axis_of_the_right_size_is_settled():
+    for axes, size in ((numbers(0, 1), None), (numbers(1), numbers(7)), (numbers(1), numbers(3))):
+        assert np.ma.getmaskarray(inverse_half_transform(COMPLEX, axes, size)).all()
+    assert inverse_half_transform(COMPLEX[:1], numbers(0)).shape == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("axes", "size"), [((2,), None), ((0, 0), None), ((0, -2), None), ((0,), (0,)), ((0,), (-2,)), ((0,), (1, 2))]
+)
+def test_axes_and_sizes_that_mean_nothing_are_refused(axes, size):
+    sizes = None if size is None else numbers(*size)
+    for transform in (complex_transform, inverse_half_transform):
+        options = {"inverse": False} if transform is complex_transform else {}
+        with pytest.raises(InputError, match="fourier"):
+            transform(COMPLEX, numbers(*axes), sizes, **options)
+    with pytest.raises(InputError, match="parts"):
+        complex_transform(REAL, numbers(0), inverse=False)
+    with pytest.raises(InputError, match="floats"):
+        half_transform(numbers(1, 2), numbers(0))
+
+
+def test_frames_of_a_signal():
+    signal, window = np.arange(7.0), np.array([1.0, 2.0, 1.0, 0.5])
+    made = transform_frames(signal, window, numbers(4), numbers(3), transpose_frames=False)
+    frames = np.array([signal[:4], signal[3:]]) * window
+    np.testing.assert_allclose(made, parted(by_formula(frames, 1)[:, :3]), atol=1e-12)
+    turned = transform_frames(signal[None], window, numbers(4), numbers(3), transpose_frames=True)
+    np.testing.assert_allclose(turned, made.swapaxes(0, 1)[None])
+    assert np.ma.getmaskarray(
+        transform_frames(signal, window[:3], numbers(4), numbers(3), transpose_frames=False)
+    ).all()
+    for size, step in ((8, 1), (0, 1), (4, 0)):
+        with pytest.raises(InputError, match="frames"):
+            transform_frames(signal, window, numbers(size), numbers(step), transpose_frames=False)
+
+
+def test_inverses_and_what_has_none():
+    matrices = np.array([[[4.0, 1], [2, 1]], [[1, 2], [2, 4]], [[1, np.nan], [0, 1]]])
+    assert inverse_matrices(matrices).tolist() == [[[0.5, -0.5], [-1, 2]], [[None] * 2] * 2, [[None] * 2] * 2]
+    assert inverse_matrices(matrices[:1], transposed=True).tolist() == [[[0.5, -1], [-0.5, 2]]]
+    assert inverse_matrices(np.zeros((0, 2, 2), "f2")).shape == (0, 2, 2)
+    assert inverse_matrices(np.zeros((2, 0, 0))).shape == (2, 0, 0)
+    for shape in ((2, 3), (2,)):
+        with pytest.raises(InputError, match="square"):
+            inverse_matrices(np.zeros(shape))
+
+
+@pytest.mark.parametrize("right", [-4, -3, -1, 0, 2, 3, 4, 2**62, -(2**62)])
+def test_ones_on_a_diagonal(right):
+    made = ones_on_diagonal(numbers(3), numbers(4), numbers(right), numbers(2), like=np.dtype(np.uint8))
+    expected = np.eye(3, 4, right) if abs(right) < 9 else np.zeros((3, 4))
+    assert made.tolist() == [expected.tolist()] * 2
+
+
+def test_diagonals_of_no_shape_are_refused():
+    for rows, batch in ((-1, ()), (2, (-1,)), (2**40, (2**40,))):
+        with pytest.raises(InputError):
+            ones_on_diagonal(numbers(rows), numbers(4), numbers(0), numbers(*batch), like=np.dtype("f4"))
+    with pytest.raises(InputError, match="one number"):
+        ones_on_diagonal(numbers(1, 2), numbers(4), numbers(0), like=np.dtype("f4"))
+
+
+def test_random_numbers_of_the_page():
+    made = uniform_numbers(numbers(2, 3), np.array(50, "int32"), np.array(100, "int32"), key=80, counter=100)
+    assert made.tolist() == [[65, 70, 56], [59, 82, 92]]
+    made = uniform_numbers(numbers(2, 2), np.array([2], "float64"), np.array([10], "float64"), key=80, counter=100)
+    np.testing.assert_allclose(made, [[5.65927959, 4.23122376], [2.67008206, 2.36423758]], atol=1e-8)
+    made = uniform_numbers(numbers(9), np.array(0, "float32"), np.array(1, "float32"), key=150, counter=10)
+    np.testing.assert_allclose(made[[0, 4, 8]], [0.7011236, 0.11694777, 0.991374], atol=1e-7)
+    half = uniform_numbers(numbers(500), np.array(-1, "float16"), np.array(1, "float16"), key=3, counter=0)
+    assert half.dtype == np.float16
+    assert half.min() >= -1
+    assert half.max() < 1
+
+
+def test_random_numbers_that_nothing_determines():
+    one, two = np.array(1, "float32"), np.array(2, "float32")
+    for low, high, key in ((one, two, 0), (two, one, 5), (one, one, 5)):
+        assert np.ma.getmaskarray(uniform_numbers(numbers(3), low, high, key=key, counter=0)).all()
+    for shape, key in ((-1, 1), (3, -1), (3, 2**64)):
+        with pytest.raises(InputError, match="random"):
+            uniform_numbers(numbers(shape), one, two, key=key, counter=1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("i1", "f2", "f2"), ("?", "i2", "i2"), ("u1", "i1", "i2"), ("u4", "i2", "i8"), ("i8", "u1", "i8"), ("u1", "u4", "u4"),
+        ("f2", "f8", "f8"), ("u8", "i1", "f4"), ("?", "?", "?"), ("f2", "u8", "f2"),
+    ],
+)  # fmt: skip
+def test_the_type_that_holds_both(first, second, expected):
+    for one, other in ((first, second), (second, first)):
+        made = convert_both(np.ones(2, one), np.ones((), other), scalars_follow=False, widest="f32")
+        assert [array.dtype for array in made] == [np.dtype(expected)] * 2
+
+
+def test_half_floats_of_two_kinds_and_scalars_that_follow():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    short = np.ones(2, ml_dtypes.bfloat16)
+    assert convert_both(short, np.ones(2, "f2"), scalars_follow=False, widest="f32")[0].dtype == np.float32
+    for one, other, expected in (("i8", "u1", "u1"), ("f2", "i1", "f2"), ("f8", "f2", "f2")):
+        made = convert_both(np.ones((), one), np.ones(2, other), scalars_follow=True, widest="f32")
+        assert made[0].dtype == np.dtype(expected)
