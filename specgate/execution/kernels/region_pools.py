@@ -130,7 +130,7 @@ def pool_moved_parts(
     inputs, regions: as `pool_channels_of_parts`; regions then begin half an element earlier. offsets: [regions, 2 *
     classes, parts, parts], by which x and y of a part move, times `spread` and the size of the region; the channels
     of the output are divided among classes. A bin is the element at its first corner; bins that are more than half an
-    element outside are left out, and a part is 0 without any.
+    element outside are left out, and a part is 0 without any. Parts that offsets move nowhere (nan) are masked.
     """
     _, found, rows, columns = _four(inputs)
     if found != channels * parts * parts:
@@ -153,7 +153,13 @@ def pool_moved_parts(
         y = near[1] + (first.astype(one) * part[1])[:, None] + shift[:, 1]
         sizes = part / np.array([bins_across, bins_down], corners.dtype)
         inner = [np.arange(n).astype(one) * size for n, size in zip((bins_across, bins_down), sizes, strict=True)]
-        return _mean_of_bins(planes.reshape(classes, -1, parts, parts, rows, columns), y, x, inner)
+        lost = np.broadcast_to(~(np.isfinite(y) & np.isfinite(x)), (classes, parts, parts))
+        own = planes.reshape(classes, -1, parts, parts, rows, columns)
+        found = _mean_of_bins(own, np.where(lost, -np.inf, y), np.where(lost, -np.inf, x), inner)
+        if not lost.any():
+            return found
+        mask = np.broadcast_to(lost[:, None], own.shape[:4]).reshape(found.shape)
+        return np.ma.MaskedArray(found, mask=mask)
 
     def pooled(planes: NDArray[Any], corners: NDArray[Any], region: int = 0) -> NDArray[Any]:
         none = np.zeros((1, 2, 1, 1), corners.dtype)

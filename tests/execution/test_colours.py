@@ -1,0 +1,97 @@
+"""Images and the planes of NV12 and I420: place by place, from the formulas of the pages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.colours import colours_of_planes, planes_of_colours
+
+RANDOM = np.random.default_rng(11)
+
+
+def colour(y: float, u: float, v: float) -> list[float]:
+    """Red, green and blue, as the pages have them."""
+    c, d, e = y - 16, u - 128, v - 128
+    return [
+        min(max(each, 0), 255)
+        for each in (1.164 * c + 1.596 * e, 1.164 * c - 0.391 * d - 0.813 * e, 1.164 * c + 2.018 * d)
+    ]
+
+
+def test_each_two_times_two_places_share_their_colour() -> None:
+    y = RANDOM.uniform(0, 255, (2, 4, 6, 1))
+    uv = RANDOM.uniform(0, 255, (2, 2, 3, 2))
+    found = colours_of_planes(y, uv, interleaved=True)
+    assert found.shape == (2, 4, 6, 3)
+    for batch, row, column in np.ndindex(2, 4, 6):
+        expected = colour(y[batch, row, column, 0], *uv[batch, row // 2, column // 2])
+        np.testing.assert_allclose(found[batch, row, column], expected, atol=1e-12)
+    apart = colours_of_planes(y, uv[..., :1], uv[..., 1:], interleaved=False)
+    assert apart.tolist() == found.tolist()
+    assert colours_of_planes(y, uv, interleaved=True, blue_first=True).tolist() == found[..., ::-1].tolist()
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_planes_in_one_array_lie_one_above_the_other(interleaved: bool) -> None:
+    y = RANDOM.uniform(0, 255, (1, 4, 4, 1))
+    u, v = RANDOM.uniform(0, 255, (2, 1, 2, 2, 1))
+    uv = np.concatenate([u, v], -1)
+    below = uv.reshape(1, 2, 4, 1) if interleaved else np.concatenate([u, v], 1).reshape(1, 2, 4, 1)
+    found = colours_of_planes(np.concatenate([y, below], 1), interleaved=interleaved)
+    assert found.tolist() == colours_of_planes(y, uv, interleaved=True).tolist()
+
+
+def test_bytes_are_rounded_and_masked_in_the_middle_of_two() -> None:
+    y = np.array([[[[16], [17]], [[81], [235]]]], np.uint8)
+    uv = np.full((1, 1, 1, 2), 128, np.uint8)
+    found = colours_of_planes(y, uv, interleaved=True)
+    assert found[..., 0].tolist() == [[[0, 1], [76, 255]]]
+    middle = colours_of_planes(np.full((1, 2, 2, 1), 16 + 125, np.uint8), uv, interleaved=True)  # 1.164 * 125 = 145.5
+    assert np.ma.getmaskarray(middle).all()
+
+
+def test_colours_become_planes_and_come_back() -> None:
+    image = np.repeat(np.repeat(RANDOM.uniform(40, 200, (1, 2, 3, 3)), 2, 1), 2, 2)
+    y, uv = planes_of_colours(image, together=False)
+    assert uv is not None
+    red, green, blue = image[0, 0, 0]
+    assert y[0, 0, 0, 0] == pytest.approx(0.257 * red + 0.504 * green + 0.098 * blue + 16)
+    assert uv[0, 0, 0].tolist() == pytest.approx([
+        -0.148 * red - 0.291 * green + 0.439 * blue + 128,
+        0.439 * red - 0.368 * green - 0.071 * blue + 128,
+    ])  # fmt: skip
+    np.testing.assert_allclose(colours_of_planes(y, uv, interleaved=True), image, atol=0.6)
+    both, nothing = planes_of_colours(image[..., ::-1], together=True, blue_first=True)
+    assert nothing is None
+    assert both.tolist() == np.concatenate([y, uv.reshape(1, 2, 6, 1)], 1).tolist()
+
+
+def test_means_of_four_places() -> None:
+    image = RANDOM.uniform(0, 255, (1, 4, 4, 3))
+    _, uv = planes_of_colours(image, together=False)
+    assert uv is not None
+    for row, column in np.ndindex(2, 2):
+        four = image[0, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2].reshape(4, 3)
+        expected = [
+            float(np.mean(four @ np.array(f) + 128)) for f in ((-0.148, -0.291, 0.439), (0.439, -0.368, -0.071))
+        ]
+        np.testing.assert_allclose(uv[0, row, column], expected, atol=1e-9)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    even = np.zeros((1, 4, 4, 1))
+    with pytest.raises(InputError, match="one channel"):
+        colours_of_planes(np.zeros((1, 6, 4, 2)), interleaved=True)
+    with pytest.raises(InputError, match="one and a half"):
+        colours_of_planes(even, interleaved=True)
+    with pytest.raises(InputError, match="together"):
+        colours_of_planes(even, np.zeros((1, 2, 2, 1)), interleaved=False)
+    with pytest.raises(InputError):
+        colours_of_planes(even, np.zeros((1, 2, 1, 2)), interleaved=True)
+    with pytest.raises(NoKernel, match="odd width"):
+        colours_of_planes(np.zeros((1, 6, 5, 1)), interleaved=True)
+    for shape in ((1, 4, 4, 1), (1, 3, 4, 3), (1, 4, 5, 3), (4, 4, 3)):
+        with pytest.raises(InputError, match="three channels"):
+            planes_of_colours(np.zeros(shape), together=True)

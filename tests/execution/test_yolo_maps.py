@@ -1,0 +1,76 @@
+"""Maps of one-stage detectors: each number through its function, and elements in Darknet's order."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.yolo_maps import activate_predictions, channels_of_places
+
+DATA = np.random.default_rng(3).normal(size=(2, 2 * 7, 2, 3))
+
+
+def sigmoid(number: float) -> float:
+    return 1 / (1 + exp(-number))
+
+
+def test_coordinates_score_and_classes_of_each_region() -> None:
+    found = activate_predictions(DATA, coordinates=4, classes=2, regions=2).reshape(DATA.shape)
+    for batch, region, row, column in np.ndindex(2, 2, 2, 3):
+        given = DATA[batch, 7 * region : 7 * region + 7, row, column].tolist()
+        likely = [exp(each) for each in given[5:]]
+        expected = [*map(sigmoid, given[:2]), *given[2:4], sigmoid(given[4]), *(each / sum(likely) for each in likely)]
+        np.testing.assert_allclose(found[batch, 7 * region : 7 * region + 7, row, column], expected, rtol=1e-12)
+
+
+def test_classes_that_do_not_exclude_each_other() -> None:
+    found = activate_predictions(DATA, coordinates=4, classes=2, regions=9, mask=[3, 7], exclusive=False)
+    assert found.shape == DATA.shape
+    for batch, channel, row, column in np.ndindex(*DATA.shape):
+        given = float(DATA[batch, channel, row, column])
+        expected = given if channel % 7 in (2, 3) else sigmoid(given)
+        assert found[batch, channel, row, column] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("first", "last", "shape"), [(1, 3, (2, 84)), (0, 1, (28, 2, 3)), (2, 2, (2, 14, 2, 3))])
+def test_dimensions_become_one(first: int, last: int, shape: tuple[int, ...]) -> None:
+    assert activate_predictions(DATA, coordinates=4, classes=2, regions=2, first=first, last=last).shape == shape
+
+
+def test_predictions_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(NoKernel, match="14 channels"):
+        activate_predictions(DATA, coordinates=4, classes=3, regions=2)
+    with pytest.raises(NoKernel, match="-2 coordinates"):
+        activate_predictions(DATA, coordinates=-2, classes=8, regions=2)
+    with pytest.raises(InputError, match="four dimensions"):
+        activate_predictions(DATA[0], coordinates=4, classes=2, regions=2)
+    with pytest.raises(InputError, match="3 to 1"):
+        activate_predictions(DATA, coordinates=4, classes=2, regions=2, first=3, last=1)
+
+
+def test_elements_go_where_darknet_puts_them() -> None:
+    """Darknet's loops, in which the output is written as planes larger than the input, and read as smaller ones."""
+    batch, channels, rows, columns, block = 2, 8, 4, 6, 2
+    data = np.arange(batch * channels * rows * columns).reshape(batch, channels, rows, columns)
+    apart = channels // block**2
+    expected = np.zeros(data.size, int)
+    for b, c, y, x in np.ndindex(batch, channels, rows, columns):
+        plane, offset = c % apart, c // apart
+        column, row = x * block + offset % block, y * block + offset // block
+        source = column + columns * block * (row + rows * block * (plane + apart * b))
+        expected[x + columns * (y + rows * (c + channels * b))] = data.reshape(-1)[source]
+    found = channels_of_places(data, block=block)
+    assert found.shape == (batch, channels * 4, rows // 2, columns // 2)
+    assert found.reshape(-1).tolist() == expected.tolist()
+
+
+def test_blocks_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="do not divide"):
+        channels_of_places(np.zeros((1, 4, 3, 2)), block=2)
+    with pytest.raises(InputError, match="blocks of 0"):
+        channels_of_places(np.zeros((1, 4, 3, 2)), block=0)
+    with pytest.raises(NoKernel, match="5 channels"):
+        channels_of_places(np.zeros((1, 5, 4, 2)), block=2)
