@@ -128,7 +128,7 @@ def boxes_of_lists(
 
 
 def _whole(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
-    if sizes.shape != (2,) or (what == "grid" and (sizes < 0).any()):
+    if sizes.shape != (2,) or sizes.dtype.kind not in "iu" or (what == "grid" and (sizes < 0).any()):
         raise InputError(f"expected the height and the width of the {what}, found {sizes!r:.60}")
     height, width = int(sizes[0]), int(sizes[1])
     if what == "grid":
