@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
@@ -12,7 +12,7 @@ from specgate.errors import InputError
 from specgate.spec.tables import dialect, on_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.table_types import EnvironmentEntry
@@ -30,7 +30,8 @@ class Target:
 
     alias: the name it was given by, if not the level itself. environment: what that name stands for.
     ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known. domains: those of its own,
-    beside the dialect's.
+    beside the dialect's. by: the implementation whose own ways count too; family: what such targets begin with
+    instead of the dialect's name.
     """
 
     dialect: str
@@ -39,19 +40,21 @@ class Target:
     environment: str | None = None
     ir_version: int | None = None
     domains: tuple[str, ...] = ()
+    by: str | None = None
+    family: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.dialect}:{self.alias or self.level}"
+        return f"{self.family or self.dialect}:{self.alias or self.level}"
 
     @property
     def at_level(self) -> str:
         """The target by its level, whatever name it was given by: ``onnx:19`` for ``onnx:onnxruntime-1.16``."""
-        return f"{self.dialect}:{self.level}"
+        return f"{self.family or self.dialect}:{self.level}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
-            "target": f"{self.dialect}:{self.level}",
+            "target": self.at_level,
             "alias": self.alias,
             "environment": self.environment,
             "ir_version": self.ir_version,
@@ -103,8 +106,28 @@ def _parse(text: str) -> Target:
         return _only_one(text, name)
     if not wanted:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
+    own = _implementation(name.lower(), wanted)
+    if own is not None:
+        return own
     table = dialect(name if is_dialect(name) else name.lower() if is_dialect(name.lower()) else name)
     return _of(table, wanted) or _unknown(table, wanted, text)
+
+
+def _implementation(family: str, wanted: str) -> Target | None:
+    """The target of an implementation by the name of a release, None where no implementation has such targets."""
+    for table in map(dialect, dialect_names()):
+        for name, entry in table.implementations_with_targets.items():
+            if entry["target"] != family:
+                continue
+            known = entry["releases"]
+            found = _of(table, known[-1] if wanted.lower() == _LATEST else wanted)
+            if found is None or found.alias not in known:
+                raise InputError(
+                    f"unknown target {f'{family}:{wanted}'!r:.80}: what {entry['title']} takes is known of "
+                    f"{' and '.join(known)}; for others: {table.name}:RELEASE"
+                )
+            return replace(found, by=name, family=family)
+    return None
 
 
 def _only_one(text: str, wanted: str) -> Target:
@@ -126,7 +149,7 @@ def _found(text: str) -> Target | None:
     """The target that a text means, None where it means none."""
     name, _, wanted = (part.strip() for part in text.partition(":"))
     try:
-        return _of(dialect(name), wanted) if wanted else None
+        return (_implementation(name, wanted) or _of(dialect(name), wanted)) if wanted else None
     except InputError:
         return None
 
@@ -199,10 +222,10 @@ def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
 
 def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
     """Parse one target or several, dropping repetitions of the same level or release."""
-    found: dict[tuple[str, str, str | None], Target] = {}
+    found: dict[tuple[str, str, str | None, str | None], Target] = {}
     for text in [texts] if isinstance(texts, str | Target) else texts:
         target = text if isinstance(text, Target) else parse_target(text)
-        found.setdefault((target.dialect, target.level, target.environment), target)
+        found.setdefault((target.dialect, target.level, target.environment, target.by), target)
     return list(found.values())
 
 
@@ -215,7 +238,18 @@ def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
             info = {k: v for k, v in table.tables.levels[level].items() if k != "limits"}
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
         rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
+        rows.extend(_of_implementations(table))
     return rows
+
+
+def _of_implementations(table: Dialect) -> Iterator[dict[str, Any]]:
+    """Yield a row for each release that an implementation was asked of."""
+    entries = {str(entry["name"]): entry for entry in table.environments}
+    for own in table.implementations_with_targets.values():
+        for release in own["releases"]:
+            yield {
+                **entries[release], "target": f"{own['target']}:{release}", "title": own["title"], "via": own["what"],
+            }  # fmt: skip
 
 
 def listed_targets(*names: str) -> list[Target]:

@@ -32,15 +32,17 @@ def conform(arguments: argparse.Namespace) -> int:
     refuse_shared(path for path in (arguments.output, arguments.record) if path and path != "-")
     if arguments.cases < 1 or arguments.jobs < 0:
         raise InputError("expected --cases of at least 1 and --jobs of at least 0")
+    dialect, alone = _whom(arguments.dialect)
     plan = Plan(
-        dialect=arguments.dialect,
+        dialect=dialect,
         operators=tuple(arguments.operator or ()),
-        levels=_levels(arguments),
+        levels=_levels(arguments, dialect),
         cases=arguments.cases,
         seed=arguments.seed,
         seconds=arguments.seconds,
         jobs=arguments.jobs or os.cpu_count() or 1,
         values=arguments.values,
+        alone=alone,
     )
     with _progress() as progress:
         result = run(plan, progress)
@@ -50,12 +52,24 @@ def conform(arguments: argparse.Namespace) -> int:
     return 1 if result.unexplained else 0
 
 
-def _levels(arguments: argparse.Namespace) -> tuple[str, ...]:
+def _whom(name: str) -> tuple[str, str | None]:
+    """Return the dialect, and the only implementation to ask where the name is what its targets begin with."""
+    from specgate.dialects import dialect_names
+    from specgate.spec.tables import dialect
+
+    for known in dialect_names():
+        for implementation, entry in dialect(known).implementations_with_targets.items():
+            if entry["target"] == name:
+                return known, implementation
+    return name, None
+
+
+def _levels(arguments: argparse.Namespace, dialect: str) -> tuple[str, ...]:
     """Return the levels asked for, however a target may spell them; empty for all."""
     from specgate.targets import parse_target
 
     words = [word for group in arguments.level or () for word in group.split(",") if word]
-    return tuple(parse_target(f"{arguments.dialect}:{word}").level for word in words)
+    return tuple(parse_target(f"{dialect}:{word}").level for word in words)
 
 
 def _record(result: Result, path: str) -> None:

@@ -284,7 +284,7 @@ def _conform(commands: Any) -> None:
         "builds (see `specgate oracle`), onnx and ONNX Runtime, OpenVINO.",
         epilog=f"{EPILOG} A finding is a disagreement that no observed entry explains.",
     )
-    conform.add_argument("dialect", help="directml, onnx, openvino, or one of an installed package")
+    conform.add_argument("dialect", help="directml, onnx, openvino, openvino-cpu, or one of an installed package")
     conform.add_argument("--operator", action="append", metavar="NAME", help="only this operator; repeat for several")
     conform.add_argument("--level", action="append", metavar="LEVEL", help="only this level; repeat, or use commas")
     conform.add_argument("--cases", type=int, default=500, metavar="N", help="per operator and level (default 500)")

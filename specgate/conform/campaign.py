@@ -34,7 +34,10 @@ _KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to hold against what. cases: per operator and level. seconds: the most to spend; jobs: processes."""
+    """What to hold against what. cases: per operator and level. seconds: the most to spend; jobs: processes.
+
+    alone: the only implementation to ask, one that targets can ask for.
+    """
 
     dialect: str
     operators: tuple[str, ...] = ()
@@ -44,15 +47,22 @@ class Plan:
     seconds: float | None = None
     jobs: int = 1
     values: bool = False
+    alone: str | None = None
 
     @property
     def command(self) -> str:
         """The command line that runs it again."""
-        words = ["specgate", "conform", self.dialect]
+        words = ["specgate", "conform", self.family]
         words += [word for name in self.operators for word in ("--operator", name)]
         words += ["--level", ",".join(self.levels)] if self.levels else []
         words += ["--cases", str(self.cases), "--seed", str(self.seed)]
         return " ".join([*words, *(["--values"] if self.values else [])])
+
+    @property
+    def family(self) -> str:
+        """What its targets begin with: the dialect's name, or that of the only implementation."""
+        entry = tables(self.dialect).implementations_with_targets.get(self.alone or "")
+        return self.dialect if entry is None else str(entry["target"])
 
 
 def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: None) -> Result:
@@ -106,7 +116,8 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
             if level in spec.levels and not unfinished:  # a part of a level is asked for what it brings
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)
-                    pieces.append(Shard(plan.dialect, name, level, cases, f"{plan.seed}/{name}/{level}/{part}", until))
+                    seed = f"{plan.seed}/{name}/{level}/{part}"
+                    pieces.append(Shard(plan.dialect, name, level, cases, seed, until, plan.alone))
     if not pieces:
         raise InputError("; ".join(["nothing can be asked here", *skipped]))
     return sorted(pieces, key=lambda p: (dialect.position[p.level], names.index(p.operator))), skipped

@@ -42,6 +42,7 @@ class Shard(NamedTuple):
     cases: int
     seed: str
     until: float
+    alone: str | None = None  # the only implementation to ask
 
 
 class ClassKey(NamedTuple):
@@ -105,16 +106,17 @@ def _count(classes: dict[ClassKey, Example], key: ClassKey, example: Example) ->
         known.descriptor, known.detail = example.descriptor, example.detail
 
 
-_oracles: OrderedDict[tuple[str, str], Oracle] = OrderedDict()
+_oracles: OrderedDict[tuple[str, str, str | None], Oracle] = OrderedDict()
 
 
-def _oracle(dialect: str, level: str) -> Oracle:
+def _oracle(dialect: str, level: str, alone: str | None = None) -> Oracle:
     """Return the oracle of a level; the last few stay open for the next piece."""
-    key = (dialect, level)
+    key = (dialect, level, alone)
     if key not in _oracles:
         while len(_oracles) >= _OPEN_AT_ONCE:
             _oracles.popitem(last=False)[1].close()
-        _oracles[key] = package(dialect).oracle(level)
+        found = package(dialect)
+        _oracles[key] = found.oracle(level) if alone is None else found.oracle_of(alone, level)
     _oracles.move_to_end(key)
     return _oracles[key]
 
@@ -131,7 +133,7 @@ def run_shard(piece: Shard) -> Counts:
     counts = Counts(piece.operator, piece.level)
     try:
         spec = tables(piece.dialect).operator(piece.operator)
-        oracle = _oracle(piece.dialect, piece.level)
+        oracle = _oracle(piece.dialect, piece.level, piece.alone)
         counts.versions.update(oracle.versions)
         for aim in pool_of(spec, piece.level, piece.seed).ids:
             counts.rules[aim] = [0] * 5
@@ -192,6 +194,7 @@ def _count_rules(spec: OperatorSpec, drawn: Drawn, ours: Verdicts, theirs: list[
 def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, example: Example, until: float) -> Example:
     """Return the class's example with a descriptor as small as can be found until then."""
     spec = tables(dialect).operator(operator)
+    alone = key.implementation if tables(dialect).implementations_with_targets.get(key.implementation) else None
     details: dict[str, str] = {}
     both = key.kind in {"recorded", "bug"}  # what is unexplained is so by what is known alone
 
@@ -215,7 +218,7 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
             return [False] * len(candidates)
         likely = [taken(candidate) == wanted for candidate in candidates]
         asked = [candidate for candidate, worth in zip(candidates, likely, strict=True) if worth]
-        replies = iter(_oracle(dialect, level).ask(asked))
+        replies = iter(_oracle(dialect, level, alone).ask(asked))
         return [
             worth and alike(candidate, next(replies).get(key.implementation))
             for candidate, worth in zip(candidates, likely, strict=True)

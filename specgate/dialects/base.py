@@ -209,6 +209,10 @@ class DialectPackage:
         """Return the implementations to ask at a level, to be closed after use; raise InputError without any."""
         raise InputError(f"{self.name} has no oracle: no implementation of it can be asked")
 
+    def oracle_of(self, implementation: str, level: str) -> Oracle:
+        """Return one implementation alone that targets can ask for; raise InputError where it cannot be asked."""
+        raise InputError(f"{self.name} cannot ask {implementation} alone")
+
     def values(self, level: str) -> ValuesBackend | None:
         """Return what computes values at a level, None where nothing does or it is not installed."""
         return None

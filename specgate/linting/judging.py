@@ -85,7 +85,7 @@ class Judging:
         if not self.graph.imports or own is None:
             verdict = check_for(descriptor, self.target, self.basis, self.device)
             return _Known(verdict, cache(partial(_reason, descriptor, verdict)))
-        verdict = spelt_for(check_at(descriptor, own, self.basis, device=self.device), self.word)
+        verdict = spelt_for(check_at(descriptor, own, self.basis, self.target.by, self.device), self.word)
         reason = cache(partial(_reason, descriptor, verdict))
         if self.versions.above(descriptor):
             return _Known(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from specgate.spec.model import Counterexample, OtherValues, RuleEntry, Source  # noqa: TC001 (pydantic reads them)
 from specgate.spec.model_rows import Implementation, Level, Name, RuleName, SetName  # noqa: TC001 (the same)
@@ -28,6 +28,21 @@ class ImplementationInfo(_File):
     infers_outputs: bool = Field(
         default=False, description="it infers outputs anew and looks at no type or shape that is stated of one"
     )
+    title: str | None = Field(default=None, description="what messages call it, where targets can ask for it")
+    target: str | None = Field(
+        default=None,
+        pattern=r"^[a-z][a-z0-9-]*$",
+        description="what stands before the colon of targets that ask for it; for others what it refuses is a note",
+    )
+    releases: list[str] = Field(
+        default=[], description="names of the releases behind that colon: those that were asked"
+    )
+
+    @model_validator(mode="after")
+    def _whole_target(self) -> ImplementationInfo:
+        if (self.target is None) != (self.title is None) or (self.target is None) != (not self.releases):
+            raise ValueError("target, title and releases go together")
+        return self
 
 
 class DialectFile(_File):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.spec.fields import FieldInfo
-    from specgate.spec.table_types import EnvironmentEntry, TypeEntry
+    from specgate.spec.table_types import EnvironmentEntry, ImplementationEntry, TypeEntry
 
 __all__ = ["Dialect"]
 
@@ -206,6 +206,12 @@ class Dialect:
     def tensor_scope(self) -> Scope:
         """The names that the rules of every tensor may use."""
         return Scope({"tensor": TENSOR}, numbers=self.limit_names, words=self.words, vocabulary=self.vocabulary)
+
+    @property
+    def implementations_with_targets(self) -> dict[str, ImplementationEntry]:
+        """The implementations that targets can ask for on their own, by name."""
+        known = self.tables.about.get("implementations", {})
+        return {name: entry for name, entry in known.items() if entry.get("target")}
 
     @property
     def environments(self) -> list[EnvironmentEntry]:

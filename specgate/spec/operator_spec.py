@@ -210,6 +210,13 @@ class OperatorSpec:
         return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
 
     @cached_property
+    def refusing(self) -> dict[str, str]:
+        """The implementations that targets can ask for and that refuse something on their own: name -> title."""
+        known = self.dialect.implementations_with_targets
+        own = {overlay.by for overlay in self.overlays if overlay.cells or overlay.rules}
+        return {name: str(entry["title"]) for name, entry in known.items() if name in own}
+
+    @cached_property
     def taken(self) -> Taken:
         """What the rows of all levels take together."""
         from specgate.spec.taken import Taken

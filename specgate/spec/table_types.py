@@ -90,6 +90,9 @@ class ImplementationEntry(TypedDict):
     what: str
     ignores: NotRequired[list[str]]
     infers_outputs: NotRequired[bool]
+    title: NotRequired[str | None]
+    target: NotRequired[str | None]
+    releases: NotRequired[list[str]]
 
 
 class DialectEntry(TypedDict):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
-__all__ = ["accepts", "check_at", "check_for", "compiled", "forget", "spelt_for"]
+__all__ = ["accepts", "check_at", "check_for", "compiled", "forget", "refusals_noted", "spelt_for"]
 
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
@@ -138,7 +138,9 @@ def check_for(
 ) -> Verdict:
     """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
     if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
-        verdict = check_at(descriptor, target.level, basis, device=device)
+        verdict = check_at(descriptor, target.level, basis, target.by, device)
+        if target.by is None:
+            verdict = refusals_noted(verdict, descriptor, target.level)
         return verdict if target.alias is None else spelt_for(verdict, str(target))
     table = load_dialect(descriptor.dialect)
     version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
@@ -146,7 +148,21 @@ def check_for(
         from specgate.validate.judge import domainless  # few targets are that old
 
         return domainless(descriptor, target, basis, device)
-    return spelt_for(check_at(descriptor, version, basis, device=device), str(target))
+    return spelt_for(check_at(descriptor, version, basis, target.by, device), str(target))
+
+
+def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
+    """Return an accepting verdict with what single implementations refuse that targets can ask for, as notes."""
+    if verdict.accepted is not True or verdict.basis == "documented":
+        return verdict
+    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    notes = [
+        f"{title}: {found.message}"
+        for name, title in spec.refusing.items()
+        if accepts(descriptor, level, "observed", name) is False
+        for found in check_at(descriptor, level, "observed", name).findings
+    ]
+    return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict
 
 
 def spelt_for(verdict: Verdict, target: str) -> Verdict:

@@ -88,6 +88,12 @@ class OpenVINO(Packaged):
 
         return OpenVINOOracle(level)
 
+    def oracle_of(self, implementation: str, level: str) -> Oracle:
+        from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
+
+        self.oracle(level).close()  # says what is not installed
+        return OpenVINOOracle(level, (implementation,))
+
     def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
         from specgate.dialects.openvino.tables import begin_tables
 

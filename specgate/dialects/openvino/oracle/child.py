@@ -112,6 +112,9 @@ class _Asker:
 
     def answer(self, question: Question) -> Any:
         column, layer, sets = question
+        if column == "cpu" and not sets:
+            word, detail = self.verdict(layer, self.create)
+            return self.verdict(layer, self.compiled) if word == "accepted" else (word, detail)
         if column in {"factory", "ir"}:
             return self.verdict(layer, self.read if column == "ir" else self.create)
         word, detail = self.verdict(layer, self.create)
@@ -266,18 +269,22 @@ class _Asker:
             outputs.append(self.ov.Tensor(kind, self.ov.Shape(sizes)))
         return outputs
 
+    def compiled(self, layer: Layer) -> tuple[Any, int]:
+        """Return the layer compiled for the CPU, and how many outputs it has."""
+        sources = self.sources(layer)
+        node = self.node(layer, sources)
+        results = [self.op.Result(node.output(at)) for at in range(node.get_output_size())]
+        parameters = [s for s, port in zip(sources, layer.inputs, strict=True) if port.value is None]
+        return self.core.compile_model(self.ov.Model(results, parameters, "one"), "CPU", _CPU), len(results)
+
     def infer(self, layer: Layer, sets: list[list[Blob]]) -> list[Computed]:
         try:
-            sources = self.sources(layer)
-            node = self.node(layer, sources)
-            results = [self.op.Result(node.output(at)) for at in range(node.get_output_size())]
-            parameters = [s for s, port in zip(sources, layer.inputs, strict=True) if port.value is None]
-            compiled = self.core.compile_model(self.ov.Model(results, parameters, "one"), "CPU", _CPU)
+            compiled, count = self.compiled(layer)
             request = compiled.create_infer_request()
         except Exception as error:  # noqa: BLE001  # any exception is the build's answer
             word, detail = _refusal(error)
             return [Computed("no kernel" if word == "rejected" else word, detail) for _ in sets]
-        return [self.inferred(layer, request, len(results), blobs) for blobs in sets]
+        return [self.inferred(layer, request, count, blobs) for blobs in sets]
 
     def inferred(self, layer: Layer, request: Any, count: int, blobs: list[Blob]) -> Computed:
         try:

@@ -7,6 +7,7 @@
 Verdicts: `factory` constructs the operation with the opset's factory, which has no place for a stated output: another
 type or shape than the node infers is a rejection of ours. `ir` reads an IR that holds the layer and states its
 outputs; the reader infers them again, whatever is stated. Both take unknown attributes, and required ones left out.
+`cpu`, which is asked only where it is named, takes what the factory takes and the CPU plugin then compiles.
 
 Values: `evaluate` is the operation's own reference, exact where it has one; `cpu` is the CPU plugin with f32 as its
 inference precision: f16 and bf16 are computed in f32 and rounded to their type at the end, wider types are narrowed
@@ -48,19 +49,21 @@ _CHILD: Final = "specgate.dialects.openvino.oracle.child"
 class OpenVINOOracle:
     """The installed OpenVINO at one opset.
 
-    level: ``opset1`` and so on. timeout: seconds for each question. A crash counts if the question brings it about in
-    a process that was asked nothing else. Not for several threads at once.
+    level: ``opset1`` and so on. asked: who is asked for verdicts, of factory, ir and cpu. timeout: seconds for each
+    question. A crash counts if the question brings it about in a process that was asked nothing else. Not for several
+    threads at once.
     Raises InputError for an unknown level, or where OpenVINO is not installed or does not start.
     """
 
     dialect = "openvino"
 
-    def __init__(self, level: str, *, timeout: float = 20.0) -> None:
+    def __init__(self, level: str, asked: Sequence[str] = _VERDICTS, *, timeout: float = 20.0) -> None:
         dialect("openvino").check_level(level)
         if find_spec("openvino") is None:
             raise InputError("OpenVINO is not installed; try: pip install openvino")
         self.level = level
-        self.versions: Mapping[str, str] = dict.fromkeys(_VERDICTS, _version())
+        self.asked = tuple(asked)
+        self.versions: Mapping[str, str] = dict.fromkeys(self.asked, _version())
         self.timeout = timeout
         #: The plugin works on raw memory at run time, so the others have a process that it cannot harm.
         self._children = {"cpu": self._child()}
@@ -70,7 +73,7 @@ class OpenVINOOracle:
         return Child(_CHILD, "make", self.level, timeout=self.timeout)
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
-        """Return, for each descriptor, the reply of `factory` and of `ir`."""
+        """Return, for each descriptor, the reply of `factory` and of `ir`, or of those that are asked instead."""
         questions: list[Question] = []
         places: list[tuple[int, str]] = []
         replies: list[dict[str, Reply]] = [{} for _ in descriptors]
@@ -78,11 +81,12 @@ class OpenVINOOracle:
             try:
                 layer = layer_of(descriptor, self.level)
             except NotExpressibleError as error:
-                replies[at] = dict.fromkeys(_VERDICTS, Reply("not asked", str(error)))
+                replies[at] = dict.fromkeys(self.asked, Reply("not asked", str(error)))
                 continue
-            questions += [(column, layer, []) for column in _VERDICTS]
-            places += [(at, column) for column in _VERDICTS]
-        for (at, column), answer in zip(places, self._answers("factory", questions), strict=True):
+            questions += [(column, layer, []) for column in self.asked]
+            places += [(at, column) for column in self.asked]
+        process = "cpu" if "cpu" in self.asked else "factory"
+        for (at, column), answer in zip(places, self._answers(process, questions), strict=True):
             replies[at][column] = answer if isinstance(answer, Reply) else Reply(*answer)
         return replies
 
