@@ -118,7 +118,7 @@ def test_every_listed_target_can_be_asked_for() -> None:
     for row in rows:
         target = parse_target(row["target"])
         assert target.level == row["level"]
-    assert {row["target"].partition(":")[0] for row in rows} == {"directml", "onnx", "openvino"}
+    assert {row["target"].partition(":")[0] for row in rows} == {"directml", "onnx", "openvino", "openvino-cpu"}
     assert {row["kind"] for row in known_targets(["openvino"])} >= {"opset", "release"}
 
 
@@ -188,3 +188,23 @@ def test_a_level_by_a_number(name: str, wanted: object, level: str | None) -> No
 
 def test_a_number_too_long_to_print_is_no_level() -> None:
     assert dialect("onnx").level_named(10**5000) is None
+
+
+def test_targets_of_one_implementation() -> None:
+    target = parse_target("openvino-cpu:2026.4")
+    assert (target.dialect, target.level, target.by) == ("openvino", "opset16", "cpu")
+    assert str(target) == "openvino-cpu:2026.4"
+    assert target.at_level == at_level("openvino-cpu:2026.4.1") == "openvino-cpu:opset16"
+    assert parse_target("OpenVINO-CPU:latest").by == "cpu"
+    assert parse_target("openvino:2026.4").by is None
+    both = parse_targets(["openvino:2026.4", "openvino-cpu:2026.4", "openvino-cpu:2026.4.1"])
+    assert [str(each) for each in both][:2] == ["openvino:2026.4", "openvino-cpu:2026.4"]
+    rows = {row["target"]: row for row in known_targets(["openvino"])}
+    assert rows["openvino-cpu:2026.4"]["level"] == "opset16"
+
+
+@pytest.mark.parametrize("wanted", ["2024.0", "opset16", "none", "2019.1"])
+def test_releases_that_an_implementation_was_not_asked_of(wanted: str) -> None:
+    with pytest.raises(InputError, match=r"is known of 2026\.4 and 2026\.4\.1; for others: openvino:RELEASE"):
+        parse_target(f"openvino-cpu:{wanted}")
+    assert at_level(f"openvino-cpu:{wanted}") == f"openvino-cpu:{wanted}"

@@ -13,19 +13,21 @@ import struct
 import sys
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
+from specgate.dialects.openvino.oracle.exchange import Blob, Computed
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 from specgate.dialects.openvino.oracle.xml import ir_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from specgate.dialects.openvino.oracle.exchange import Question
     from specgate.dialects.openvino.oracle.layer import Layer, Port
 
-__all__ = ["Blob", "Computed", "Question", "make"]
+__all__ = ["make"]
 
 _MAX_MEMORY: Final = 4 * 2**30
 _MAX_OUTPUT: Final = 2**28
@@ -42,6 +44,10 @@ _OTHERWISE: Final = {"Const": "Constant"}
 #: With f32 as the hint the plugin computes f16 and bf16 in f32 and rounds what leaves the graph; without it the
 #: precision is its own choice, and with f16 it computes even f32 in f16.
 _CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
+#: Types of layers that the plugin compiles only as ends of a model.
+_ENDS: Final = frozenset({"result", "assign"})
+#: Types that the plugin takes in no Parameter, but in constants.
+_NO_PARAMETERS: Final = frozenset({"u1", "u3", "u6"})
 #: The types whose elements numpy writes; OpenVINO's own constructor would take 64-bit integers through doubles.
 _NUMPY: Final = {"f64": "f8", "f32": "f4", "f16": "f2", "boolean": "?", "i64": "i8", "i32": "i4", "i16": "i2"} | {
     "i8": "i1",
@@ -50,26 +56,6 @@ _NUMPY: Final = {"f64": "f8", "f32": "f4", "f16": "f2", "boolean": "?", "i64": "
     "u16": "u2",
     "u8": "u1",
 }
-
-
-class Blob(NamedTuple):
-    """An array on its way: bytes of its elements in row-major order, packed where OpenVINO packs; or strings."""
-
-    type: str
-    shape: tuple[int, ...]
-    data: bytes | list[str]
-
-
-class Computed(NamedTuple):
-    """What came of one set of arrays."""
-
-    word: str
-    detail: str = ""
-    outputs: list[Blob] | None = None
-
-
-#: Column, layer, and for each set of arrays those of all inputs, constants too.
-Question = tuple[str, "Layer", "list[list[Blob]]"]
 
 
 def make(level: str) -> Callable[[Question], Any]:
@@ -271,7 +257,12 @@ class _Asker:
 
     def compiled(self, layer: Layer) -> tuple[Any, int]:
         """Return the layer compiled for the CPU, and how many outputs it has."""
+        if layer.kind.lower() in _ENDS:
+            raise NotExpressibleError("it ends a model, so it cannot be compiled alone")
         sources = self.sources(layer)
+        for port in layer.inputs:
+            if port.value is None and port.type in _NO_PARAMETERS:
+                raise NotExpressibleError(f"the CPU plugin takes no Parameter of {port.type}, so it cannot be asked")
         node = self.node(layer, sources)
         results = [self.op.Result(node.output(at)) for at in range(node.get_output_size())]
         parameters = [s for s, port in zip(sources, layer.inputs, strict=True) if port.value is None]

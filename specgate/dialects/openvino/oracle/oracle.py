@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.openvino.oracle.child import Blob, Computed, Question
+    from specgate.dialects.openvino.oracle.exchange import Blob, Computed, Question
     from specgate.dialects.openvino.oracle.layer import Layer
 
 __all__ = ["OpenVINOOracle"]

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc, shown
-from specgate.dialects.openvino.oracle.child import Blob
+from specgate.dialects.openvino.oracle.exchange import Blob
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 from specgate.errors import Error
 from specgate.spec.tables import dialect

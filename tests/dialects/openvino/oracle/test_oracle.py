@@ -297,3 +297,29 @@ def test_openvino_does_not_start(tmp_path, monkeypatch):
         pytest.raises(InputError, match="OpenVINO cannot be asked: ImportError: no such library"),
     ):
         made.ask([one_hot()])
+
+
+def pooled(kind="AvgPool", **data):
+    layer = {"type": kind, "inputs": [{"element_type": "f32", "shape": [1, 1, 4, 4]}], "outputs": []}
+    how = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "exclude-pad": False}
+    return read(layer | {"version": "opset16", "data": how | data})
+
+
+def test_the_plugin_alone():
+    one = {"outputs": [], "data": {}}
+    asked = [
+        pooled(dilations=[1, 1]),
+        pooled(kernel=[9, 9], dilations=[1, 1]),
+        pooled(),
+        read({"type": "Result", "inputs": [{"element_type": "f32", "shape": [2]}]} | one),
+        read({"type": "Identity", "inputs": [{"element_type": "u1", "shape": [2]}]} | one),
+        read({"type": "Abs", "inputs": [{"element_type": "f8e4m3", "shape": [2]}]} | one),
+    ]
+    with OpenVINOOracle("opset16", ("cpu",)) as alone:
+        replies = alone.ask(asked)
+        assert list(alone.versions) == ["cpu"]
+    assert [reply["cpu"].word for reply in replies] == [
+        "accepted", "rejected", "crashed", "not asked", "not asked", "rejected",
+    ]  # fmt: skip
+    assert "ends a model" in replies[3]["cpu"].detail
+    assert "no Parameter of u1" in replies[4]["cpu"].detail
