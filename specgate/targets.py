@@ -106,10 +106,12 @@ def _parse(text: str) -> Target:
         return _only_one(text, name)
     if not wanted:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
-    own = _implementation(name.lower(), wanted)
-    if own is not None:
-        return own
-    table = dialect(name if is_dialect(name) else name.lower() if is_dialect(name.lower()) else name)
+    known = next((each for each in (name, name.lower()) if is_dialect(each)), None)
+    if known is None:
+        own = _implementation(name.lower(), wanted)
+        if own is not None:
+            return own
+    table = dialect(known or name)
     return _of(table, wanted) or _unknown(table, wanted, text)
 
 
@@ -149,7 +151,8 @@ def _found(text: str) -> Target | None:
     """The target that a text means, None where it means none."""
     name, _, wanted = (part.strip() for part in text.partition(":"))
     try:
-        return (_implementation(name, wanted) or _of(dialect(name), wanted)) if wanted else None
+        own = None if is_dialect(name) or not wanted else _implementation(name, wanted)
+        return own or (_of(dialect(name), wanted) if wanted else None)
     except InputError:
         return None
 
