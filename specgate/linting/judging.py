@@ -12,6 +12,7 @@ from specgate.dialects import package
 from specgate.linting.versions import Versions
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at, check_for, spelt_for
+from specgate.validate.releases import with_release_findings
 from specgate.verdict import Finding, NodeRef
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Judging:
             verdict = check_for(descriptor, self.target, self.basis, self.device)
             return _Known(verdict, cache(partial(_reason, descriptor, verdict)))
         verdict = spelt_for(check_at(descriptor, own, self.basis, self.target.by, self.device), self.word)
+        verdict = with_release_findings(verdict, descriptor, self.target)
         reason = cache(partial(_reason, descriptor, verdict))
         if self.versions.above(descriptor):
             return _Known(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))

@@ -19,6 +19,7 @@ OWN_RULES: Final = {
 NODE_RULES: Final = {
     "changed": "what a node uses is the same at the target's version of the operator as at the model's",
     "version": "a node is written for a level that the target has",
+    "type-release": "the release that a target names knows a tensor's type",
     "device-capability": "the device reports the capability that a tensor's type needs",
 }
 

@@ -118,6 +118,7 @@ class TypeInfo(_File):
     numpy: str | None
     ml_dtypes: str | None = Field(default=None, description="the type of the package ml_dtypes, where numpy has none")
     since: Level | None = None
+    release: str | None = Field(default=None, description="the first release that knows the type, one of environments")
     capability: list[Gate] | None = Field(default=None, description="what the device must report; one holds at a level")
     tensor: str | None = None
     ir_version: int | None = None

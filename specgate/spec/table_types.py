@@ -134,6 +134,7 @@ class TypeEntry(TypedDict, total=False):
     numpy: str | None
     ml_dtypes: str
     since: str
+    release: str | None
     capability: list[dict[str, Any]]
     tensor: str
     ir_version: int

@@ -141,7 +141,14 @@ def check_for(
         verdict = check_at(descriptor, target.level, basis, target.by, device)
         if target.by is None:
             verdict = refusals_noted(verdict, descriptor, target.level)
-        return verdict if target.alias is None else spelt_for(verdict, str(target))
+        if target.alias is None:
+            return verdict
+        verdict = spelt_for(verdict, str(target))
+        if target.environment is None:
+            return verdict
+        from specgate.validate.releases import with_release_findings  # few targets name a release
+
+        return with_release_findings(verdict, descriptor, target)
     table = load_dialect(descriptor.dialect)
     version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
     if version is None:

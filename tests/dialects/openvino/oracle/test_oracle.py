@@ -306,7 +306,7 @@ def pooled(kind="AvgPool", **data):
 
 
 def test_the_plugin_alone():
-    one = {"outputs": [], "data": {}}
+    one: dict[str, Any] = {"outputs": [], "data": {}}
     asked = [
         pooled(dilations=[1, 1]),
         pooled(kernel=[9, 9], dilations=[1, 1]),

@@ -1,0 +1,71 @@
+"""Types that the release which a target names does not know yet, though its level has operators that take them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from specgate.spec.tables import dialect as tables
+from specgate.spec.tables import on_change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.targets import Target
+    from specgate.verdict import Finding, Verdict
+
+__all__ = ["RELEASE_RULE", "newer_types", "with_release_findings"]
+
+#: The name of the finding on a type that a release does not know.
+RELEASE_RULE: Final = "type-release"
+_known: dict[tuple[str, str], dict[str, str]] = {}
+
+
+@on_change
+def _forget() -> None:
+    """Drop what was read from tables that are gone."""
+    _known.clear()
+
+
+def newer_types(target: Target) -> Mapping[str, str]:
+    """Return the first release of each type that is newer than the release that a target names; none for a level."""
+    if target.environment is None:
+        return {}
+    found = _known.get((target.dialect, target.environment))
+    if found is None:
+        table = tables(target.dialect)
+        places = {str(entry["name"]): at for at, entry in enumerate(table.environments)}
+        own = next(at for at, entry in enumerate(table.environments) if entry["title"] == target.environment)
+        firsts = {name: info["release"] for name, info in table.types.items() if info.get("release")}
+        newer = {name: str(first) for name, first in firsts.items() if places[str(first)] > own}
+        found = _known[target.dialect, target.environment] = newer
+    return found
+
+
+def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Target) -> Verdict:
+    """Return the verdict with a finding for each tensor of a type that is newer than the target's release."""
+    newer = newer_types(target)
+    if not newer or verdict.basis == "documented":
+        return verdict
+    found = [(place, str(tensor.type)) for place, tensor in descriptor.tensors() if tensor.type in newer]
+    if not found:
+        return verdict
+    findings = [_finding(place, kind, newer[kind], target) for place, kind in found]
+    return replace(verdict, accepted=False, findings=(*verdict.findings, *findings))
+
+
+def _finding(place: str, kind: str, first: str, target: Target) -> Finding:
+    from specgate.validate.message import rule_id  # most descriptors have no such type
+    from specgate.verdict import Finding
+
+    return Finding(
+        id=rule_id(target.dialect, "", RELEASE_RULE, "tensor"),
+        severity="error",
+        message=f"{place} is {kind}, which {target.environment} does not know; {first} is the first release that does",
+        where=place,
+        values={place: kind, "first release": first},
+        fix=f"use {first} or later, or another type for {place}",
+        basis="observed",
+        target=str(target),
+    )
