@@ -70,7 +70,8 @@ class DomainMinimum:
 class Release:
     """A release: the newest opset that it has, and the newest version of the file format that it reads.
 
-    refuses: whether a node is refused at this opset. reads: whether it reads the file's version of the format.
+    refuses: whether a node is refused at this opset. reads: whether it reads the file's version of the format. newer:
+    the types in the model that it does not know yet.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Release:
     ir_version: int | None
     refuses: bool = False
     reads: bool = True
+    newer: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,11 @@ def release_lines(found: ReleaseMinimum, domain: str, width: int) -> Iterator[st
             verb = _verb(releases, "reads", "read")
             text = f"{_span(releases)} {verb} IR versions up to {newest}; the model has {found.ir_version}"
             yield from wrapped(text, width, first="  ", hang="    ")
+    for newer, group in groupby(found.before, key=lambda release: release.newer):
+        releases = list(group)
+        if newer:
+            text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not know {', '.join(newer)}"
+            yield from wrapped(text, width, first="  ", hang="    ")
 
 
 def _span(releases: list[Release]) -> str:
@@ -58,6 +63,7 @@ def release_json(found: ReleaseMinimum) -> dict[str, Any]:
                 "refuses_nodes": release.refuses,
                 "newest_ir_version": release.ir_version,
                 "reads_file": release.reads,
+                "unknown_types": list(release.newer),
             }
             for release in found.before
         ],

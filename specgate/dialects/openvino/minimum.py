@@ -9,8 +9,10 @@ from specgate.dialects.openvino.graph import openvino_units
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
 from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
 from specgate.spec.tables import dialect
+from specgate.targets import parse_target
 from specgate.validate.check import check_at
 from specgate.validate.message import rule_id
+from specgate.validate.releases import newer_types
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -64,17 +66,21 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
     found.version = found.taken[0] if found.taken else None
     if not found.nodes:
         return ModelMinimum([], no_table, graph.findings, graph.dialect)
-    return ModelMinimum([found], no_table, graph.findings, graph.dialect, _release(found, numbers, model.version))
+    descriptors = (unit.descriptor for unit in graph.units if unit.descriptor is not None and basis != "documented")
+    types = {str(tensor.type) for descriptor in descriptors for _, tensor in descriptor.tensors()}
+    release = _release(found, numbers, model.version, types)
+    return ModelMinimum([found], no_table, graph.findings, graph.dialect, release)
 
 
-def _release(found: DomainMinimum, numbers: dict[str, str], ir_version: int | None) -> ReleaseMinimum:
-    """Return the first release whose newest opset refuses no layer, and which reads the IR version of the file."""
+def _release(found: DomainMinimum, numbers: dict[str, str], ir_version: int | None, types: set[str]) -> ReleaseMinimum:
+    """Return the first release whose newest opset refuses no layer, and which reads the file and knows its types."""
     before: list[Release] = []
     for entry in dialect("openvino").environments:
         opset, newest = numbers[entry["level"]], entry.get("ir_version")
         reads = ir_version is None or newest is None or ir_version <= newest
-        release = Release(entry["name"], entry["title"], opset, newest, opset not in found.taken, reads)
-        if reads and not release.refuses:
+        newer = tuple(sorted(types & newer_types(parse_target(f"openvino:{entry['name']}")).keys()))
+        release = Release(entry["name"], entry["title"], opset, newest, opset not in found.taken, reads, newer)
+        if reads and not newer and not release.refuses:
             return ReleaseMinimum(release, tuple(before), ir_version)
         before.append(release)
     return ReleaseMinimum(None, tuple(before), ir_version)

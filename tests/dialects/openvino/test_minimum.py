@@ -73,7 +73,7 @@ def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFi
     data = json.loads(capsys.readouterr().out)["release"]
     assert (data["minimum"], data["title"], data["ir_version"]) == ("2022.2", "OpenVINO 2022.2", 11)
     assert data["blocked"][0] == {
-        "release": "2020.1", "opset": 1, "refuses_nodes": True, "newest_ir_version": 10, "reads_file": False,
+        "release": "2020.1", "opset": 1, "refuses_nodes": True, "newest_ir_version": 10, "reads_file": False, "unknown_types": [],
     }  # fmt: skip
     assert [one["release"] for one in data["blocked"] if one["reads_file"]] == ["2022.1"]
 
@@ -102,3 +102,16 @@ def test_a_release_reads_the_file_or_lint_says_that_it_does_not(
     if message and ir == 11:
         assert report.findings[0].fix == "use OpenVINO 2022.1"
         assert report.findings[0].target == "openvino:2021.4"
+
+
+def test_a_release_knows_the_types_of_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = IR.format(kind="Convert", opset="opset1", ir=11, data='<data destination_type="f4e2m1"/>')
+    path = tmp_path / "narrow.xml"
+    path.write_text(text.replace('<port id="1" precision="FP32">', '<port id="1" precision="F4E2M1">'))
+    found = ir_minimum(str(path), "observed").release
+    assert found is not None
+    assert found.first is not None
+    assert found.first.name == "2024.3"
+    assert [one.name for one in found.before if one.newer == ("f4e2m1",)][-1] == "2024.2"
+    assert main(["minimum", str(path), "--basis", "observed"]) == 0
+    assert "2020.1 to 2024.2 do not know f4e2m1" in capsys.readouterr().out
