@@ -93,7 +93,7 @@ def test_what_the_file_says_otherwise_is_told_once(monkeypatch, kind, shape, exp
     assert [(f.id, f.severity) for f in told] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
 
 
-def accepting(descriptor, level, basis, *, device):
+def accepting(descriptor, level, basis, by, device):
     """Judge as a table without rules would."""
     return Verdict(True, f"{descriptor.dialect}:{level}", descriptor.operator, basis)
 
