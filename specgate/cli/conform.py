@@ -43,6 +43,7 @@ def conform(arguments: argparse.Namespace) -> int:
         jobs=arguments.jobs or os.cpu_count() or 1,
         values=arguments.values,
         alone=alone,
+        versions=arguments.versions,
     )
     with _progress() as progress:
         result = run(plan, progress)

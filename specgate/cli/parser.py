@@ -287,6 +287,9 @@ def _conform(commands: Any) -> None:
     conform.add_argument("dialect", help="directml, onnx, openvino, openvino-cpu, or one of an installed package")
     conform.add_argument("--operator", action="append", metavar="NAME", help="only this operator; repeat for several")
     conform.add_argument("--level", action="append", metavar="LEVEL", help="only this level; repeat, or use commas")
+    conform.add_argument(
+        "--versions", action="store_true", help="each operator only at levels that begin a row of its table"
+    )
     conform.add_argument("--cases", type=int, default=500, metavar="N", help="per operator and level (default 500)")
     conform.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
     conform.add_argument("--values", action="store_true", help="also execute, and compare the values")

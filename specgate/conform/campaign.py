@@ -36,7 +36,8 @@ _KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
 class Plan:
     """What to hold against what. cases: per operator and level. seconds: the most to spend; jobs: processes.
 
-    alone: the only implementation to ask, one that targets can ask for.
+    alone: the only implementation to ask, one that targets can ask for. versions: each operator only at levels that
+    begin a row of its table.
     """
 
     dialect: str
@@ -48,6 +49,7 @@ class Plan:
     jobs: int = 1
     values: bool = False
     alone: str | None = None
+    versions: bool = False
 
     @property
     def command(self) -> str:
@@ -55,6 +57,7 @@ class Plan:
         words = ["specgate", "conform", self.family]
         words += [word for name in self.operators for word in ("--operator", name)]
         words += ["--level", ",".join(self.levels)] if self.levels else []
+        words += ["--versions"] if self.versions else []
         words += ["--cases", str(self.cases), "--seed", str(self.seed)]
         return " ".join([*words, *(["--values"] if self.values else [])])
 
@@ -113,7 +116,8 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
         spec = dialect.operator(name)
         for level in levels:
             unfinished = dialect.tables.levels[level].get("unfinished") and level not in spec.rows
-            if level in spec.levels and not unfinished:  # a part of a level is asked for what it brings
+            asked = level in (spec.rows if plan.versions else spec.levels)
+            if asked and not unfinished:  # a part of a level is asked for what it brings
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)
                     seed = f"{plan.seed}/{name}/{level}/{part}"

@@ -39,6 +39,13 @@ def test_an_implementation_like_our_tables_agrees_on_everything(asked):
     assert all(oracle.closed for oracle in opened)
 
 
+def test_each_operator_is_asked_at_the_levels_that_begin_a_row(asked):
+    asked(Fake)
+    plan = Plan("directml", operators=("ONE_HOT",), cases=20, versions=True)
+    assert [t.level for t in run(plan).tallies] == ["2.0", "3.0"]
+    assert plan.command.endswith("--versions --cases 20 --seed 0")
+
+
 def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
     result = run(Plan("directml", operators=("ONE_HOT",), levels=("3.0",), cases=300))
