@@ -30,8 +30,8 @@ class Target:
 
     alias: the name it was given by, if not the level itself. environment: what that name stands for.
     ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known. domains: those of its own,
-    beside the dialect's. by: the implementation whose own ways count too; family: what such targets begin with
-    instead of the dialect's name.
+    beside the dialect's. by: the implementation whose own ways count too, several joined by ``+``; family: what targets
+    of an implementation begin with instead of the dialect's name.
     """
 
     dialect: str
@@ -128,7 +128,7 @@ def _implementation(family: str, wanted: str) -> Target | None:
                     f"unknown target {f'{family}:{wanted}'!r:.80}: what {entry['title']} takes is known of "
                     f"{' and '.join(known)}; for others: {table.name}:RELEASE"
                 )
-            return replace(found, by=name, family=family)
+            return replace(found, by=name if found.by is None else f"{found.by}+{name}", family=family)
     return None
 
 
@@ -220,7 +220,8 @@ def _folded(name: str) -> str:
 
 def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
     own = table.tables.domains_of(entry["kind"])
-    return Target(table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(own))
+    by = table.by_release(str(entry["name"]))
+    return Target(table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(own), by)
 
 
 def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:

@@ -116,7 +116,7 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
         spec = dialect.operator(name)
         for level in levels:
             unfinished = dialect.tables.levels[level].get("unfinished") and level not in spec.rows
-            asked = level in (spec.rows if plan.versions else spec.levels)
+            asked = level in spec.levels and (level in spec.rows or not plan.versions)
             if asked and not unfinished:  # a part of a level is asked for what it brings
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)

@@ -10,6 +10,7 @@ from specgate.descriptors.positional import reordered_for
 from specgate.validate.check import compiled
 from specgate.validate.explain import explain_at
 from specgate.validate.message import rule_id
+from specgate.validate.releases import RELEASE_RULE, newer_than, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Reply
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
-    from specgate.spec.table_types import ImplementationEntry, ObservedEntry
+    from specgate.spec.table_types import EnvironmentEntry, ImplementationEntry, ObservedEntry
 
 __all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken"]
 
@@ -47,13 +48,33 @@ class Verdicts(NamedTuple):
         return found[:1] if kind == "not looked at" else found  # counted under the first: no difference to explain
 
 
-def our_verdict(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> Verdicts:
-    """Return our verdicts before one implementation, at the level that a descriptor was written for if it names one."""
+def our_verdict(
+    descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str = ""
+) -> Verdicts:
+    """Return our verdicts before one implementation, at the level that a descriptor was written for if it names one.
+
+    version: the implementation's; what is observed of its release counts, too.
+    """
     level = descriptor.version or level
+    release = spec.dialect.release_of(version)
+    newer = release is not None and _newer(descriptor, spec, release)
     descriptor = _as_read(descriptor, spec, implementation)
     page = _ours(descriptor, spec, spec.resolve(level, "documented"))
-    known = _ours(descriptor, spec, spec.resolve(level, "observed", by=implementation))
+    known = _ours(descriptor, spec, spec.resolve(level, "observed", by=_by(spec, implementation, release)))
+    if newer:
+        known = Ours(accepted=False, ids=known.ids | {rule_id(spec.dialect.name, "", RELEASE_RULE, "tensor")})
     return Verdicts(page, known)
+
+
+def _by(spec: OperatorSpec, implementation: str, release: EnvironmentEntry | None) -> str:
+    """Name the implementation, and with it those whose observations hold for a release."""
+    own = None if release is None else spec.dialect.by_release(str(release["name"]))
+    return implementation if own is None else f"{implementation}+{own}"
+
+
+def _newer(descriptor: Descriptor, spec: OperatorSpec, release: EnvironmentEntry) -> bool:
+    """Whether a descriptor names a type that a release does not know yet, also of an output that is inferred anew."""
+    return bool(places_of(newer_than(spec.dialect.name, release["title"]), descriptor))
 
 
 def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) -> Descriptor:
@@ -103,14 +124,18 @@ def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
     return known[1](descriptor.fields)
 
 
-def sides_taken(descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str) -> tuple[bool, bool]:
+def sides_taken(
+    descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str = ""
+) -> tuple[bool, bool]:
     """Return whether the page, and what is known of an implementation, take a descriptor plainly: fast, no reasons."""
     level = descriptor.version or level
+    release = spec.dialect.release_of(version)
+    newer = release is not None and _newer(descriptor, spec, release)
     descriptor = _as_read(descriptor, spec, implementation)
-    page, known = spec.resolve(level), spec.resolve(level, "observed", by=implementation)
+    page, known = spec.resolve(level), spec.resolve(level, "observed", by=_by(spec, implementation, release))
     if page is None or known is None:
         return False, False
-    return _plainly_accepted(descriptor, page), _plainly_accepted(descriptor, known)
+    return _plainly_accepted(descriptor, page), _plainly_accepted(descriptor, known) and not newer
 
 
 def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts, theirs: Reply) -> Kind | None:

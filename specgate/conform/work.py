@@ -160,7 +160,7 @@ def _judge(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[Drawn
             counts.words.setdefault(name, Counter())[reply.word] += 1
             tally = counts.tallies.setdefault(name, [0, 0, 0, 0])
             taken = reply.accepted
-            verdicts = our_verdict(drawn.descriptor, spec, level, name)
+            verdicts = our_verdict(drawn.descriptor, spec, level, name, oracle.versions.get(name, ""))
             page, known = verdicts.documented.accepted, verdicts.observed.accepted
             if taken is None or page is None or known is None:
                 continue
@@ -195,11 +195,12 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     """Return the class's example with a descriptor as small as can be found until then."""
     spec = tables(dialect).operator(operator)
     alone = key.implementation if tables(dialect).implementations_with_targets.get(key.implementation) else None
+    version = _oracle(dialect, level, alone).versions.get(key.implementation, "")
     details: dict[str, str] = {}
     both = key.kind in {"recorded", "bug"}  # what is unexplained is so by what is known alone
 
     def taken(candidate: Descriptor) -> tuple[bool, ...]:
-        page, known = sides_taken(candidate, spec, level, key.implementation)
+        page, known = sides_taken(candidate, spec, level, key.implementation, version)
         return (page, known) if both else (known,)
 
     wanted = taken(example.descriptor)
@@ -207,7 +208,7 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     def alike(candidate: Descriptor, reply: Reply | None) -> bool:
         if reply is None or reply.word != key.theirs:
             return False
-        verdicts = our_verdict(candidate, spec, level, key.implementation)
+        verdicts = our_verdict(candidate, spec, level, key.implementation, version)
         details[repr(candidate.fields)] = reply.detail
         at = candidate.version or level
         same_kind = kind_of(spec, at, key.implementation, verdicts, reply) == key.kind

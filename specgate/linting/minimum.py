@@ -71,7 +71,7 @@ class Release:
     """A release: the newest opset that it has, and the newest version of the file format that it reads.
 
     refuses: whether a node is refused at this opset. reads: whether it reads the file's version of the format. newer:
-    the types in the model that it does not know yet.
+    the types in the model that it does not know yet. alone: whether it refuses a node that its opset takes.
     """
 
     name: str
@@ -81,6 +81,12 @@ class Release:
     refuses: bool = False
     reads: bool = True
     newer: tuple[str, ...] = ()
+    alone: bool = False
+
+    @property
+    def takes(self) -> bool:
+        """Whether it takes the model whole."""
+        return self.reads and not (self.refuses or self.newer or self.alone)
 
 
 @dataclass(frozen=True, slots=True)

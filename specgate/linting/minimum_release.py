@@ -40,6 +40,11 @@ def release_lines(found: ReleaseMinimum, domain: str, width: int) -> Iterator[st
         if newer:
             text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not know {', '.join(newer)}"
             yield from wrapped(text, width, first="  ", hang="    ")
+    for alone, group in groupby(found.before, key=lambda release: release.alone):
+        releases = list(group)
+        if alone:
+            text = f"{_span(releases)} {_verb(releases, 'refuses', 'refuse')} nodes that later releases take"
+            yield from wrapped(text, width, first="  ", hang="    ")
 
 
 def _span(releases: list[Release]) -> str:
@@ -64,6 +69,7 @@ def release_json(found: ReleaseMinimum) -> dict[str, Any]:
                 "newest_ir_version": release.ir_version,
                 "reads_file": release.reads,
                 "unknown_types": list(release.newer),
+                "refuses_alone": release.alone,
             }
             for release in found.before
         ],

@@ -35,13 +35,15 @@ class ImplementationInfo(_File):
         description="what stands before the colon of targets that ask for it; for others what it refuses is a note",
     )
     releases: list[str] = Field(
-        default=[], description="names of the releases behind that colon: those that were asked"
+        default=[],
+        description="names of the releases behind that colon: those that were asked; without target: what is observed"
+        " by it holds for targets of the dialect that name one of these releases",
     )
 
     @model_validator(mode="after")
     def _whole_target(self) -> ImplementationInfo:
-        if (self.target is None) != (self.title is None) or (self.target is None) != (not self.releases):
-            raise ValueError("target, title and releases go together")
+        if (self.target is None) != (self.title is None) or (self.target is not None and not self.releases):
+            raise ValueError("target and title go together, with releases")
         return self
 
 

@@ -213,6 +213,17 @@ class Dialect:
         known = self.tables.about.get("implementations", {})
         return {name: entry for name, entry in known.items() if entry.get("target")}
 
+    def by_release(self, name: str) -> str | None:
+        """Return whose observations hold for a release by its name, several joined by ``+``; None where nobody's do."""
+        known = self.tables.about.get("implementations", {}).items()
+        found = [by for by, entry in known if not entry.get("target") and name in entry.get("releases", ())]
+        return "+".join(found) or None
+
+    def release_of(self, version: str) -> EnvironmentEntry | None:
+        """Return the release that the version of a package is of (``2024.0.0-14509``: 2024.0), None where unknown."""
+        entries = [entry for entry in self.environments if f"{version}.".startswith(f"{entry['name']}.")]
+        return max(entries, key=lambda entry: len(str(entry["name"])), default=None)
+
     @property
     def environments(self) -> list[EnvironmentEntry]:
         return self.tables.environments

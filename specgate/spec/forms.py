@@ -116,8 +116,11 @@ class Overlay:
         )
 
     def holds(self, level: str, by: str | None) -> bool:
-        """Return whether it covers `level` as the implementation `by` has it (None: as every one has it)."""
-        return level in self.builds and (self.by is None or self.by == by)
+        """Return whether it covers `level` as the implementation `by` has it (None: as every one has it).
+
+        by: one name, or several joined by ``+``: an implementation, and the releases that it is one of.
+        """
+        return level in self.builds and (self.by is None or self.by in (by or "").split("+"))
 
     def applied(self, forms: list[RuleForm]) -> list[RuleForm]:
         """Return the rules that hold instead of `forms`."""

@@ -139,7 +139,7 @@ def check_for(
     """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
     if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
         verdict = check_at(descriptor, target.level, basis, target.by, device)
-        if target.by is None:
+        if target.family is None:
             verdict = refusals_noted(verdict, descriptor, target.level)
         if target.alias is None:
             return verdict

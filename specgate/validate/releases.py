@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
 
-__all__ = ["RELEASE_RULE", "newer_types", "with_release_findings"]
+__all__ = ["RELEASE_RULE", "newer_than", "newer_types", "places_of", "with_release_findings"]
 
 #: The name of the finding on a type that a release does not know.
 RELEASE_RULE: Final = "type-release"
@@ -30,16 +30,19 @@ def _forget() -> None:
 
 def newer_types(target: Target) -> Mapping[str, str]:
     """Return the first release of each type that is newer than the release that a target names; none for a level."""
-    if target.environment is None:
-        return {}
-    found = _known.get((target.dialect, target.environment))
+    return {} if target.environment is None else newer_than(target.dialect, target.environment)
+
+
+def newer_than(dialect: str, release: str) -> Mapping[str, str]:
+    """Return the first release of each type of a dialect that is newer than the release of a title."""
+    found = _known.get((dialect, release))
     if found is None:
-        table = tables(target.dialect)
+        table = tables(dialect)
         places = {str(entry["name"]): at for at, entry in enumerate(table.environments)}
-        own = next(at for at, entry in enumerate(table.environments) if entry["title"] == target.environment)
+        own = next(at for at, entry in enumerate(table.environments) if entry["title"] == release)
         firsts = {name: info["release"] for name, info in table.types.items() if info.get("release")}
         newer = {name: str(first) for name, first in firsts.items() if places[str(first)] > own}
-        found = _known[target.dialect, target.environment] = newer
+        found = _known[dialect, release] = newer
     return found
 
 
@@ -48,11 +51,18 @@ def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Targ
     newer = newer_types(target)
     if not newer or verdict.basis == "documented":
         return verdict
-    found = [(place, str(tensor.type)) for place, tensor in descriptor.tensors() if tensor.type in newer]
+    found = places_of(newer, descriptor)
     if not found:
         return verdict
     findings = [_finding(place, kind, newer[kind], target) for place, kind in found]
     return replace(verdict, accepted=False, findings=(*verdict.findings, *findings))
+
+
+def places_of(newer: Mapping[str, str], descriptor: Descriptor) -> list[tuple[str, str]]:
+    """Return the tensors of a descriptor whose type is one of some, and these types."""
+    if not newer:
+        return []
+    return [(place, str(tensor.type)) for place, tensor in descriptor.tensors() if tensor.type in newer]
 
 
 def _finding(place: str, kind: str, first: str, target: Target) -> Finding:

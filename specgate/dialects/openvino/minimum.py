@@ -18,6 +18,7 @@ from specgate.verdict import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from specgate.descriptors.core import Descriptor
     from specgate.dialects.openvino.net import IrNet
     from specgate.linting.given import Given
     from specgate.linting.nodes import Unit
@@ -67,23 +68,34 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
     if not found.nodes:
         return ModelMinimum([], no_table, graph.findings, graph.dialect)
     descriptors = (unit.descriptor for unit in graph.units if unit.descriptor is not None and basis != "documented")
-    types = {str(tensor.type) for descriptor in descriptors for _, tensor in descriptor.tensors()}
-    release = _release(found, numbers, model.version, types)
+    judged = list({id(descriptor): descriptor for descriptor in descriptors}.values())
+    release = _release(found, numbers, model.version, judged, basis)
     return ModelMinimum([found], no_table, graph.findings, graph.dialect, release)
 
 
-def _release(found: DomainMinimum, numbers: dict[str, str], ir_version: int | None, types: set[str]) -> ReleaseMinimum:
-    """Return the first release whose newest opset refuses no layer, and which reads the file and knows its types."""
+def _release(
+    found: DomainMinimum, numbers: dict[str, str], ir_version: int | None, judged: list[Descriptor], basis: Basis
+) -> ReleaseMinimum:
+    """Return the first release that refuses no layer at its newest opset, reads the file and knows its types."""
     before: list[Release] = []
-    for entry in dialect("openvino").environments:
+    table = dialect("openvino")
+    types = {str(tensor.type) for descriptor in judged for _, tensor in descriptor.tensors()}
+    for entry in table.environments:
         opset, newest = numbers[entry["level"]], entry.get("ir_version")
         reads = ir_version is None or newest is None or ir_version <= newest
         newer = tuple(sorted(types & newer_types(parse_target(f"openvino:{entry['name']}")).keys()))
-        release = Release(entry["name"], entry["title"], opset, newest, opset not in found.taken, reads, newer)
-        if reads and not newer and not release.refuses:
+        taken = opset in found.taken
+        alone = taken and _refused(judged, entry["level"], basis, table.by_release(entry["name"]))
+        release = Release(entry["name"], entry["title"], opset, newest, not taken, reads, newer, alone)
+        if release.takes:
             return ReleaseMinimum(release, tuple(before), ir_version)
         before.append(release)
     return ReleaseMinimum(None, tuple(before), ir_version)
+
+
+def _refused(judged: list[Descriptor], level: str, basis: Basis, by: str | None) -> bool:
+    """Whether what was observed of a release, beside what holds at its opset, refuses a layer."""
+    return by is not None and any(check_at(each, level, basis, by).accepted is False for each in judged)
 
 
 def _versions(net: IrNet) -> Iterator[str]:

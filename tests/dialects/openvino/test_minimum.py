@@ -74,6 +74,7 @@ def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFi
     assert (data["minimum"], data["title"], data["ir_version"]) == ("2022.2", "OpenVINO 2022.2", 11)
     assert data["blocked"][0] == {
         "release": "2020.1", "opset": 1, "refuses_nodes": True, "newest_ir_version": 10, "reads_file": False, "unknown_types": [],
+        "refuses_alone": False,
     }  # fmt: skip
     assert [one["release"] for one in data["blocked"] if one["reads_file"]] == ["2022.1"]
 

@@ -68,6 +68,14 @@ def make(level: str) -> Callable[[Question], Any]:
     return _Asker(level).answer
 
 
+def _python_module(name: str) -> Any:
+    """Return a module of the package; releases before 2024.6 have it one package deeper."""
+    try:
+        return importlib.import_module(f"openvino.{name}")
+    except ModuleNotFoundError:
+        return importlib.import_module(f"openvino.runtime.{name}")
+
+
 def _line(error: BaseException) -> str:
     """Return what an error of OpenVINO ends in: the lines before it say where in its sources it was raised."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -89,7 +97,7 @@ def _refusal(error: BaseException) -> tuple[str, str]:
 class _Asker:
     def __init__(self, level: str) -> None:
         self.ov: Any = importlib.import_module("openvino")
-        self.op: Any = importlib.import_module("openvino.op")
+        self.op: Any = _python_module("op")
         self.np: Any = importlib.import_module("numpy")
         self.native: Any = importlib.import_module("openvino._pyopenvino")
         self.core = self.ov.Core()
@@ -146,7 +154,7 @@ class _Asker:
     @cached_property
     def spellings(self) -> dict[str, str]:
         """Names of operators as the package's own modules spell them: the factory is strict where IRs are not."""
-        modules = Path(self.ov.__file__).parent.glob("opset*/ops.py")
+        modules = Path(self.op.__file__).parent.parent.glob("opset*/ops.py")
         texts = (module.read_text(encoding="utf-8") for module in modules)
         return {name.lower(): name for text in texts for name in re.findall(r'\.create\(\s*"(\w+)"', text)}
 

@@ -24,6 +24,8 @@ __all__ = ["ir_of"]
 _VERSION: Final = 11
 _ALIGNMENT: Final = 64
 _MAX_WEIGHTS: Final = 2**20
+#: Readers up to 2024.5 take no shorter document for an IR, whatever follows its root.
+_SHORTEST: Final = 512
 _OPEN: Final = '<port id="{}" precision="{}">{}</port>'
 _ENTRY: Final = '<{} external_port_id="{}" internal_layer_id="{}"{}/>'
 #: How many inputs a layer keeps to itself before those of its bodies.
@@ -57,8 +59,8 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
         parts.append(_layer(end + 1, "Result", "opset1", "", f"<input>{_port(0, port)}</input>"))
         edges.append(_EDGE.format(count, end, end + 1, 0))
     weights += _zeros(layer, len(weights))
-    net = f'<net name="one" version="{_VERSION}"><layers>{"".join(parts)}</layers><edges>{"".join(edges)}</edges></net>'
-    return ('<?xml version="1.0"?>' + net).encode(), bytes(weights)
+    net = f'<net name="one" version="{_VERSION}"><layers>{"".join(parts)}</layers><edges>{"".join(edges)}</edges>'
+    return ('<?xml version="1.0"?>' + net.ljust(_SHORTEST) + "</net>").encode(), bytes(weights)
 
 
 def _body(layer: Layer, name: str) -> str:

@@ -1,0 +1,125 @@
+"""What was observed of some releases only: it holds for targets that name one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.conform.compare import our_verdict, sides_taken
+from specgate.descriptors.read import read_dict
+from specgate.dialects.openvino.minimum import ir_minimum
+from specgate.spec.tables import dialect
+from specgate.targets import parse_target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def attention(*mask: int) -> dict[str, Any]:
+    shapes = ([2, 8, 3, 4], [2, 8, 5, 4], [2, 8, 5, 6], list(mask))
+    return {
+        "type": "ScaledDotProductAttention",
+        "version": "opset13",
+        "inputs": [{"element_type": "f32", "shape": shape} for shape in shapes],
+        "outputs": [],
+        "data": {"causal": False},
+    }
+
+
+@pytest.mark.parametrize(
+    ("release", "taken"), [("2023.3", False), ("2024.2", False), ("2024.3", True), ("2026.4", True)]
+)
+def test_a_release_refuses_what_later_ones_take(release: str, taken: bool) -> None:
+    found = specgate.check(attention(2, 1, 1, 5), target=f"openvino:{release}")
+    assert found.accepted is taken
+    refused = [] if taken else ["openvino/ScaledDotProductAttention/mask-not-stretched"]
+    assert [each.id for each in found.findings] == refused
+    assert specgate.check(attention(2, 1, 3, 5), target=f"openvino:{release}").accepted is True
+
+
+def test_a_level_and_the_pages_know_no_release() -> None:
+    assert specgate.check(attention(2, 1, 1, 5), target="openvino:opset14").accepted is True
+    assert specgate.check(attention(2, 1, 1, 5), target="openvino:2024.0", basis="documented").accepted is True
+
+
+def test_a_target_carries_whose_observations_hold_for_its_release() -> None:
+    assert parse_target("openvino:opset14").by is None
+    assert parse_target("openvino:2026.4.1").by is None
+    assert parse_target("openvino:2024.3").by == "until-2025.0+until-2026.2+until-2026.3"
+    assert parse_target("openvino-cpu:2026.4").by == "cpu"
+    assert parse_target("openvino-cpu:2026.4").family == "openvino-cpu"
+
+
+def test_the_version_of_a_package_names_its_release() -> None:
+    table = dialect("openvino")
+
+    def name(version: str) -> str | None:
+        entry = table.release_of(version)
+        return None if entry is None else str(entry["name"])
+
+    assert name("2024.0.0-14509-34caeefd078-releases/2024/0") == "2024.0"
+    assert name("2025.4.1") == "2025.4.1"
+    assert name("2025.4.0") == "2025.4"
+    assert name("2025.40.0") is None
+    assert name("unknown") is None
+
+
+@pytest.mark.parametrize(("version", "taken"), [("2024.0.0", False), ("2024.3.0", True), ("", True)])
+def test_a_campaign_holds_a_package_against_its_own_release(version: str, taken: bool) -> None:
+    spec = dialect("openvino").operator("ScaledDotProductAttention")
+    descriptor = read_dict(
+        {**attention(2, 1, 1, 5), "outputs": [{"element_type": "f32", "shape": [2, 8, 3, 6]}]}, "openvino"
+    )
+    assert our_verdict(descriptor, spec, "opset14", "factory", version).observed.accepted is taken
+    assert sides_taken(descriptor, spec, "opset14", "factory", version) == (True, taken)
+
+
+def test_a_type_of_an_output_counts_though_a_reader_infers_it_anew() -> None:
+    spec = dialect("openvino").operator("Abs")
+    abs_ = {
+        "type": "Abs",
+        "version": "opset1",
+        "inputs": [{"element_type": "f32", "shape": [2]}],
+        "outputs": [{"element_type": "u3", "shape": [2]}],
+    }
+    descriptor = read_dict(abs_, "openvino")
+    assert our_verdict(descriptor, spec, "opset14", "ir", "2024.0.0").observed.accepted is False
+    assert our_verdict(descriptor, spec, "opset14", "ir", "2024.1.0").observed.accepted is True
+
+
+POOL = """<net name="n" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,1,4,4" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>1</dim><dim>1</dim><dim>4</dim><dim>4</dim></port></output></layer>
+<layer id="1" name="pool" type="AvgPool" version="opset14">
+<data kernel="2,2" strides="1,1" pads_begin="0,0" pads_end="0,0" exclude-pad="true" rounding_type="ceil_torch"/>
+<input><port id="0"/></input>
+<output><port id="1" precision="FP32"><dim>1</dim><dim>1</dim><dim>3</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="y" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+
+
+def test_minimum_names_the_first_release_that_takes_the_layer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "pool.xml"
+    path.write_text(POOL)
+    found = ir_minimum(str(path), "observed").release
+    assert found is not None
+    assert found.first is not None
+    assert found.first.name == "2024.1"
+    assert [(one.name, one.refuses) for one in found.before if one.alone] == [("2024.0", False)]
+    assert main(["minimum", "-v", str(path)]) == 0
+    assert "2024.0 refuses nodes that later releases take" in capsys.readouterr().out
+
+
+def test_releases_of_observations_are_releases() -> None:
+    table = dialect("openvino")
+    names = {str(entry["name"]) for entry in table.environments}
+    known = table.tables.about["implementations"].values()
+    groups = [set(entry["releases"]) for entry in known if not entry.get("target") and entry.get("releases")]
+    assert groups
+    assert all(releases <= names for releases in groups)
