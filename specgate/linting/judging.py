@@ -71,7 +71,8 @@ class Judging:
         verdict = known.verdict
         self.refused = self.refused or verdict.accepted is False
         for found in (*verdict.findings, *known.needs):
-            report.findings.append(replace(found, location=unit.location, target=self.word))
+            placed = replace(found, location=unit.location, target=self.word)
+            report.findings.append(self._as_written(placed, descriptor) if found.basis == "documented" else placed)
         if verdict.accepted is None:
             report.undecided.append(NodeRef.unread(unit.location, self.word, known.reason))
         if known.above:
@@ -79,6 +80,13 @@ class Judging:
         elif known.difference is not None:
             self.versions.note(known.difference)
         return verdict
+
+    def _as_written(self, found: Finding, descriptor: Descriptor) -> Finding:
+        """Return a finding that rests on the page alone, as a note where the vendor's own tools write such models."""
+        if self.basis != "both" or self.graph.ir_version is None:  # not of a model
+            return found
+        written = dialect(descriptor.dialect).operator(descriptor.operator).tools_write(self.target.level)
+        return replace(found, severity="note", fix=None) if found.id.rpartition("/")[2] in written else found
 
     def _judged(self, descriptor: Descriptor) -> _Known:
         """A node of a model is judged at the opset that the model imports, any other descriptor for the target."""

@@ -214,7 +214,7 @@ class Dialect:
         return {name: entry for name, entry in known.items() if entry.get("target")}
 
     def by_release(self, name: str) -> str | None:
-        """Return whose observations hold for a release by its name, several joined by ``+``; None where there are none."""
+        """Return whose observations hold for a release by its name, several joined by ``+``; None where none do."""
         known = self.tables.about.get("implementations", {}).items()
         found = [by for by, entry in known if not entry.get("target") and name in entry.get("releases", ())]
         return "+".join(found) or None

@@ -177,6 +177,11 @@ class Observed(_File):
         description="rules, and parts of a field's cell, that an implementation looks at in some cases only, as where "
         "it knows a constant",
     )
+    tools_write: list[RuleName | CellRule | VariableRule] = Field(
+        default=[],
+        description="rules, and parts of a field's cell, that the vendor's own tools break in files and builds "
+        "do not enforce; in a model it is a note",
+    )
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")
 

@@ -207,7 +207,7 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
             yield (*path, "builds"), error.message
         for name, cell in overlay.get("support", {}).items():
             yield from cell_problems((*path, "support", name), name, cell, raw, dialect)
-        for key in ("not_enforced", "nondeterministic", "partially_enforced"):
+        for key in ("not_enforced", "nondeterministic", "partially_enforced", "tools_write"):
             yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in known)
         own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
         known.update(own)

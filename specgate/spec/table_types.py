@@ -67,6 +67,7 @@ class ObservedEntry(TypedDict):
     values: NotRequired[dict[str, ValuesEntry]]
     nondeterministic: NotRequired[list[str]]
     partially_enforced: NotRequired[list[str]]
+    tools_write: NotRequired[list[str]]
     evidence: str
     bug: NotRequired[bool]
 

@@ -52,7 +52,10 @@ def load_yaml(text: str, name: str) -> tuple[Any, Lines]:
             builder.take(event)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"not valid YAML: {error.problem or error.context}", file=name, place=f"line {line}") from None
+        what = f"not valid YAML: {error.problem or error.context}"
+        if "nesting" in str(error.problem):  # libyaml 0.2.6 counts them, too
+            what = f"expected at most {MAX_DEPTH} levels of nesting"
+        raise InputError(what, file=name, place=f"line {line}") from None
     except (yaml.YAMLError, UnicodeError, RecursionError, ValueError) as error:
         raise InputError(f"not valid YAML: {str(error).splitlines()[0]}", file=name) from None
     if builder.documents != 1:

@@ -112,6 +112,8 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
         yield "enforce by chance", " ".join(entry["nondeterministic"])
     if entry.get("partially_enforced"):
         yield "enforce in part", " ".join(entry["partially_enforced"])
+    if entry.get("tools_write"):
+        yield "find written", " ".join(entry["tools_write"]) + " broken by the vendor's own tools"
     for name, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
         for levels, text, because in forms:
             at = f" at {levels}" if levels else ""

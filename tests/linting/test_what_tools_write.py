@@ -1,0 +1,69 @@
+"""What a vendor's own tools write against its pages, and builds take, is a note in a model and no fault of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import specgate
+from specgate.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IR = """<net name="n" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,4" element_type="{kind}"/>
+<output><port id="0" precision="{word}"><dim>1</dim><dim>4</dim></port></output></layer>
+<layer id="1" name="shape" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>
+<output><port id="1" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="2" name="y" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "m.xml"
+    path.write_text(IR.format(kind="boolean", word="BOOL"))
+    return path
+
+
+def test_it_is_a_note(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = specgate.lint(model, ["openvino:opset13"])
+    assert [(f.id, f.severity, f.fix, f.basis) for f in report.findings] == [
+        ("openvino/ShapeOf/data.type", "note", None, "documented")
+    ]
+    assert main(["lint", str(model), "--target", "openvino:opset13"]) == 0
+    assert "1 finding in" in capsys.readouterr().out
+
+
+def test_each_side_alone_says_what_it_says(model: Path) -> None:
+    (found,) = specgate.lint(model, ["openvino:opset13"], basis="documented").findings
+    assert found.severity == "error"
+    assert specgate.lint(model, ["openvino:opset13"], basis="observed").findings == []
+
+
+def test_a_descriptor_alone_is_held_against_both(model: Path) -> None:
+    shape_of = {
+        "type": "ShapeOf",
+        "version": "opset3",
+        "inputs": [{"element_type": "boolean", "shape": [1, 4]}],
+        "outputs": [],
+        "data": {"output_type": "i64"},
+    }
+    assert specgate.check(shape_of, "openvino:opset13").accepted is False
+    assert main(["check", json.dumps(shape_of), "--target", "openvino:opset13"]) == 1
+
+
+def test_what_builds_refuse_too_stays_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text(IR.format(kind="boolean", word="BOOL").replace('output_type="i64"', 'output_type="f32"'))
+    found = specgate.lint(path, ["openvino:opset13"]).findings
+    assert ("openvino/ShapeOf/output_type.value", "error") in [(f.id, f.severity) for f in found]
+
+
+def test_support_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["support", "ShapeOf", "--target", "openvino:opset13"]) == 0
+    assert "data.type broken by the vendor's own tools" in capsys.readouterr().out
