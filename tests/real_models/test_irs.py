@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ import specgate
 from specgate.errors import InputError, NoKernel
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
+from tests.paths import ROOT
 from tests.real_models.plan import IRS
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ QUANTISED = ("nncf", "qdq")
 #: Whose weights are integers: their product with a scale is f16 in the IR, and the plugin does not round it. An option
 #: keeps it from rounding activations to 8 bits, as it does by default beside such weights.
 COMPRESSED = ("int4", "int8")
+#: Whose attention masks releases up to 2024.2 do not stretch: read_model of 2024.0.0 and 2024.2.0 refuses these alone.
+UNSTRETCHED = ("encoder-dynamo-18-ir", "encoder-dynamo-21-ir", "encoder-dynamo-23-ir", "encoder-torch")
 RELEASES = ("openvino:2022.3", "openvino:2024.0", "openvino:2025.0")
 
 
@@ -48,9 +53,9 @@ def irs(models: Path) -> Path:
     lacking = [name for name in ("openvino", "nncf") if find_spec(name) is None]
     if lacking:
         pytest.skip(f"THE REAL IRS ARE NOT LINTED, {lacking} not installed: pip install {' '.join(lacking)}")
-    from tests.real_models.irs import build_irs
-
-    build_irs(models)
+    command = [sys.executable, "-m", "tests.real_models.irs", str(models)]  # apart: converters warn as they like
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return models
 
 
@@ -73,7 +78,8 @@ def test_a_release_refuses_the_layers_that_are_newer(name, target, irs):
     report = specgate.lint(path, [target], basis="observed")
     found = Counter(finding.id.rpartition("/")[2] for finding in report.findings)
     assert found["version"] == sum(position[version] > position[level] for version in versions)
-    assert found.keys() <= {"version", "level"}
+    assert (found["mask-not-stretched"] > 0) == (target == "openvino:2024.0" and name in UNSTRETCHED)
+    assert found.keys() <= {"version", "level", "mask-not-stretched"}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in {*NOT_EXECUTED, *PLUGIN_WRONG}])
