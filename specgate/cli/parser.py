@@ -6,6 +6,7 @@ import argparse
 from functools import cache
 from typing import Any
 
+from specgate.cli.bringing import bring
 from specgate.cli.options import inferring, judged
 from specgate.report import FORMATS
 
@@ -222,18 +223,7 @@ def _specs(commands: Any) -> None:
         epilog="Exit codes: 0 done or no difference, 1 differences (--check), 2 unusable input.",
     )
     brought.set_defaults(function="import_tables")
-    brought.add_argument("dialect", help="onnx, openvino, or one of an installed package that has an importer")
-    brought.add_argument("--check", action="store_true", help="write nothing; list where tables and package differ")
-    brought.add_argument(
-        "--operator",
-        action="append",
-        default=[],
-        metavar="TYPE",
-        help="begin a table for this type of OpenVINO; repeatable",
-    )
-    brought.add_argument(
-        "--to", metavar="DIR", help="the dialect's own folder, such as specs/onnx (default: the one that specgate uses)"
-    )
+    bring(brought)
     oracle = commands.add_parser(
         "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts and values."
     )
