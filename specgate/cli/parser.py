@@ -6,7 +6,6 @@ import argparse
 from functools import cache
 from typing import Any
 
-from specgate.cli.bringing import bring
 from specgate.cli.options import inferring, judged
 from specgate.report import FORMATS
 
@@ -204,6 +203,8 @@ def _tables(commands: Any) -> None:
 
 
 def _specs(commands: Any) -> None:
+    from specgate.cli.bringing import bring
+
     spec = commands.add_parser("spec", help="work on the tables", description="Work on the tables themselves.")
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
