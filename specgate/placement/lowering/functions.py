@@ -20,6 +20,8 @@ __all__ = ["FUNCTIONS", "function_of"]
 FUNCTIONS: Final[Mapping[str, str]] = {
     "clip": "clamping",
     **dict.fromkeys(("joined", "padded", "sliced", "tiled"), "rearranging"),
+    "einsum": "summing",
+    "recurrent": "recurrence",
     "resampled": "resampling",
 }
 

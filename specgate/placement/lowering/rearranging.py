@@ -79,8 +79,8 @@ def sliced(state: State) -> Iterator[Descriptor]:
     sizes = sizes_of(data)
     starts, ends = _listed(state, "starts") or [], _listed(state, "ends") or []
     axes, steps = _listed(state, "axes"), _listed(state, "steps")
-    if len(starts) != len(ends) or (axes and len(axes) != len(starts)) or (steps and len(steps) != len(axes or ())):
-        raise Refused("counts", "starts, ends, axes and steps must be of one length, and steps need axes")
+    if any(part is not None and len(part) != len(starts) for part in (ends, axes or None, steps or None)):
+        raise Refused("counts", "starts, ends, axes and steps must be of one length")
     windows = [_Window(0, size, 1) for size in sizes]
     for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
         at = _dimension(axes[index] if axes else index, len(sizes))
@@ -147,10 +147,10 @@ def tiled(state: State) -> Iterator[Descriptor]:
         raise Refused("repeats-count", "there must be a count for each dimension")
     target = sizes_of(output)
     ours, theirs, counts = without_ones(target, sizes_of(data), target, [int(count) for count in repeats])
-    made = plain(state, output, theirs, least=1)
+    made = plain(state, output, theirs)
     yield operator(
         "TILE",
-        InputTensor=plain(state, data, ours, least=1),
+        InputTensor=plain(state, data, ours),
         OutputTensor=made,
         Repeats=[1] * (len(sizes_of(made)) - len(counts)) + counts,
     )

@@ -116,8 +116,7 @@ def _single(number: float) -> float:
 
 
 def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_Places]:
-    # Versions without the attribute are those of asymmetric places.
-    mode = state.get("coordinate_transformation_mode") or "asymmetric"
+    mode = state.get("coordinate_transformation_mode") or "half_pixel"
     if mode not in _TRANSFORMATIONS:
         raise Refused("transformation", f"the kernel does not know the transformation {mode}")
     scales = _scales(state, sizes, target)
