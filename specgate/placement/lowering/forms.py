@@ -45,9 +45,7 @@ def rule_of(text: str, scope: Scope, expect: str | None = None) -> Rule:
         raise FormError(error.line) from None
 
 
-def fields_form(
-    spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope
-) -> Callable[[State, int], Descriptor | None]:
+def fields_form(spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope) -> Callable[[State, int], Descriptor | None]:
     """Return what makes a descriptor of the DirectML operator `spec` of a node; raise FormError for a wrong entry.
 
     Fields that only count others are filled in. What an optional field reads and the node lacks leaves it out.

@@ -74,6 +74,7 @@ class LoweringFile(_File):
     unknowns: list[str] = []
     operators: dict[str, dict[str, str]]
     fields: dict[str, FieldSpec] = {}
+    outputs_open: bool = Field(default=False, description="descriptors need no sizes of outputs")
     use: list[str] = []
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}

@@ -22,14 +22,13 @@ _KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "GRU": ("GRU", ("Sigmoid", "Tanh")),
     "LSTM": ("LSTM", ("Sigmoid", "Tanh", "Tanh")),
 }
-#: ONNX's activation -> DirectML's, with the fields that alpha and beta go to and what they are without.
+#: ONNX's activations that the kernel knows (Affine is none) -> DirectML's, with the fields that alpha and beta go to and what they are without.
 _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
     "relu": ("ACTIVATION_RELU", {}),
     "tanh": ("ACTIVATION_TANH", {}),
     "sigmoid": ("ACTIVATION_SIGMOID", {}),
     "softsign": ("ACTIVATION_SOFTSIGN", {}),
-    "softplus": ("ACTIVATION_SOFTPLUS", {}),
-    "affine": ("ACTIVATION_LINEAR", {"Alpha": 1.0, "Beta": 0.0}),
+    "softplus": ("ACTIVATION_SOFTPLUS", {}),  # the provider leaves its steepness at 0
     "leakyrelu": ("ACTIVATION_LEAKY_RELU", {"Alpha": 0.01}),
     "thresholdedrelu": ("ACTIVATION_THRESHOLDED_RELU", {"Alpha": 1.0}),
     "scaledtanh": ("ACTIVATION_SCALED_TANH", {"Alpha": 1.0, "Beta": 1.0}),
@@ -92,8 +91,8 @@ def _lengths(state: State) -> TensorDesc | None:
 
 def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
     """Return the activations of all directions; alpha and beta go to those that take one, in their order."""
-    names = state.get("activations") or list(usual)
-    if len(names) != len(usual):
+    names = (state.get("activations") or list(usual))[: len(usual)]
+    if len(names) < len(usual):
         raise Refused("activations-count", f"{len(usual)} activations are expected, not {len(names)}")
     given_numbers = {key: list(state.get(f"activation_{key.lower()}") or ()) for key in ("Alpha", "Beta")}
     made = []
@@ -105,6 +104,6 @@ def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
         for key, default in numbers.items():
             fields[key] = float(given_numbers[key].pop(0)) if given_numbers[key] else default
         if word == "ACTIVATION_SOFTPLUS":
-            fields["Steepness"] = 1.0
+            fields["Steepness"] = 0.0
         made.append(Descriptor("directml", word, fields))
     return made

@@ -62,9 +62,10 @@ class State:
                 self._values[name] = form(self, 0)
         for path in rule.needs:
             name, _, part = path.partition(".")
-            if self._values.get(name) is None:
+            given = self._values.get(name) is not None
+            if not given and (not part or name in rule.needs):  # else the expression asks for it first
                 return ABSENT
-            if part and self._evaluator.context.absent(path):
+            if given and part and self._evaluator.context.absent(path):
                 raise Open(f"the elements of {name} are not known before the first run")
         try:
             found = self._evaluator.value(rule.tree, {"i": i})

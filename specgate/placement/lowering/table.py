@@ -15,9 +15,10 @@ from specgate.rules.language import NUMBERS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from specgate.rules.language import Rule, Scope
+    from specgate.spec.fields import FieldInfo, Layout
 
 __all__ = ["Table", "lowering_of", "make_table", "schema_of"]
 
@@ -68,33 +69,59 @@ class Table:
         for name, entry in raw.get("lists", {}).items():
             self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
             scope = _with_list(scope, name)
+        self.outputs_open: bool = raw.get("outputs_open", False)
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
 
     def lowered(self, descriptor: Descriptor, version: int) -> list[Descriptor] | None:
         """Return the descriptors of a node, None where no row is about it; raise Open or Refused."""
-        hold_known(descriptor, self.general["dimensions"]["most"])
-        for info in self.schema.layout(version).outputs:
-            if not info.optional and not descriptor.fields.get(info.name):
-                raise Open(f"the type and sizes of {info.name} are not known before the first run")
+        layout = self.schema.layout(version)
+        hold_ranks(descriptor, self.general["dimensions"]["most"])
+        hold_inputs(descriptor, layout)
         state = State(self.schema.values(descriptor, version), self.defines, self.lists, self.general, version)
         for check in self.checks:
             if _holds_at(check.since, check.until, version) and state.holds(check.when):
                 raise Refused(check.name, check.because)
+        if not self.outputs_open:
+            hold_outputs(descriptor, layout)
         for row in self.rows:
             if _holds_at(row.since, row.until, version) and state.holds(row.when):
                 return _without_empty(list(_made(row, state)))
         return None
 
 
-def hold_known(descriptor: Descriptor, most: int) -> None:
-    """Raise Open where a type or a size of a node is not known, Refused where it has too many dimensions."""
+def hold_ranks(descriptor: Descriptor, most: int) -> None:
+    """Raise Refused where a tensor has too many dimensions."""
     for name, tensor in descriptor.tensors():
         if tensor.sizes is not None and len(tensor.sizes) > most:
-            raise Refused("rank", f"{name} has {len(tensor.sizes)} dimensions, and the provider describes at most {most}")
-    for name, tensor in descriptor.tensors():
+            raise Refused(
+                "rank", f"{name} has {len(tensor.sizes)} dimensions, and the provider describes at most {most}"
+            )
+
+
+def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
+    """Raise Open where the type or a size of an input is not known: such a kernel is made at the first run."""
+    for name, tensor in _tensors(descriptor, layout.inputs):
         if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
             raise Open(f"the type and sizes of {name} are not known before the first run")
+
+
+def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
+    """Raise Open where the type or a size of an output is not known here; the provider works them out itself."""
+    for info in layout.outputs:
+        if not info.optional and not descriptor.fields.get(info.name):
+            raise Open(f"{info.name} has no type and sizes, which only the provider works out")
+    for name, tensor in _tensors(descriptor, layout.outputs):
+        if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
+            raise Open(f"not all sizes of {name} are known, which only the provider works out")
+
+
+def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tuple[str, TensorDesc]]:
+    for info in infos:
+        held = descriptor.fields.get(info.name)
+        for tensor in held if isinstance(held, list) else (held,):
+            if isinstance(tensor, TensorDesc):
+                yield info.name, tensor
 
 
 def _holds_at(since: int, until: int | None, version: int) -> bool:

@@ -3,7 +3,8 @@
 ``X``, the node's tensor with ones in front up to four dimensions; or a mapping:
 
 - ``of``: which tensor; left out for one between two operators
-- ``as``: DirectML's word for the element type, ``unsigned``, or another tensor of the node, whose type it has
+- ``as``: DirectML's word for the element type, ``unsigned``, another tensor of the node, whose type it has, or an
+  expression that gives the word
 - ``sizes``: other sizes for the same elements, a list or a tensor of the node
 - ``over``: what it is broadcast to, a list or a tensor: strides of 0 where it has one element, or no dimension
 - ``permute``: the order of its dimensions, by strides
@@ -168,7 +169,7 @@ def _names_tensor(text: str, scope: Scope) -> bool:
 
 
 def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | None], str | None] | None:
-    from specgate.placement.lowering.forms import FormError
+    from specgate.placement.lowering.forms import rule_of
     from specgate.spec.tables import dialect
 
     if raw is None:
@@ -178,7 +179,8 @@ def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | Non
     if raw in dialect("directml").types:
         return lambda _state, _i, _tensor: raw  # type: ignore[no-any-return]
     if not _names_tensor(str(raw), scope):
-        raise FormError("expected a type of DirectML, unsigned, or a tensor of the node", "as")
+        rule = rule_of(str(raw), scope, "word")
+        return lambda state, i, _tensor: None if (word := state.value(rule, i)) is None else str(word)
     which = Which.make(raw, scope)
     return lambda state, i, _tensor: None if (other := which.tensor(state, i)) is None else state.dml_type(other)
 
