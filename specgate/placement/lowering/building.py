@@ -71,7 +71,7 @@ def plain(
 
 
 def over(state: State, tensor: TensorDesc, wanted: Sequence[int], held: Sequence[int] | None = None) -> TensorDesc:
-    """Return a tensor broadcast to `wanted`. held: its sizes, if they are to be read otherwise than the node has them."""
+    """Return a tensor broadcast to `wanted`. held: its sizes, if it is to be read with others."""
     sizes, target = sizes_of(tensor) if held is None else tuple(held), tuple(wanted)
     if sizes == target:
         return plain(state, tensor, target)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.vocabulary import ScaleBias
 from specgate.placement.lowering.building import bare, given, operator, plain, sizes_of, spread, tensor_of
 from specgate.placement.lowering.reasons import Refused
@@ -13,7 +12,7 @@ from specgate.placement.lowering.reasons import Refused
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from specgate.descriptors.core import Descriptor
+    from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.state import State
 
 __all__ = ["embedding", "rotation"]
@@ -102,7 +101,7 @@ def _counted(batch: int, length: int) -> Iterator[Descriptor]:
 
 
 class _Turn(NamedTuple):
-    """The sizes of a RotaryEmbedding. part: how many elements of a head are turned. swapped: heads come before places."""
+    """The sizes of a RotaryEmbedding. part: how many elements of a head are turned. swapped: heads before places."""
 
     word: str
     batch: int

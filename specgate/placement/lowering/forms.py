@@ -126,7 +126,7 @@ def _operator(info: FieldInfo, raw: Any, scope: Scope) -> Form:
 def _record(base: str, raw: Any, scope: Scope) -> Form:
     record = RECORDS[base]
     kind: Callable[[Any], Any] = int if whole_numbers(record) else float
-    names: tuple[str, ...] = record._fields  # type: ignore[attr-defined]  # a NamedTuple
+    names: tuple[str, ...] = record._fields  # of a NamedTuple
     if not isinstance(raw, dict) or set(raw) != set(names):
         raise FormError(f"expected {' and '.join(names)}")
     parts = [_placed(_number, (raw[name], scope, kind), name) for name in names]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from specgate.spec.model import FieldSpec, Source
+if TYPE_CHECKING:
+    from specgate.spec.model import FieldSpec, Source
 
 __all__ = ["GeneralFile", "LoweringFile"]
 
@@ -32,7 +33,7 @@ class Check(_File):
 
 
 class Shared(_File):
-    """What several files use: definitions, lists and checks, with words of their operators in the place of ``$NAME``."""
+    """What several files use: definitions, lists and checks, with words of their operators for ``$NAME``."""
 
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Rule
 
-__all__ = ["ABSENT", "State", "TENSOR_NAME"]
+__all__ = ["ABSENT", "TENSOR_NAME", "State"]
 
 #: The value of an expression that reads an optional field which the node leaves out.
 ABSENT: Final = None
@@ -26,7 +26,8 @@ TENSOR_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.+)\])?")
 class State:
     """The values of a node's fields, and the means to evaluate with them.
 
-    lists: the named lists of its table, each computed when an expression first reads it. types: the word of DirectML for each element type of ONNX. least, most: how many dimensions tensors get and may have.
+    lists: the named lists of its table, each computed when an expression first reads it. types: the word of DirectML for
+    each element type of ONNX. least, most: how many dimensions tensors get and may have.
     """
 
     __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "types", "version")

@@ -1,14 +1,13 @@
 """Einsum: sums of products by an equation of labels.
 
-Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/Operators/DmlOperatorEinSum.cpp at
-9a306e859906f102ae0ee4099936676af248d09f, and what onnxruntime-directml 1.24.4 asks DirectML.
+Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/Operators/DmlOperatorEinSum.cpp
+at 9a306e859906f102ae0ee4099936676af248d09f, and what onnxruntime-directml 1.24.4 asks DirectML.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.placement.lowering.building import operator, sizes_of, tensor_of
 from specgate.placement.lowering.reasons import Refused
 from specgate.placement.lowering.shape import packed_strides
@@ -17,6 +16,7 @@ from specgate.placement.lowering.tensors import described
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.state import State
 
 __all__ = ["einsum"]

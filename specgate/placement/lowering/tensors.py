@@ -40,7 +40,7 @@ class Which(NamedTuple):
     """A tensor of the node: a field, or an element of an array of tensors."""
 
     name: str
-    index: Rule | None
+    at: Rule | None
 
     @classmethod
     def make(cls, text: Any, scope: Scope) -> Which:
@@ -55,11 +55,11 @@ class Which(NamedTuple):
     def tensor(self, state: State, i: int) -> TensorDesc | None:
         """Return the tensor, None where the node leaves it out."""
         found = state.get(self.name)
-        if self.index is not None and found is not None:
-            at = state.value(self.index, i)
-            if not 0 <= at < len(found):
-                raise Refused("unusable", f"there is no {self.name}[{at}]")
-            found = found[at]
+        if self.at is not None and found is not None:
+            index = state.value(self.at, i)
+            if not 0 <= index < len(found):
+                raise Refused("unusable", f"there is no {self.name}[{index}]")
+            found = found[index]
         return found if isinstance(found, TensorDesc) else None
 
 
@@ -177,7 +177,7 @@ def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | Non
     if raw == "unsigned":
         return lambda state, _i, tensor: _unsigned(state.dml_type(tensor)) if tensor is not None else None
     if raw in dialect("directml").types:
-        return lambda _state, _i, _tensor: raw  # type: ignore[no-any-return]
+        return lambda _state, _i, _tensor: raw
     if not _names_tensor(str(raw), scope):
         rule = rule_of(str(raw), scope, "word")
         return lambda state, i, _tensor: None if (word := state.value(rule, i)) is None else str(word)
