@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.placement.lowering.forms import FormError
+from specgate.placement.lowering.expressions import FormError
 from specgate.placement.lowering.model import GeneralFile, LoweringFile
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.table import make_table
@@ -80,8 +80,8 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a file says of one of its operators, without parameters and short forms; raise FormError."""
     words: Mapping[str, str] = content["operators"][operator]
     made: dict[str, Any] = {"source": content["source"]}
-    if content.get("outputs_open"):
-        made["outputs_open"] = True
+    if content.get("sizes_open"):
+        made["sizes_open"] = True
     if content.get("fields") and schema_from(operator, None) is None:
         made["fields"] = content["fields"]
     schema = schema_from(operator, made.get("fields"))

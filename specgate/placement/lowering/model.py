@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-if TYPE_CHECKING:
-    from specgate.spec.model import FieldSpec, Source
+from specgate.spec.model import FieldSpec, Source  # noqa: TC001 (pydantic reads them)
 
 __all__ = ["GeneralFile", "LoweringFile"]
 
@@ -75,7 +74,7 @@ class LoweringFile(_File):
     unknowns: list[str] = []
     operators: dict[str, dict[str, str]]
     fields: dict[str, FieldSpec] = {}
-    outputs_open: bool = Field(default=False, description="descriptors need no sizes of outputs")
+    sizes_open: bool = Field(default=False, description="only those sizes must be known that its entries read")
     use: list[str] = []
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}

@@ -22,8 +22,8 @@ _KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "GRU": ("GRU", ("Sigmoid", "Tanh")),
     "LSTM": ("LSTM", ("Sigmoid", "Tanh", "Tanh")),
 }
-#: ONNX's activations that the kernel knows (Affine is none) -> DirectML's, with the fields that alpha and beta go to and
-#: what these are without.
+#: ONNX's activations that the kernel knows (Affine is none) -> DirectML's, with the fields that alpha and beta go to,
+#: and what these are without.
 _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
     "relu": ("ACTIVATION_RELU", {}),
     "tanh": ("ACTIVATION_TANH", {}),

@@ -26,7 +26,7 @@ TENSOR_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.+)\])?")
 class State:
     """The values of a node's fields, and the means to evaluate with them.
 
-    lists: the named lists of its table, each computed when an expression first reads it. types: the word of DirectML for
+    lists: the named lists of its table, each computed when an expression first reads it. types: DirectML's word for
     each element type of ONNX. least, most: how many dimensions tensors get and may have.
     """
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.placement.lowering.forms import FormError, fields_form, numbers_form, rule_of
+from specgate.placement.lowering.expressions import FormError, numbers_form, rule_of
+from specgate.placement.lowering.forms import fields_form
 from specgate.placement.lowering.functions import FUNCTIONS, function_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import Schema, schema_from
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule, Scope
     from specgate.spec.fields import FieldInfo, Layout
 
-__all__ = ["Table", "lowering_of", "make_table", "schema_of"]
+__all__ = ["Table", "make_table"]
 
 
 class Check(NamedTuple):
@@ -69,7 +69,7 @@ class Table:
         for name, entry in raw.get("lists", {}).items():
             self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
             scope = _with_list(scope, name)
-        self.outputs_open: bool = raw.get("outputs_open", False)
+        self.sizes_open: bool = raw.get("sizes_open", False)
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
 
@@ -77,12 +77,13 @@ class Table:
         """Return the descriptors of a node, None where no row is about it; raise Open or Refused."""
         layout = self.schema.layout(version)
         hold_ranks(descriptor, self.general["dimensions"]["most"])
-        hold_inputs(descriptor, layout)
+        if not self.sizes_open:
+            hold_inputs(descriptor, layout)
         state = State(self.schema.values(descriptor, version), self.defines, self.lists, self.general, version)
         for check in self.checks:
             if _holds_at(check.since, check.until, version) and state.holds(check.when):
                 raise Refused(check.name, check.because)
-        if not self.outputs_open:
+        if not self.sizes_open:
             hold_outputs(descriptor, layout)
         for row in self.rows:
             if _holds_at(row.since, row.until, version) and state.holds(row.when):
@@ -216,20 +217,3 @@ def make_table(operator: str, raw: Mapping[str, Any], general: Mapping[str, Any]
     if schema is None:
         raise FormError(f"{operator} has no table among ONNX's, so its fields are expected here", "fields")
     return Table(schema, raw, general)
-
-
-@cache
-def lowering_of(operator: str) -> Table | None:
-    """Return the table of an operator by its name in ONNX's tables, None where there is none."""
-    from specgate.placement.lowering.store import lowering_tables
-
-    tables = lowering_tables()
-    raw = tables["operators"].get(operator)
-    return None if raw is None else make_table(operator, raw, tables["general"])
-
-
-@cache
-def schema_of(operator: str) -> Schema | None:
-    """Return the fields of an operator, from ONNX's tables or from its lowering table; None where neither has them."""
-    table = lowering_of(operator)
-    return schema_from(operator, None) if table is None else table.schema

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
+from specgate.placement.lowering.expressions import FormError, numbers_form, rule_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.shape import ALIGNMENTS, broadcast_strides, packed_strides, padded
 from specgate.placement.lowering.state import TENSOR_NAME
@@ -45,8 +46,6 @@ class Which(NamedTuple):
     @classmethod
     def make(cls, text: Any, scope: Scope) -> Which:
         """Read ``X`` or ``inputs[i]``; raise FormError."""
-        from specgate.placement.lowering.forms import FormError, rule_of
-
         found = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
         if found is None or scope.fields.get(found[1]) != (TENSOR if found[2] is None else TENSORS):
             raise FormError(f"expected the name of a tensor, found {text!r:.60}")
@@ -88,8 +87,6 @@ class TensorForm:
     """A tensor as a table writes it; called with a node it gives the tensor, None where the node lacks it."""
 
     def __init__(self, raw: dict[str, Any], scope: Scope) -> None:
-        from specgate.placement.lowering.forms import FormError, numbers_form, rule_of
-
         for key in raw:
             if key not in _KEYS:
                 raise FormError(f"unknown key; known: {', '.join(_KEYS)}", key)
@@ -118,8 +115,6 @@ class TensorForm:
     @classmethod
     def make(cls, raw: Any, scope: Scope) -> TensorForm:
         """Read a table's entry; raise FormError."""
-        from specgate.placement.lowering.forms import FormError
-
         entry = {"of": raw} if isinstance(raw, str) else raw
         if not isinstance(entry, dict):
             raise FormError("expected a tensor")
@@ -169,7 +164,6 @@ def _names_tensor(text: str, scope: Scope) -> bool:
 
 
 def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | None], str | None] | None:
-    from specgate.placement.lowering.forms import rule_of
     from specgate.spec.tables import dialect
 
     if raw is None:
