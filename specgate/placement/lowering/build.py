@@ -65,14 +65,16 @@ def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, .
 
 def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file's content with what it shares with others; raise FormError for what is not there to share."""
-    made = dict(content)
+    merged: dict[str, dict[str, Any]] = {"define": {}, "lists": {}, "refuses": {}}
     for at, name in enumerate(content.get("use", ())):
         shared = general.get("shared", {}).get(name)
         if shared is None:
             raise FormError(f"{_GENERAL} shares no {name!r:.60}", "use", at)
-        made["define"] = {**shared.get("define", {}), **made.get("define", {})}
-        made["lists"] = {**shared.get("lists", {}), **made.get("lists", {})}
-        made["refuses"] = {**shared.get("refuses", {}), **made.get("refuses", {})}
+        for key, part in merged.items():
+            part.update(shared.get(key, {}))
+    made = dict(content)
+    for key, part in merged.items():
+        made[key] = {**part, **content.get(key, {})}
     return made
 
 

@@ -76,8 +76,8 @@ class Table:
     def lowered(self, descriptor: Descriptor, version: int) -> list[Descriptor] | None:
         """Return the descriptors of a node, None where no row is about it; raise Open or Refused."""
         layout = self.schema.layout(version)
-        hold_ranks(descriptor, self.general["dimensions"]["most"])
         if not self.sizes_open:
+            hold_ranks(descriptor, self.general["dimensions"]["most"])
             hold_inputs(descriptor, layout)
         state = State(self.schema.values(descriptor, version), self.defines, self.lists, self.general, version)
         for check in self.checks:
