@@ -48,10 +48,13 @@ class _Sum:
         self.inputs = [_Labelled(term, tensor) for term, tensor in zip(terms, tensors, strict=True)]
         self.output = _Labelled(self.result, tensor_of(state, "output0"))
         self.sizes: dict[str, int] = {}
-        for labelled in self.inputs:
+        for labelled in (*self.inputs, self.output):
             if len(labelled.labels) != len(sizes_of(labelled.tensor)):
                 raise Refused("equation", "each term must have a label for each dimension")
+        for labelled in self.inputs:
             self.sizes |= dict(zip(labelled.labels, sizes_of(labelled.tensor), strict=True))
+        if not set(self.result) <= self.sizes.keys():
+            raise Refused("equation", "the output has a label that no input has")
         self.order = "".join(self.sizes)
         self.summed = [label for label in self.order if label not in self.result]
 
