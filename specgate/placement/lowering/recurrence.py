@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["recurrent"]
 
 _DIRECTIONS: Final = {"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}
-#: By the number of gates in the rows of W: operator, its activations, and the tensors that not all have.
-_KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "RNN": ("RNN", ("Tanh",)),
-    "GRU": ("GRU", ("Sigmoid", "Tanh")),
-    "LSTM": ("LSTM", ("Sigmoid", "Tanh", "Tanh")),
+#: The activations of each operator where none are given; DirectML's have the same names.
+_USUAL: Final[Mapping[str, tuple[str, ...]]] = {
+    "RNN": ("Tanh",),
+    "GRU": ("Sigmoid", "Tanh"),
+    "LSTM": ("Sigmoid", "Tanh", "Tanh"),
 }
 #: ONNX's activations that the kernel knows (Affine is none) -> DirectML's, with the fields that alpha and beta go to,
 #: and what these are without.
@@ -38,17 +38,9 @@ _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
 }
 
 
-def _kind(state: State) -> str:
-    """Which of the three it is: only an LSTM couples gates, only a GRU resets linearly."""
-    if state.get("input_forget") is not None:
-        return "LSTM"
-    return "RNN" if state.get("linear_before_reset") is None else "GRU"
-
-
 def recurrent(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a recurrent network."""
-    kind = _kind(state)
-    name, usual = _KINDS[kind]
+    name, usual = state.operator, _USUAL[state.operator]
     direction = _DIRECTIONS.get(state.get("direction") or "forward")
     if direction is None:
         raise Refused("direction", f"the kernel does not know the direction {state.get('direction')}")
@@ -65,7 +57,7 @@ def recurrent(state: State) -> Iterator[Descriptor]:
         "ActivationDescs": _activations(state, usual * twice),
         "Direction": direction,
     }
-    if kind == "LSTM":
+    if name == "LSTM":
         clip = state.get("clip")
         fields |= {
             "CellMemInitTensor": _tensor(state, "initial_c"),
@@ -75,7 +67,7 @@ def recurrent(state: State) -> Iterator[Descriptor]:
             "UseClipThreshold": bool(clip),
             "CoupleInputForget": bool(state.get("input_forget")),
         }
-    if kind == "GRU":
+    if name == "GRU":
         fields["LinearBeforeReset"] = bool(state.get("linear_before_reset"))
     yield operator(name, **fields)
 

@@ -30,7 +30,7 @@ class State:
     each element type of ONNX. least, most: how many dimensions tensors get and may have.
     """
 
-    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "types", "version")
+    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "operator", "types")
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class State:
         defines: Mapping[str, Rule],
         lists: Mapping[str, Callable[[State, int], Any]],
         general: Mapping[str, Any],
-        version: int,
+        operator: str,
     ) -> None:
         self._values = values
         self._pending = dict(lists)
@@ -46,7 +46,7 @@ class State:
         self.types: Mapping[str, str] = general["types"]
         self.least: int = general["dimensions"]["least"]
         self.most: int = general["dimensions"]["most"]
-        self.version = version
+        self.operator = operator
 
     def get(self, name: str) -> Any:
         """Return a field's value, None where it is left out."""

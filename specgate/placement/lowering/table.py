@@ -79,7 +79,9 @@ class Table:
         if not self.sizes_open:
             hold_ranks(descriptor, self.general["dimensions"]["most"])
             hold_inputs(descriptor, layout)
-        state = State(self.schema.values(descriptor, version), self.defines, self.lists, self.general, version)
+        state = State(
+            self.schema.values(descriptor, version), self.defines, self.lists, self.general, descriptor.operator
+        )
         for check in self.checks:
             if _holds_at(check.since, check.until, version) and state.holds(check.when):
                 raise Refused(check.name, check.because)

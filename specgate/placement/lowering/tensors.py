@@ -59,6 +59,8 @@ class Which(NamedTuple):
             if not 0 <= index < len(found):
                 raise Refused("unusable", f"there is no {self.name}[{index}]")
             found = found[index]
+            if isinstance(found, TensorDesc) and found.type is None and found.sizes is None:
+                raise Open(f"{self.name}[{index}] has no type and sizes")
         return found if isinstance(found, TensorDesc) else None
 
 
