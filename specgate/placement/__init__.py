@@ -1,1 +1,1 @@
-"""Where a runtime puts a model's nodes: its releases, what its providers register, and what follows from both."""
+"""Where a runtime puts the nodes of a model, and what each node becomes there."""
