@@ -122,6 +122,8 @@ def _judging(commands: Any) -> None:
         help="write today's findings to the baseline file; what it says of files and targets not linted now is kept",
     )
 
+    _placing(commands)
+
     run = _command(
         commands,
         "run",
@@ -164,6 +166,29 @@ def _judging(commands: Any) -> None:
     inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _placing(commands: Any) -> None:
+    place = _command(
+        commands,
+        "place",
+        "place",
+        "where a runtime runs each node of an ONNX model",
+        about="Say where ONNX Runtime runs each node of a model without optimisations: on DirectML or on the CPU, and "
+        "why; as which DirectML operators; in which partitions; and whether the session is created.",
+        epilog="Exit codes: 0 the session is created, 1 it fails, 2 unusable input.",
+    )
+    place.add_argument("model", help=".onnx model, or - for standard input")
+    place.add_argument("-t", "--target", metavar="TARGET", help="onnxruntime-directml:1.24.4, onnxruntime:1.24.4")
+    place.add_argument(
+        "--device",
+        metavar="NAMES",
+        help="what a D3D12 device reports: all (default), none, or names such as DoublePrecisionFloatShaderOps",
+    )
+    place.add_argument("--format", choices=("text", "json", "html"), default="text")
+    place.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    place.add_argument("-v", "--verbose", action="store_true", help="text: also every node")
+    inferring(place)
 
 
 def _tables(commands: Any) -> None:

@@ -1,0 +1,227 @@
+"""Calls of functions without a kernel, replaced by the nodes that the function is made of, as ONNX Runtime does.
+
+A function of the model is in the file. What a function of ONNX's own operators is made of says the onnx package, in a
+process of its own; the body of the installed release may differ from that of the release which a runtime was built with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.file.structure import (
+    OnnxAttribute,
+    OnnxFunction,
+    OnnxGraph,
+    OnnxModel,
+    OnnxType,
+    OnnxValueInfo,
+)
+from specgate.dialects.onnx.infer.inference import installed
+from specgate.dialects.onnx.infer.strip import question
+from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.descriptors.core import TensorDesc
+    from specgate.dialects.onnx.file.structure import OnnxNode
+    from specgate.placement.graph import Node
+    from specgate.workers.child import Child
+
+__all__ = ["Functions", "Inlined", "answering"]
+
+
+@dataclass(slots=True)
+class Inlined:
+    """A model with calls replaced. origin: by new node (its id) the path of the call and the operator called.
+
+    used: the paths of calls; nodes may share a name, and what they are made of must not.
+    """
+
+    model: OnnxModel
+    origin: dict[int, tuple[str, str]] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+
+
+class Functions:
+    """Finds what calls are made of, and puts it in their places."""
+
+    def __init__(self, model: OnnxModel) -> None:
+        self._own = {function_key(function): function for function in model.functions}
+        self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
+        self._child: Child | None = None
+        #: Whether something was asked that only the onnx package could have answered.
+        self.missing = False
+
+    def close(self) -> None:
+        """End the process that was asked, if there is one."""
+        if self._child is not None:
+            self._child.close()
+
+    def of(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+        """Return what a node calls, None where it is no function or nothing says what it is made of."""
+        own = self._own.get(function_key(node.proto))
+        if own is not None:
+            return own
+        if node.schema is None or node.proto.domain not in STANDARD_DOMAINS:
+            return None
+        attributes = tuple(map(id, node.proto.attributes.values()))
+        key = (node.operator, node.opset, node.kinds, attributes, tuple(node.proto.inputs), tuple(node.proto.outputs))
+        if key not in self._made:
+            self._made[key] = self._asked(node, model)
+        return self._made[key]
+
+    def _asked(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+        if not installed():
+            self.missing = True
+            return None
+        from specgate.workers.child import Child
+
+        self._child = self._child or Child(__name__, "answering")
+        proto = node.proto
+        graph = OnnxGraph(
+            nodes=[proto],
+            inputs=[OnnxValueInfo(name, _type(tensor)) for name, tensor in _named(proto.inputs, node.inputs)],
+            outputs=[OnnxValueInfo(name, _type(tensor)) for name, tensor in _named(proto.outputs, node.outputs)],
+        )
+        data = question(OnnxModel(model.ir_version, dict(model.opset_imports), graph=graph)).data
+        answer = self._child.ask((data, proto.domain, proto.op_type))
+        if not isinstance(answer, bytes):
+            return None
+        try:
+            nodes = read_model_bytes(answer, "<function>").graph.nodes
+        except InputError:
+            return None
+        if len(nodes) == 1 and function_key(nodes[0]) == function_key(proto):
+            return None
+        return OnnxFunction(proto.op_type, proto.domain, inputs=proto.inputs, outputs=proto.outputs, nodes=nodes)
+
+    def replaced(self, model: OnnxModel, calls: Mapping[int, tuple[str, OnnxFunction]]) -> Inlined:
+        """Return a model with `calls` (by the node's id: its path, and what it calls) replaced."""
+        made = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
+        for _, function in calls.values():
+            for domain, version in function.opset_imports.items():
+                made.model.opset_imports.setdefault(domain, version)
+        made.model.graph = _graph(model.graph, calls, made)
+        return made
+
+
+def answering(_: object) -> Callable[[tuple[bytes, str, str]], bytes | str]:
+    """Return what answers in the other process: a model whose one node is replaced by what its function is made of."""
+    import onnx
+    import onnx.inliner
+
+    def answer(asked: tuple[bytes, str, str]) -> bytes | str:
+        data, domain, op_type = asked
+        try:
+            model = onnx.ModelProto.FromString(data)
+            made = onnx.inliner.inline_selected_functions(
+                model, [(domain, op_type)], exclude=False, inline_schema_functions=True
+            )
+        except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
+            return f"{type(error).__name__}: {error}"
+        return bytes(made.SerializeToString())
+
+    return answer
+
+
+def _named(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> Iterator[tuple[str, TensorDesc]]:
+    known = {name: tensor for name, tensor in zip(names, tensors, strict=True) if name and tensor is not None}
+    yield from known.items()
+
+
+def _type(tensor: TensorDesc) -> OnnxType | None:
+    if tensor.type is None or "(" in tensor.type:
+        return None
+    sizes = tensor.sizes
+    return OnnxType("tensor", tensor.type, None if sizes is None else tuple(sizes))
+
+
+def _graph(graph: OnnxGraph, calls: Mapping[int, tuple[str, OnnxFunction]], made: Inlined) -> OnnxGraph:
+    """Return a graph with calls replaced, itself where it has none."""
+    nodes: list[OnnxNode] = []
+    changed = False
+    for node in graph.nodes:
+        call = calls.get(id(node))
+        if call is not None:
+            changed = True
+            nodes += _expanded(node, *call, made)
+            continue
+        inside = {id(held): new for _, held in subgraphs(node) if (new := _graph(held, calls, made)) is not held}
+        if inside:
+            changed = True
+            nodes.append(replace(node, attributes=_with_graphs(node, lambda held, new=inside: new.get(id(held), held))))
+        else:
+            nodes.append(node)
+    return replace(graph, nodes=nodes, runs=[]) if changed else graph
+
+
+def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
+    def changed(value: object) -> object:
+        return change(value) if isinstance(value, OnnxGraph) else value
+
+    return {
+        name: replace(
+            held, value=[changed(one) for one in held.value] if isinstance(held.value, list) else changed(held.value)
+        )
+        for name, held in node.attributes.items()
+    }
+
+
+def _expanded(call: OnnxNode, path: str, function: OnnxFunction, made: Inlined) -> Iterator[OnnxNode]:
+    """Yield the nodes of a call. What a function names itself gets the name of the call in front."""
+    inside = path.rpartition("/")[2]
+    formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
+    names = dict(formal) | {
+        name: given for name, given in zip(function.outputs, call.outputs, strict=False) if given
+    }
+    given = {held.name: held for held in function.attribute_protos} | call.attributes
+    made.used[path] = number = made.used.get(path, 0) + 1
+    prefix = path if number == 1 else f"{path}#{number}"
+
+    def named(name: str) -> str:
+        return names.get(name, f"{prefix}/{name}") if name else ""
+
+    for index, node in enumerate(function.nodes):
+        new = _copied(node, named, given)
+        new.name = f"{inside}/{label(node, index)}"
+        made.origin[id(new)] = (path, f"{call.domain}.{call.op_type}" if call.domain else call.op_type)
+        yield new
+
+
+def _copied(node: OnnxNode, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxNode:
+    """Return a node of a function as a call has it."""
+    attributes = {}
+    for name, held in node.attributes.items():
+        if held.ref_attr_name is None:
+            attributes[name] = held
+        elif held.ref_attr_name in given:
+            attributes[name] = replace(given[held.ref_attr_name], name=name)
+    new = replace(
+        node,
+        inputs=[named(name) for name in node.inputs],
+        outputs=[named(name) for name in node.outputs],
+        attributes=attributes,
+    )
+    if any(not held.plain for held in attributes.values()):
+        new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, given))
+    return new
+
+
+def _renamed(graph: OnnxGraph, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxGraph:
+    def infos(held: list[OnnxValueInfo]) -> list[OnnxValueInfo]:
+        return [OnnxValueInfo(named(info.name), info.type) for info in held]
+
+    return replace(
+        graph,
+        nodes=[_copied(node, named, given) for node in graph.nodes],
+        inputs=infos(graph.inputs),
+        outputs=infos(graph.outputs),
+        value_infos=infos(graph.value_infos),
+        initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.initializers],
+        sparse_initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.sparse_initializers],
+        runs=[],
+    )
