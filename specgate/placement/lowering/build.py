@@ -1,0 +1,108 @@
+"""Turn the files of specs/onnxruntime/lowering into compiled tables, with every expression and name checked.
+
+Imported only when the tables are missing or stale: it needs pydantic and yaml.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.placement.lowering.forms import FormError
+from specgate.placement.lowering.model import GeneralFile, LoweringFile
+from specgate.placement.lowering.schema import schema_from
+from specgate.placement.lowering.table import make_table
+from specgate.rules.shorthand import Shorthand, ShorthandError, formula_of
+from specgate.spec.build import SpecErrors, load_file
+from specgate.spec.tables import dialect
+from specgate.spec.yamlio import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["build_lowering"]
+
+_GENERAL: Final = "general.yaml"
+_PARAMETER: Final = re.compile(r"\$([a-z_]+)")
+#: Keys whose texts are sentences or names, not expressions.
+_PROSE: Final = frozenset({"because", "note", "function", "operator", "as", "of", "align", "type_of"})
+
+
+def build_lowering(folder: Path) -> dict[str, Any]:
+    """Return the compiled tables of `folder`; raise SpecErrors naming every problem with its file and line."""
+    general, lines, problems = load_file(folder / _GENERAL, GeneralFile)
+    problems += [placed(str(folder / _GENERAL), lines, path, text) for path, text in _general_problems(general)]
+    tables: dict[str, Any] = {"general": general, "operators": {}}
+    if problems:
+        raise SpecErrors(problems)
+    for path in sorted(folder.rglob("*.yaml")):
+        if path.name == _GENERAL:
+            continue
+        content, lines, found = load_file(path, LoweringFile)
+        problems += found
+        for operator in content.get("operators", {}):
+            if operator in tables["operators"]:
+                problems.append(placed(str(path), lines, ("operators", operator), "another file has it too"))
+                continue
+            try:
+                tables["operators"][operator] = entry = _of_operator(operator, content)
+                make_table(operator, entry, general)
+            except FormError as error:
+                problems.append(placed(str(path), lines, error.path, f"{operator}: {error}"))
+    if problems:
+        raise SpecErrors(problems)
+    return tables
+
+
+def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    for ours, theirs in general.get("types", {}).items():
+        if ours not in dialect("onnx").types:
+            yield ("types", ours), "unknown type of ONNX"
+        if theirs not in dialect("directml").types:
+            yield ("types", ours), f"unknown type of DirectML {theirs!r:.40}"
+
+
+def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a file says of one of its operators, without parameters and short forms; raise FormError."""
+    words: Mapping[str, str] = content["operators"][operator]
+    made: dict[str, Any] = {"source": content["source"]}
+    if content.get("fields") and schema_from(operator, None) is None:
+        made["fields"] = content["fields"]
+    schema = schema_from(operator, made.get("fields"))
+    if schema is None:
+        raise FormError("has no table among ONNX's, so its fields are expected", "fields")
+    defines = content.get("define", {})
+    formulas = {found.name: found for key, text in defines.items() if (found := formula_of(key, text))}
+    shorthand = Shorthand(formulas, schema.scope.optional, {*schema.scope.fields})
+    for name, text in shorthand.check():
+        raise FormError(text, "define", name)
+    plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
+    for key, part in (("define", plain), ("refuses", content.get("refuses", {})), ("rows", content["rows"])):
+        if part:
+            made[key] = _written_out(part, words, shorthand, (key,))
+    return made
+
+
+def _written_out(raw: Any, words: Mapping[str, str], shorthand: Shorthand, path: tuple[str | int, ...]) -> Any:
+    if isinstance(raw, dict):
+        named = {_word(key, words): part for key, part in raw.items()}
+        return {key: _written_out(part, words, shorthand, (*path, key)) for key, part in named.items()}
+    if isinstance(raw, list):
+        return [_written_out(part, words, shorthand, (*path, at)) for at, part in enumerate(raw)]
+    if not isinstance(raw, str):
+        return raw
+    missing = [name for name in _PARAMETER.findall(raw) if name not in words]
+    if missing:
+        raise FormError(f"the operator gives no word for ${missing[0]}", *path)
+    text = _word(raw, words)
+    if path[-1] in _PROSE:
+        return text
+    try:
+        return shorthand.written_out(text)
+    except ShorthandError as error:
+        raise FormError(str(error), *path) from None
+
+
+def _word(text: str, words: Mapping[str, str]) -> str:
+    return _PARAMETER.sub(lambda found: words.get(found[1], found[0]), text)

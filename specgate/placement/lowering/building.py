@@ -1,0 +1,77 @@
+"""What lowering functions make descriptors with: tensors of the node as the provider describes them, and operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.placement.lowering.reasons import Open, Refused
+from specgate.placement.lowering.shape import broadcast_strides
+from specgate.placement.lowering.tensors import described
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.placement.lowering.state import State
+
+__all__ = ["constant", "given", "operator", "over", "plain", "sizes_of", "tensor_of"]
+
+Sizes = tuple[int, ...]
+
+
+def operator(name: str, **fields: Any) -> Descriptor:
+    """Return a descriptor of a DirectML operator: fields that are None are left out, counts filled in."""
+    spec = dialect("directml").operator(name)
+    counts = {info.name: len(fields[info.counts[0]]) for info in spec.fields.values() if info.counts}
+    found = {**counts, **fields}
+    held = {field: found[field] for field in spec.fields if found.get(field) is not None}
+    if len(held) < sum(value is not None for value in found.values()):
+        raise KeyError(f"{name} has no field {', '.join(sorted(found.keys() - set(spec.fields)))}")
+    return Descriptor("directml", name, held)
+
+
+def given(state: State, name: str) -> TensorDesc | None:
+    """Return a tensor of the node, None where it is left out."""
+    found = state.get(name)
+    return found if isinstance(found, TensorDesc) else None
+
+
+def tensor_of(state: State, name: str) -> TensorDesc:
+    """Return a tensor of the node; raise Refused where it is left out."""
+    found = given(state, name)
+    if found is None:
+        raise Refused("missing", f"{name} is left out, and the kernel reads it")
+    return found
+
+
+def sizes_of(tensor: TensorDesc) -> Sizes:
+    """Return the sizes of a tensor, which are known wherever a node is lowered."""
+    return tuple(int(size) for size in tensor.sizes or () if size is not None)
+
+
+def plain(
+    state: State, tensor: TensorDesc, sizes: Sequence[int] | None = None, *, align: str = "right", least: int | None = None
+) -> TensorDesc:
+    """Return a tensor as the provider describes it, with other sizes for the same elements if given."""
+    held = sizes_of(tensor) if sizes is None else tuple(sizes)
+    return described(state, state.dml_type(tensor), held, None, align=align, least=least)
+
+
+def over(state: State, tensor: TensorDesc, wanted: Sequence[int], held: Sequence[int] | None = None) -> TensorDesc:
+    """Return a tensor broadcast to `wanted`. held: its sizes, if they are to be read otherwise than the node has them."""
+    sizes, target = sizes_of(tensor) if held is None else tuple(held), tuple(wanted)
+    if sizes == target:
+        return plain(state, tensor, target)
+    strides = broadcast_strides(sizes, max(len(target), state.least))
+    return described(state, state.dml_type(tensor), target, strides)
+
+
+def constant(state: State, name: str) -> tuple[Any, ...] | None:
+    """Return the elements of a constant, None where the input is left out; raise Open where they are not known."""
+    tensor = given(state, name)
+    if tensor is None:
+        return None
+    if tensor.value is None:
+        raise Open(f"the elements of {name} are not known before the first run")
+    return tensor.value

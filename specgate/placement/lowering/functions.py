@@ -1,0 +1,27 @@
+"""What rows of a table cannot say: lowering functions, by the names that tables use.
+
+Each takes the state of a node and yields the descriptors in the order in which the provider creates them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.placement.lowering.state import State
+
+__all__ = ["FUNCTIONS", "function_of"]
+
+#: Name in tables -> the module of this package that has it; its function is called so too.
+FUNCTIONS: Final[Mapping[str, str]] = {"clip": "clamping"}
+
+
+def function_of(name: str) -> Callable[[State], Iterable[Descriptor]]:
+    """Return a lowering function by its name."""
+    module = import_module(f"specgate.placement.lowering.{FUNCTIONS[name]}")
+    found: Callable[[State], Iterable[Descriptor]] = getattr(module, name)
+    return found

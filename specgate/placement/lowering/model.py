@@ -1,0 +1,69 @@
+"""What a file of specs/onnxruntime/lowering may say: pydantic models. Imported only to (re)build the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from specgate.spec.model import FieldSpec, Source
+
+__all__ = ["GeneralFile", "LoweringFile"]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Dimensions(_File):
+    """How many dimensions the provider gives a tensor at least, and how many it may have."""
+
+    least: int
+    most: int
+
+
+class GeneralFile(_File):
+    """`general.yaml`: what holds for all operators."""
+
+    summary: str
+    source: list[Source]
+    unknowns: list[str] = []
+    dimensions: Dimensions
+    types: dict[str, str] = Field(description="DirectML's word for each element type of ONNX")
+
+
+class Check(_File):
+    """A check of the provider's kernel that makes the creation of the session fail before DirectML is asked."""
+
+    when: str
+    because: str
+    since: str | None = None
+    until: str | None = None
+
+
+class Row(_File):
+    """What nodes become: of versions from `since` on and before `until`, where `when` holds; the first that does."""
+
+    since: str | None = None
+    until: str | None = None
+    when: str | None = None
+    to: list[dict[str, Any]] = Field(default=[], description="DirectML operators in the order of their creation")
+    function: str | None = Field(default=None, description="a lowering function, where rows cannot say it")
+    note: str | None = None
+
+
+class LoweringFile(_File):
+    """A file about one operator or several like ones.
+
+    operators: by name, bare or with the domain in front, and the words that stand for ``$NAME`` in the rest.
+    fields: of operators that have no table among ONNX's.
+    """
+
+    summary: str
+    source: list[Source]
+    unknowns: list[str] = []
+    operators: dict[str, dict[str, str]]
+    fields: dict[str, FieldSpec] = {}
+    define: dict[str, str] = {}
+    refuses: dict[str, Check | list[Check]] = {}
+    rows: list[Row]

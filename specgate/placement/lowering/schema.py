@@ -1,0 +1,132 @@
+"""What is known of an operator's fields: from the tables of ONNX, or from a lowering table for operators without one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.caching import cached_property
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.positional import build, positional
+from specgate.dialects.onnx.reader import NAME, attribute_value
+from specgate.rules.language import NUMBER, NUMBERS, TENSOR, TENSORS, Attribute, Scope, Vocabulary
+from specgate.spec.fields import FieldInfo, Layout
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["MOST_NAMED", "Schema", "schema_from"]
+
+#: Tensors that expressions may call by position: input0, output0 and so on.
+MOST_NAMED: Final = 12
+_POSITIONS: Final = tuple(f"{end}{i}" for end in ("input", "output") for i in range(MOST_NAMED))
+_VOCABULARY: Final = Vocabulary(attributes={"value": Attribute(NUMBERS, "value")})
+
+
+class Schema(NamedTuple):
+    """The fields of one operator over all versions. spec: its table in the dialect ONNX, None where it has none."""
+
+    operator: str
+    fields: Mapping[str, FieldInfo]
+    spec: OperatorSpec | None
+
+    @property
+    def scope(self) -> Scope:
+        """The names that expressions of a lowering table may use: fields, tensors by position, a loop's `i`.
+
+        ``present(X.value)`` asks whether the elements of a tensor are known.
+        """
+        optional = {
+            name
+            for name, f in self.fields.items()
+            if (f.optional and f.default is None) or f.kind != "attribute" or f.since or f.until or f.forms
+        }
+        kinds = {name: info.rule_kind for name, info in self.fields.items()}
+        by_position = {**dict.fromkeys(_POSITIONS, TENSOR), "inputs": TENSORS, "outputs": TENSORS}
+        words = self.spec.words if self.spec else dialect(NAME).words
+        fields = {**by_position, **kinds, "i": NUMBER}
+
+        def stretch(since: str | None, until: str | None) -> Scope:
+            found = self.spec.scope.between(since, until).fields if self.spec else {}
+            return replace(scope, fields={**fields, **found})
+
+        scope = Scope(fields, frozenset({*optional, *_POSITIONS}), words=words, stretch=stretch, vocabulary=_VOCABULARY)
+        return scope
+
+    def layout(self, version: int) -> Layout:
+        if self.spec is not None:
+            return self.spec.layout(str(version))
+        return Layout.make(self.fields, self.fields)
+
+    def node(
+        self,
+        inputs: Sequence[TensorDesc | None],
+        outputs: Sequence[TensorDesc | None],
+        attributes: Mapping[str, Any],
+        version: int,
+    ) -> Descriptor:
+        """Return the descriptor of a node; what its operator does not define is an oddity of it."""
+        spec: Any = self.spec if self.spec is not None else _Stand(self)
+        return build(spec, inputs, outputs, attributes, version=str(version), convert=attribute_value)
+
+    def values(self, descriptor: Descriptor, version: int) -> dict[str, Any]:
+        """Return what the names of `scope` stand for in a node, None for what it leaves out."""
+        layout = self.layout(version)
+        held = self.spec.fields_at(str(version)) if self.spec is not None else self.fields
+        given = descriptor.fields
+        found: dict[str, Any] = dict.fromkeys(self.fields)
+        found |= {name: given.get(name, held[name].default if name in held else None) for name in self.fields}
+        for end, infos in (("input", layout.inputs), ("output", layout.outputs)):
+            tensors = [tensor if _is_given(tensor) else None for tensor in positional(given, infos)]
+            found[f"{end}s"] = found.get(f"{end}s") or tensors
+            found |= {f"{end}{i}": tensors[i] if i < len(tensors) else None for i in range(MOST_NAMED)}
+        return found
+
+
+def _is_given(tensor: Any) -> bool:
+    return isinstance(tensor, TensorDesc) and (tensor.type is not None or tensor.sizes is not None)
+
+
+class _Stand:
+    """Stands where `build` wants an operator's table; these operators are the same at all versions."""
+
+    varies = False
+
+    def __init__(self, schema: Schema) -> None:
+        self.name = schema.operator
+        self.fields = schema.fields
+        self._layout = schema.layout(0)
+
+    @cached_property
+    def counted_outputs(self) -> frozenset[str]:
+        return frozenset(self.fields)
+
+    @property
+    def dialect(self) -> Dialect:
+        return dialect(NAME)
+
+    @property
+    def table(self) -> Any:
+        return _Unchecked
+
+    def layout(self, _version: str | None) -> Layout:
+        return self._layout
+
+
+class _Unchecked:
+    unchecked_attributes = False
+
+
+def schema_from(operator: str, fields: Mapping[str, Any] | None) -> Schema | None:
+    """Return an operator's schema from ONNX's tables, or else from the `fields` of a lowering table; None without."""
+    table = dialect(NAME)
+    if operator in table.operators:
+        spec = table.operator(operator)
+        return Schema(operator, spec.fields, spec)
+    if fields is None:
+        return None
+    return Schema(operator, {name: FieldInfo.make(name, raw) for name, raw in fields.items()}, None)

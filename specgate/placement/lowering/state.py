@@ -1,0 +1,75 @@
+"""One node while it is lowered: what expressions and functions read of it, and what may be missing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import UNKNOWN, Symbol, TensorDesc
+from specgate.placement.lowering.reasons import Open, Refused
+from specgate.rules.evaluate import Context, Evaluator, Undefined
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.rules.language import Rule
+
+__all__ = ["ABSENT", "State", "TENSOR_NAME"]
+
+#: The value of an expression that reads an optional field which the node leaves out.
+ABSENT: Final = None
+#: A tensor in a table: a field's name, or an element of an array of tensors.
+TENSOR_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.+)\])?")
+
+
+class State:
+    """The values of a node's fields, and the means to evaluate with them.
+
+    types: the word of DirectML for each element type of ONNX. least, most: how many dimensions tensors get and may have.
+    """
+
+    __slots__ = ("_evaluator", "_values", "least", "most", "types", "version")
+
+    def __init__(self, values: Mapping[str, Any], defines: Mapping[str, Rule], general: Mapping[str, Any], version: int):
+        self._values = values
+        self._evaluator = Evaluator(Context(values, bits=dialect("onnx").bits, defines=defines))
+        self.types: Mapping[str, str] = general["types"]
+        self.least: int = general["dimensions"]["least"]
+        self.most: int = general["dimensions"]["most"]
+        self.version = version
+
+    def get(self, name: str) -> Any:
+        """Return a field's value, None where it is left out."""
+        return self._values.get(name)
+
+    def value(self, rule: Rule, i: int) -> Any:
+        """Return the value of an expression, `ABSENT` where it reads what the node leaves out; raise Open, Refused.
+
+        i: the turn of the loop around it.
+        """
+        for path in rule.needs:
+            name, _, part = path.partition(".")
+            if self._values.get(name) is None:
+                return ABSENT
+            if part and self._evaluator.context.absent(path):
+                raise Open(f"the elements of {name} are not known before the first run")
+        try:
+            found = self._evaluator.value(rule.tree, {"i": i})
+        except Undefined as error:
+            raise Refused("unusable", f"{rule.text}: {error}") from None
+        items = found if isinstance(found, list | tuple) else (found,)
+        if any(item is UNKNOWN or isinstance(item, Symbol) for item in items):
+            raise Open(f"{rule.text} is not known before the first run")
+        return found
+
+    def holds(self, rule: Rule | None, i: int = 0) -> bool:
+        """Return whether a condition holds; one that reads what is left out does not."""
+        return rule is None or self.value(rule, i) is True
+
+    def dml_type(self, tensor: TensorDesc) -> str:
+        """Return DirectML's word for a tensor's element type; raise Refused where it has none."""
+        word = self.types.get(tensor.type or "")
+        if word is None:
+            raise Refused("type", f"DirectML has no tensors of the type {tensor.type}")
+        return word

@@ -1,0 +1,36 @@
+"""Where the compiled lowering tables come from: shipped in the wheel, or made from the YAML until that is newer."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any, Final
+
+from specgate.errors import InputError
+from specgate.spec.folders import CHECKOUT, PACKAGE
+from specgate.spec.store import stamp, write_tables
+
+__all__ = ["FILE", "FOLDER", "lowering_tables"]
+
+FOLDER: Final = CHECKOUT / "onnxruntime" / "lowering"
+FILE: Final = PACKAGE / "_specs" / "onnxruntime-lowering.json"
+_FORMAT: Final = 1  # raise it whenever the compiled form changes
+
+
+@cache
+def lowering_tables() -> dict[str, Any]:
+    """Return the compiled tables: ``general``, and ``operators`` by their names; raise InputError for wrong files."""
+    in_checkout = (CHECKOUT.parent / "pyproject.toml").is_file() and FOLDER.is_dir()
+    now = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
+    try:
+        kept = json.loads(FILE.read_bytes())
+        if now is None or kept["stamp"] == now:
+            return kept["tables"]  # type: ignore[no-any-return]
+    except (OSError, ValueError, KeyError, TypeError):
+        if now is None:
+            raise InputError("the lowering tables of ONNX Runtime are not installed", file=str(FILE)) from None
+    from specgate.placement.lowering.build import build_lowering  # pydantic and yaml: only when stale
+
+    tables = build_lowering(FOLDER)
+    write_tables(FILE, {"stamp": now, "tables": tables})
+    return tables

@@ -1,0 +1,192 @@
+"""The lowering table of one operator, ready to use: its checks, and its rows with what each makes of a node."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.placement.lowering.forms import FormError, fields_form, rule_of
+from specgate.placement.lowering.functions import FUNCTIONS, function_of
+from specgate.placement.lowering.reasons import Open, Refused
+from specgate.placement.lowering.schema import Schema, schema_from
+from specgate.placement.lowering.state import State
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.rules.language import Rule, Scope
+
+__all__ = ["Table", "lowering_of", "make_table", "schema_of"]
+
+
+class Check(NamedTuple):
+    """One check of the provider's own before it asks DirectML. Where `when` holds the node is refused."""
+
+    name: str
+    since: int
+    until: int | None
+    when: Rule
+    because: str
+
+
+class Step(NamedTuple):
+    """One operator of DirectML that a row makes, as often as `repeat` says, where `when` holds."""
+
+    make: Callable[[State, int], Descriptor | None]
+    when: Rule | None
+    repeat: Rule | None
+
+
+class Row(NamedTuple):
+    """What nodes of versions from `since` on and before `until` become, where `when` holds.
+
+    function: of `FUNCTIONS`, which makes the descriptors instead of steps.
+    """
+
+    since: int
+    until: int | None
+    when: Rule | None
+    steps: tuple[Step, ...]
+    function: str | None
+
+
+class Table:
+    """How nodes of one operator are lowered. general: what holds for all operators."""
+
+    def __init__(self, schema: Schema, raw: Mapping[str, Any], general: Mapping[str, Any]) -> None:
+        self.schema = schema
+        self.general = general
+        self.defines: dict[str, Rule] = {}
+        scope = schema.scope
+        for name, text in raw.get("define", {}).items():
+            self.defines[name] = _at(rule_of, text, scope, path=("define", name))
+            scope = _with_defines(scope, self.defines)
+        self.checks = tuple(_checks(raw, scope))
+        self.rows = tuple(_rows(raw, scope))
+
+    def lowered(self, descriptor: Descriptor, version: int) -> list[Descriptor] | None:
+        """Return the descriptors of a node, None where no row is about it; raise Open or Refused."""
+        hold_known(descriptor, self.general["dimensions"]["most"])
+        for info in self.schema.layout(version).outputs:
+            if not info.optional and not descriptor.fields.get(info.name):
+                raise Open(f"the type and sizes of {info.name} are not known before the first run")
+        state = State(self.schema.values(descriptor, version), self.defines, self.general, version)
+        for check in self.checks:
+            if _holds_at(check.since, check.until, version) and state.holds(check.when):
+                raise Refused(check.name, check.because)
+        for row in self.rows:
+            if _holds_at(row.since, row.until, version) and state.holds(row.when):
+                return _without_empty(list(_made(row, state)))
+        return None
+
+
+def hold_known(descriptor: Descriptor, most: int) -> None:
+    """Raise Open where a type or a size of a node is not known, Refused where it has too many dimensions."""
+    for name, tensor in descriptor.tensors():
+        if tensor.sizes is not None and len(tensor.sizes) > most:
+            raise Refused("rank", f"{name} has {len(tensor.sizes)} dimensions, and the provider describes at most {most}")
+    for name, tensor in descriptor.tensors():
+        if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
+            raise Open(f"the type and sizes of {name} are not known before the first run")
+
+
+def _holds_at(since: int, until: int | None, version: int) -> bool:
+    return since <= version and (until is None or version < until)
+
+
+def _made(row: Row, state: State) -> Iterator[Descriptor]:
+    if row.function is not None:
+        yield from function_of(row.function)(state)
+    for step in row.steps:
+        turns = 1 if step.repeat is None else max(0, state.value(step.repeat, 0) or 0)
+        for turn in range(turns):
+            if state.holds(step.when, turn) and (made := step.make(state, turn)) is not None:
+                yield made
+
+
+def _without_empty(made: list[Descriptor]) -> list[Descriptor]:
+    """Where a tensor has no elements the provider makes its kernel without an operator."""
+    empty = any(isinstance(t, TensorDesc) and 0 in (t.sizes or ()) for d in made for _, t in d.tensors())
+    return [] if empty else made
+
+
+def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
+    from dataclasses import replace
+
+    return replace(scope, defines=dict(defines))
+
+
+def _at(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) -> Any:
+    try:
+        return make(*arguments)
+    except FormError as error:
+        raise FormError(str(error), *path, *error.path) from None
+
+
+def _versions(raw: Mapping[str, Any]) -> tuple[int, int | None]:
+    return int(raw.get("since", 1)), int(raw["until"]) if raw.get("until") else None
+
+
+def _held(raw: Mapping[str, Any], scope: Scope) -> Scope:
+    """The names of fields as they are over the versions of a row or a check."""
+    from dataclasses import replace
+
+    return replace(scope.between(raw.get("since"), raw.get("until")), defines=scope.defines)
+
+
+def _checks(raw: Mapping[str, Any], scope: Scope) -> Iterator[Check]:
+    for name, entries in raw.get("refuses", {}).items():
+        for entry in entries if isinstance(entries, list) else [entries]:
+            when = _at(rule_of, entry["when"], _held(entry, scope), "truth", path=("refuses", name, "when"))
+            yield Check(name, *_versions(entry), when, entry["because"])
+
+
+def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
+    for index, entry in enumerate(raw.get("rows", ())):
+        path, held = ("rows", index), _held(entry, scope)
+        when = _at(rule_of, entry["when"], held, "truth", path=(*path, "when")) if "when" in entry else None
+        steps = tuple(_at(_step, step, held, path=(*path, "to", at)) for at, step in enumerate(entry.get("to", ())))
+        function = entry.get("function")
+        if function is not None and function not in FUNCTIONS:
+            raise FormError(f"unknown function {function!r:.60}", *path, "function")
+        yield Row(*_versions(entry), when, steps, function)
+
+
+def _step(raw: Mapping[str, Any], scope: Scope) -> Step:
+    table = dialect("directml")
+    name = raw.get("operator")
+    if name not in table.operators:
+        raise FormError(f"unknown operator of DirectML {name!r:.60}", "operator")
+    fields = {key: entry for key, entry in raw.items() if key not in {"operator", "when", "repeat"}}
+    rules = {
+        key: _at(rule_of, raw[key], scope, kind, path=(key,)) if key in raw else None
+        for key, kind in (("when", "truth"), ("repeat", "number"))
+    }
+    return Step(fields_form(table.operator(str(name)), fields, scope), rules["when"], rules["repeat"])
+
+
+def make_table(operator: str, raw: Mapping[str, Any], general: Mapping[str, Any]) -> Table:
+    """Return an operator's table; raise FormError where it cannot be used."""
+    schema = schema_from(operator, raw.get("fields"))
+    if schema is None:
+        raise FormError(f"{operator} has no table among ONNX's, so its fields are expected here", "fields")
+    return Table(schema, raw, general)
+
+
+@cache
+def lowering_of(operator: str) -> Table | None:
+    """Return the table of an operator by its name in ONNX's tables, None where there is none."""
+    from specgate.placement.lowering.store import lowering_tables
+
+    tables = lowering_tables()
+    raw = tables["operators"].get(operator)
+    return None if raw is None else make_table(operator, raw, tables["general"])
+
+
+@cache
+def schema_of(operator: str) -> Schema | None:
+    """Return the fields of an operator, from ONNX's tables or from its lowering table; None where neither has them."""
+    table = lowering_of(operator)
+    return schema_from(operator, None) if table is None else table.schema

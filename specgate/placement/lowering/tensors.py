@@ -1,0 +1,189 @@
+"""How a lowering table describes a tensor of a DirectML operator.
+
+``X``, the node's tensor with ones in front up to four dimensions; or a mapping:
+
+- ``of``: which tensor; left out for one between two operators
+- ``as``: DirectML's word for the element type, ``unsigned``, or another tensor of the node, whose type it has
+- ``sizes``: other sizes for the same elements, a list or a tensor of the node
+- ``over``: what it is broadcast to, a list or a tensor: strides of 0 where it has one element, or no dimension
+- ``permute``: the order of its dimensions, by strides
+- ``strides``: as they are
+- ``align``: where ones go, a key of `shape.ALIGNMENTS`; ``at_least``: up to how many dimensions
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import TensorDesc
+from specgate.placement.lowering.reasons import Open, Refused
+from specgate.placement.lowering.shape import ALIGNMENTS, broadcast_strides, packed_strides, padded
+from specgate.placement.lowering.state import TENSOR_NAME
+from specgate.rules.language import TENSOR, TENSORS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specgate.placement.lowering.state import State
+    from specgate.rules.language import Rule, Scope
+
+__all__ = ["TensorForm", "Which", "described"]
+
+_KEYS: Final = ("of", "as", "sizes", "over", "permute", "strides", "align", "at_least")
+_UNSIGNED: Final = {"INT64": "UINT64", "INT32": "UINT32", "INT16": "UINT16", "INT8": "UINT8"}
+
+Sizes = tuple[int, ...]
+
+
+class Which(NamedTuple):
+    """A tensor of the node: a field, or an element of an array of tensors."""
+
+    name: str
+    index: Rule | None
+
+    @classmethod
+    def make(cls, text: Any, scope: Scope) -> Which:
+        """Read ``X`` or ``inputs[i]``; raise FormError."""
+        from specgate.placement.lowering.forms import FormError, rule_of
+
+        found = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
+        if found is None or scope.fields.get(found[1]) != (TENSOR if found[2] is None else TENSORS):
+            raise FormError(f"expected the name of a tensor, found {text!r:.60}")
+        return cls(found[1], None if found[2] is None else rule_of(found[2], scope, "number"))
+
+    def tensor(self, state: State, i: int) -> TensorDesc | None:
+        """Return the tensor, None where the node leaves it out."""
+        found = state.get(self.name)
+        if self.index is not None and found is not None:
+            at = state.value(self.index, i)
+            if not 0 <= at < len(found):
+                raise Refused("unusable", f"there is no {self.name}[{at}]")
+            found = found[at]
+        return found if isinstance(found, TensorDesc) else None
+
+
+def _sizes_of(tensor: TensorDesc, name: str) -> Sizes:
+    sizes = tensor.sizes
+    if sizes is None or not all(isinstance(size, int) for size in sizes):
+        raise Open(f"the sizes of {name} are not known before the first run")
+    return tuple(int(size) for size in sizes if isinstance(size, int))
+
+
+def described(
+    state: State, word: str, sizes: Sizes, strides: Sizes | None, *, align: str = "right", least: int | None = None
+) -> TensorDesc:
+    """Return a tensor of DirectML with ones up to `least` dimensions (None: the provider's least); raise Refused."""
+    if len(sizes) > state.most:
+        raise Refused("rank", f"a tensor has {len(sizes)} dimensions, and the provider describes at most {state.most}")
+    least = state.least if least is None else least
+    held = padded(sizes, least, align)
+    if strides is not None and len(strides) < len(held):
+        missing = len(held) - len(strides)
+        strides = (0,) * missing + strides if align == "right" else strides + (0,) * missing
+    return TensorDesc(word, held, strides)
+
+
+class TensorForm:
+    """A tensor as a table writes it; called with a node it gives the tensor, None where the node lacks it."""
+
+    def __init__(self, raw: dict[str, Any], scope: Scope) -> None:
+        from specgate.placement.lowering.forms import FormError, numbers_form, rule_of
+
+        for key in raw:
+            if key not in _KEYS:
+                raise FormError(f"unknown key; known: {', '.join(_KEYS)}", key)
+        if "of" not in raw and not {"as", "sizes"} <= set(raw):
+            raise FormError("expected of, or as and sizes")
+        if raw.get("align", "right") not in ALIGNMENTS:
+            raise FormError(f"expected one of {', '.join(ALIGNMENTS)}", "align")
+
+        def sizes(key: str) -> Callable[[State, int], Any] | None:
+            if key not in raw:
+                return None
+            entry = raw[key]
+            if isinstance(entry, str) and key in {"over", "sizes"} and _names_tensor(entry, scope):
+                which = Which.make(entry, scope)
+                return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(t, which.name)
+            return numbers_form(entry, scope, int)
+
+        self.of = Which.make(raw["of"], scope) if "of" in raw else None
+        self.type = _type_form(raw.get("as"), scope)
+        self.sizes, self.over = sizes("sizes"), sizes("over")
+        self.permute, self.strides = sizes("permute"), sizes("strides")
+        self.align: str = raw.get("align", "right")
+        least = raw.get("at_least")
+        self.least = rule_of(str(least), scope, "number") if least is not None else None
+
+    @classmethod
+    def make(cls, raw: Any, scope: Scope) -> TensorForm:
+        """Read a table's entry; raise FormError."""
+        from specgate.placement.lowering.forms import FormError
+
+        entry = {"of": raw} if isinstance(raw, str) else raw
+        if not isinstance(entry, dict):
+            raise FormError("expected a tensor")
+        return cls(entry, scope)
+
+    def __call__(self, state: State, i: int) -> TensorDesc | None:
+        tensor = None
+        if self.of is not None:
+            tensor = self.of.tensor(state, i)
+            if tensor is None:
+                return None
+        word = self.type(state, i, tensor) if self.type else state.dml_type(tensor)  # type: ignore[arg-type]
+        if word is None:
+            return None
+        sizes = _plain(self.sizes, state, i)
+        if sizes is None:
+            if tensor is None or self.sizes is not None:
+                return None
+            sizes = _sizes_of(tensor, self.of.name)  # type: ignore[union-attr]
+        strides = _plain(self.strides, state, i)
+        least = state.value(self.least, i) if self.least is not None else None
+        if self.over is not None:
+            wanted = _plain(self.over, state, i)
+            if wanted is not None and wanted != sizes:
+                rank = max(len(wanted), state.least if least is None else least)
+                strides, sizes = broadcast_strides(sizes, rank), wanted
+        if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
+            sizes, strides = _permuted(sizes, strides, order)
+        return described(state, word, sizes, strides, align=self.align, least=least)
+
+
+def _permuted(sizes: Sizes, strides: Sizes | None, order: Sizes) -> tuple[Sizes, Sizes]:
+    if sorted(order) != list(range(len(sizes))):
+        raise Refused("unusable", f"{list(order)} is no order of {len(sizes)} dimensions")
+    steps = strides or packed_strides(sizes)
+    return tuple(sizes[at] for at in order), tuple(steps[at] for at in order)
+
+
+def _plain(form: Callable[[State, int], Any] | None, state: State, i: int) -> Sizes | None:
+    found = None if form is None else form(state, i)
+    return None if found is None else tuple(found)
+
+
+def _names_tensor(text: str, scope: Scope) -> bool:
+    found = TENSOR_NAME.fullmatch(text)
+    return found is not None and scope.fields.get(found[1]) == (TENSOR if found[2] is None else TENSORS)
+
+
+def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | None], str | None] | None:
+    from specgate.placement.lowering.forms import FormError
+    from specgate.spec.tables import dialect
+
+    if raw is None:
+        return None
+    if raw == "unsigned":
+        return lambda state, _i, tensor: _unsigned(state.dml_type(tensor)) if tensor is not None else None
+    if raw in dialect("directml").types:
+        return lambda _state, _i, _tensor: raw  # type: ignore[no-any-return]
+    if not _names_tensor(str(raw), scope):
+        raise FormError("expected a type of DirectML, unsigned, or a tensor of the node", "as")
+    which = Which.make(raw, scope)
+    return lambda state, i, _tensor: None if (other := which.tensor(state, i)) is None else state.dml_type(other)
+
+
+def _unsigned(word: str) -> str:
+    if word not in _UNSIGNED and word not in _UNSIGNED.values():
+        raise Refused("type", f"{word} is no type of integers")
+    return _UNSIGNED.get(word, word)
