@@ -79,7 +79,9 @@ class Creator:
                 return f"{_named(node, index)} is no constant"
         for index, tensor in enumerate(node.inputs):
             if tensor is not None and not _sized(tensor):
-                open_sizes = [str(size) for size in tensor.sizes or () if not isinstance(size, int) and size is not None]
+                open_sizes = [
+                    str(size) for size in tensor.sizes or () if not isinstance(size, int) and size is not None
+                ]
                 depends = f" depend on {listed(list(dict.fromkeys(open_sizes)))}" if open_sizes else " are not known"
                 return f"the sizes of {_named(node, index)}{depends}"
         return ""

@@ -137,4 +137,3 @@ class Lookup:
             if kind and kind in self.lacking and not (index < len(inputs) and index in constant):
                 return Found(row, "device", f"a tensor is {kind}, {self.lacking[kind]}")
         return None
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.placement.graph import body_of
@@ -69,6 +70,6 @@ def _stand(found: Sequence[Assigned], opset: int) -> bool:
         if descriptor is None or one.node.proto.domain or id(descriptor) in seen:
             continue
         seen.add(id(descriptor))
-        if accepts(descriptor, str(opset)) is False:
+        if accepts(replace(descriptor, version=None), str(opset)) is False:
             return False
     return True

@@ -1,11 +1,14 @@
 """Calls of functions without a kernel, replaced by the nodes that the function is made of, as ONNX Runtime does.
 
 A function of the model is in the file. What a function of ONNX's own operators is made of says the onnx package, in a
-process of its own; the body of the installed release may differ from that of the release which a runtime was built with.
+process of its own; its release may say so otherwise than the one which a runtime was built with.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
+import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +25,7 @@ from specgate.dialects.onnx.infer.inference import installed
 from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
 from specgate.errors import InputError
+from specgate.placement.scopes import type_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,24 +53,21 @@ class Inlined:
 class Functions:
     """Finds what calls are made of, and puts it in their places."""
 
-    def __init__(self, model: OnnxModel) -> None:
+    def __init__(self, model: OnnxModel, opsets: Mapping[str, int]) -> None:
+        """Look into `model`. opsets: the domains that the release of the runtime has."""
         self._own = {function_key(function): function for function in model.functions}
+        self._domains = opsets
         self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
-        self._child: Child | None = None
         #: Whether something was asked that only the onnx package could have answered.
         self.missing = False
-
-    def close(self) -> None:
-        """End the process that was asked, if there is one."""
-        if self._child is not None:
-            self._child.close()
 
     def of(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
         """Return what a node calls, None where it is no function or nothing says what it is made of."""
         own = self._own.get(function_key(node.proto))
         if own is not None:
             return own
-        if node.schema is None or node.proto.domain not in STANDARD_DOMAINS:
+        domain = node.proto.domain
+        if node.schema is None or domain not in STANDARD_DOMAINS or domain not in self._domains:
             return None
         attributes = tuple(map(id, node.proto.attributes.values()))
         key = (node.operator, node.opset, node.kinds, attributes, tuple(node.proto.inputs), tuple(node.proto.outputs))
@@ -78,9 +79,6 @@ class Functions:
         if not installed():
             self.missing = True
             return None
-        from specgate.workers.child import Child
-
-        self._child = self._child or Child(__name__, "answering")
         proto = node.proto
         graph = OnnxGraph(
             nodes=[proto],
@@ -88,7 +86,7 @@ class Functions:
             outputs=[OnnxValueInfo(name, _type(tensor)) for name, tensor in _named(proto.outputs, node.outputs)],
         )
         data = question(OnnxModel(model.ir_version, dict(model.opset_imports), graph=graph)).data
-        answer = self._child.ask((data, proto.domain, proto.op_type))
+        answer = _shared.ask((data, proto.domain, proto.op_type))
         if not isinstance(answer, bytes):
             return None
         try:
@@ -107,6 +105,36 @@ class Functions:
                 made.model.opset_imports.setdefault(domain, version)
         made.model.graph = _graph(model.graph, calls, made)
         return made
+
+
+class _Shared:
+    """The process that is asked: one for all threads, started when it is first needed."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.child: Child | None = None
+
+    def ask(self, question: tuple[bytes, str, str]) -> object:
+        """Return the answer; a text says why there is none."""
+        with self.lock:
+            if self.child is None:
+                from specgate.workers.child import Child
+
+                self.child = Child(__name__, "answering")
+                atexit.register(self.child.close)
+            return self.child.ask(question)
+
+    def forked(self) -> None:
+        """In a copy of this process: the holder of the lock is not in it, and the child is not its own."""
+        self.lock = threading.Lock()
+        child, self.child = self.child, None
+        if child is not None:
+            child.disown()
+
+
+_shared = _Shared()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_shared.forked)
 
 
 def answering(_: object) -> Callable[[tuple[bytes, str, str]], bytes | str]:
@@ -135,9 +163,19 @@ def _named(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> Iterator
 
 def _type(tensor: TensorDesc) -> OnnxType | None:
     if tensor.type is None or "(" in tensor.type:
-        return None
+        return _container(tensor.type or "")
     sizes = tensor.sizes
     return OnnxType("tensor", tensor.type, None if sizes is None else tuple(sizes))
+
+
+def _container(spelt: str) -> OnnxType | None:
+    """Return the type that schemas spell so: of a sequence, an optional or a tensor; None for any other."""
+    for kind, begin in (("sequence", "seq("), ("optional", "optional(")):
+        if spelt.startswith(begin):
+            inner = _container(spelt[len(begin) : -1])
+            return None if inner is None else OnnxType(kind, inner=inner)
+    word = type_word(spelt)
+    return OnnxType("tensor", word) if word != spelt else None
 
 
 def _graph(graph: OnnxGraph, calls: Mapping[int, tuple[str, OnnxFunction]], made: Inlined) -> OnnxGraph:
@@ -175,9 +213,7 @@ def _expanded(call: OnnxNode, path: str, function: OnnxFunction, made: Inlined) 
     """Yield the nodes of a call. What a function names itself gets the name of the call in front."""
     inside = path.rpartition("/")[2]
     formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
-    names = dict(formal) | {
-        name: given for name, given in zip(function.outputs, call.outputs, strict=False) if given
-    }
+    names = dict(formal) | {name: given for name, given in zip(function.outputs, call.outputs, strict=False) if given}
     given = {held.name: held for held in function.attribute_protos} | call.attributes
     made.used[path] = number = made.used.get(path, 0) + 1
     prefix = path if number == 1 else f"{path}#{number}"

@@ -90,7 +90,9 @@ def body_of(source: Source, release: str, imports: Mapping[str, int] | None = No
 
     release: of the runtime, for its own operators. imports: the opsets that count instead of those it imports.
     """
-    return _Reader(source, release, source.model.opset_imports if imports is None else imports).body(source.model.graph, "graph", {}, frozenset(), {})
+    return _Reader(source, release, source.model.opset_imports if imports is None else imports).body(
+        source.model.graph, "graph", {}, frozenset(), {}
+    )
 
 
 class _Reader:
@@ -101,9 +103,7 @@ class _Reader:
         self.model: OnnxModel = source.model
         self.overridable = (self.model.ir_version or 4) >= 4
 
-    def body(
-        self, graph: OnnxGraph, place: str, sizes: Mapping[str, int], outer: frozenset[str], found: Types
-    ) -> Body:
+    def body(self, graph: OnnxGraph, place: str, sizes: Mapping[str, int], outer: frozenset[str], found: Types) -> Body:
         """Read one graph.
 
         sizes, outer: the initializers outside of it, and which of them nothing overrides. found: values outside of it
@@ -194,9 +194,6 @@ def _known(name: str, found: Mapping[str, TensorDesc], scope: Mapping[str, Tenso
     if not name:
         return None
     return found.get(name) or scope.get(name, _BLANK)
-
-
-
 
 
 def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:

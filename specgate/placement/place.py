@@ -155,11 +155,8 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     from specgate.placement.functions import Functions
 
     assigner = Assigner(runtime, device)
-    functions = Functions(graph.source.model)
-    try:
-        found, origin, main = assigned(graph.source, assigner, functions)
-    finally:
-        functions.close()
+    functions = Functions(graph.source.model, runtime.opsets)
+    found, origin, main = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.refusals.extend(_refusals(graph, runtime))
     creator = Creator(runtime, device)
@@ -199,9 +196,7 @@ def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node,
             number = len(placement.partitions) + 1
             for node in nodes:
                 made[node].partition = number
-            placement.partitions.append(
-                Partition(number, first, body.place, tuple(made[node].node for node in nodes))
-            )
+            placement.partitions.append(Partition(number, first, body.place, tuple(made[node].node for node in nodes)))
         placement.copies.extend(copies(body, first, providers, rows))
 
 

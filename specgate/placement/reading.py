@@ -25,10 +25,10 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
     Raises InputError for a file that is no such model, and for a target that places no nodes.
     """
     if target.runtime is None:
-        raise InputError(
-            f"{target} places no nodes; give a release of a runtime such as onnxruntime-directml:1.24.4"
-        )
-    file = model.name if isinstance(model, Given) else os.fspath(model) if isinstance(model, str | os.PathLike) else None
+        raise InputError(f"{target} places no nodes; give a release of a runtime such as onnxruntime-directml:1.24.4")
+    file = (
+        model.name if isinstance(model, Given) else os.fspath(model) if isinstance(model, str | os.PathLike) else None
+    )
     with gc_paused():
         graph = graph_of(model, settings)
         if graph.dialect != target.dialect or graph.source is None:

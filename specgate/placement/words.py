@@ -21,5 +21,5 @@ def listed(items: Sequence[object], most: int = _MOST) -> str:
     """Return things with commas, the last ones where there are many: versions grow."""
     texts = [str(item) for item in items]
     if len(texts) > most:
-        return f"{', '.join(texts[:2])} … {', '.join(texts[2 - most:])}"
+        return f"{', '.join(texts[:2])} … {', '.join(texts[2 - most :])}"
     return ", ".join(texts)

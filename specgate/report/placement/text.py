@@ -47,6 +47,8 @@ def _every_node(placement: Placement, lines: list[str]) -> None:
     for node in placement.nodes:
         made = "" if node.creation == "created" else f"  {node.creation}: {node.created_by}"
         number = f" {node.partition}" if node.partition is not None else ""
-        becomes = "" if node.lowered is None else f"  {', '.join(one.operator for one in node.lowered) or 'no operator'}"
+        becomes = (
+            "" if node.lowered is None else f"  {', '.join(one.operator for one in node.lowered) or 'no operator'}"
+        )
         text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{made}"
         lines.append(clean(text, 2000))
