@@ -47,11 +47,11 @@ class Lookup:
     """Looks up the nodes of one model in one provider's registry. Nodes that are alike are looked up once.
 
     lacking: the types, in words of registrations, that tensors on the device may not have, each with the reason; a
-    tensor that the kernel reads in CPU memory as a constant may. unlisted: the types that the provider's device has
-    none of at all.
+    tensor that the kernel reads in CPU memory as a constant may. registry: None where it is not known what the provider
+    registers; it then counts as one that has everything.
     """
 
-    def __init__(self, registry: Registry, provider: str, lacking: Mapping[str, str] | None = None) -> None:
+    def __init__(self, registry: Registry | None, provider: str, lacking: Mapping[str, str] | None = None) -> None:
         self.registry = registry
         self.provider = provider
         self.lacking = lacking or {}
@@ -69,6 +69,8 @@ class Lookup:
 
     def kernel(self, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> Found:
         """Return the registration that matches a node with these types."""
+        if self.registry is None:
+            return Found(None, open=f"what {self.provider} registers in this release is not known")
         domain, op_type = node.proto.domain, node.proto.op_type
         rows = self.registry.of(domain, op_type)
         if not rows:

@@ -117,7 +117,8 @@ class _Reader:
             constant = held_constant(node) if node.op_type == "Constant" else None
             if constant is not None or (node.op_type == "Constant" and not node.domain and not node.inputs):
                 known = (constant or scope.get(node.outputs[0], _BLANK)).sizes
-                own[node.outputs[0]] = _count(tuple(s if isinstance(s, int) else -1 for s in known or (-1,)))
+                dims = (-1,) if known is None else known
+                own[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
                 held.append(node.outputs[0])
             else:
                 nodes.append((index, node))

@@ -69,7 +69,8 @@ class Assigner:
 
         for provider in self.runtime.providers:
             lacked = {} if provider == CPU else lacking(self.runtime, self.device)
-            registry = registrations(provider, self.runtime.release)
+            known = provider in self.runtime.registered
+            registry = registrations(provider, self.runtime.release) if known else None
             self.lookups[provider] = Lookup(registry, provider, lacked)
 
     def assign(self, main: Body) -> list[Assigned]:
@@ -118,7 +119,7 @@ class Assigner:
             return one
         wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
         found = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
-        if found.registration is None:
+        if found.reason:
             return one
         why = f"{one.why}; it runs as FLOAT between Casts that the runtime inserts"
         return replace(one, provider=CPU, row=found.registration, why=why, casts=True)

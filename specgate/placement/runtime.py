@@ -15,7 +15,8 @@ __all__ = ["Runtime"]
 class Runtime:
     """One release of one package, as pip names it.
 
-    providers: in the order in which they are asked; the CPU is the last one. below: the dialect whose operators the
+    providers: in the order in which they are asked; the CPU is the last one. registered: those of which it is known what
+    they register. below: the dialect whose operators the
     first provider makes, with the level that counts ("" where there is none): of the library in the package, or the one
     that was asked for. opsets: the newest version of each domain that the release loads.
     """
@@ -23,6 +24,7 @@ class Runtime:
     package: str
     release: str
     providers: tuple[str, ...]
+    registered: tuple[str, ...]
     below: str = ""
     level: str = ""
     opsets: Mapping[str, int] = field(default_factory=dict, hash=False)

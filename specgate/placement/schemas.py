@@ -140,7 +140,7 @@ def _own(domain: str, op_type: str, opset: int, release: str) -> Schema | None:
     """Return the schema of one of the runtime's own operators: the newest version that the import means."""
     tables = runtime_tables()
     at = list(tables["releases"]).index(".".join(release.split(".")[:2]))
-    rows = tables["schemas"].get(domain, {}).get(op_type, ())
+    rows = tables["schemas"].get(domain or "ai.onnx", {}).get(op_type, ())
     held = [row for row in rows if row["version"] <= opset and row["first"] <= at <= row["last"]]
     if not held:
         return None

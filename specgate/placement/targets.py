@@ -34,11 +34,9 @@ def runtime_target(package: str, wanted: str) -> Target | None:
         return None
     name, at, level = (part.strip() for part in wanted.partition("@"))
     release = release_named(package, name)
-    unknown = [provider for provider in release.providers if provider not in release.registered]
-    if unknown:
-        raise InputError(
-            f"what {' and '.join(unknown)} of {release.target} can run is not known; {_known_ones(package)}"
-        )
+    if not _known(release):
+        first = release.providers[0]
+        raise InputError(f"what {first} of {release.target} can run is not known; {_known_ones(package)}")
     below = about.get("carries") or ""
     if at and not below:
         raise InputError(f"{package} brings no library of another level along, so {wanted!r:.60} means nothing")
@@ -57,7 +55,9 @@ def runtime_target(package: str, wanted: str) -> Target | None:
         release.ir_version,
         tuple(models.tables.domains_of("runtime")),
         family=package,
-        runtime=Runtime(package, release.release, release.providers, below, found, opsets, release.ir_version),
+        runtime=Runtime(
+            package, release.release, release.providers, release.registered, below, found, opsets, release.ir_version
+        ),
     )
 
 
@@ -77,17 +77,20 @@ def _level(release: KnownRelease, below: str, wanted: str, *, at: bool) -> str:
     return parse_target(f"{below}:{release.carries[1]}").level
 
 
+def _known(release: KnownRelease) -> bool:
+    """Whether it is known what its first provider registers; that the CPU takes the rest may be taken for granted."""
+    return release.providers[0] in release.registered
+
+
 def _known_ones(package: str) -> str:
-    known = [
-        one.release for one in known_releases() if one.package == package and set(one.providers) == set(one.registered)
-    ]
+    known = [one.release for one in known_releases() if one.package == package and _known(one)]
     return f"known are {known[0]} to {known[-1]}" if known else "no release of it is known"
 
 
 def runtime_rows() -> Iterator[dict[str, Any]]:
     """Yield what `specgate targets` lists of each release whose registrations are known."""
     for release in known_releases():
-        if set(release.providers) != set(release.registered):
+        if not _known(release):
             continue
         carried = release.carries
         yield {
