@@ -1,4 +1,7 @@
-"""Hatchling build hook: compile ``specs/`` into the wheel, one JSON file a dialect, so that a check reads no YAML."""
+"""Hatchling build hook: compile ``specs/`` into the wheel, so that a check reads no YAML.
+
+One JSON file for each dialect, and one for the runtime beside them.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,14 @@ class CompileSpecs(BuildHookInterface[Any]):
             return
         sys.path.insert(0, self.root)
         from specgate.dialects import SHIPPED
+        from specgate.placement.build import build_runtime
+        from specgate.placement.registrations import RUNTIME
         from specgate.spec.build import build_dialect
 
         folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
-        for name in SHIPPED:
-            tables = {"stamp": None, "tables": build_dialect(Path(self.root) / "specs" / name)}
+        builders = {**dict.fromkeys(SHIPPED, build_dialect), RUNTIME: build_runtime}
+        for name, build in builders.items():
+            tables = {"stamp": None, "tables": build(Path(self.root) / "specs" / name)}
             compiled = folder / f"{name}.json"
             compiled.write_text(json.dumps(tables, separators=(",", ":")), encoding="utf-8")
             build_data["force_include"][str(compiled)] = f"specgate/_specs/{name}.json"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Problem = tuple[Keys, str]
 
-__all__ = ["KINDS", "MARK", "by_name", "named_sets", "written_out"]
+__all__ = ["KINDS", "MARK", "by_name", "expanded", "named_sets", "written_out"]
 
 #: What stands before the name of a set.
 MARK: Final = "$"
@@ -28,7 +28,7 @@ def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str
     for kind in KINDS:
         known = made[kind] = {}
         for name, entries in content.get(kind, {}).items():
-            found, wrong = _listed(entries, known, kind)
+            found, wrong = expanded(entries, known, kind)
             problems += [((kind, name), text) for text in wrong]
             known[name] = found
     return made, problems
@@ -48,7 +48,7 @@ def written_out(
             problems.append((path, f"expected a list or a set such as {MARK}NAME, found {entries!r:.80}"))
         if not _names_sets(entries) or sets is None:
             return entries
-        found, wrong = _listed([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
+        found, wrong = expanded([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
         problems.extend((path, text) for text in wrong)
         return found or entries
 
@@ -87,8 +87,11 @@ def _names_sets(entries: Any) -> bool:
     return any(entry.startswith(MARK) for entry in listed)
 
 
-def _listed(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -> tuple[list[str], list[str]]:
-    """Return the entries with those of sets in their places, and a text for each mistake."""
+def expanded(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -> tuple[list[str], list[str]]:
+    """Return the entries of a list with those of sets in their places, and a text for each mistake.
+
+    sets: those that entries may name, of one kind.
+    """
     found: dict[str, str] = {}
     problems = []
     for entry in entries:

@@ -6,14 +6,17 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.files import write_text
 from specgate.spec.folders import CHECKOUT, PACKAGE, layout_file
 
-__all__ = ["compiled_tables"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["compiled_folder", "compiled_tables"]
 
 _SHIPPED: Final = PACKAGE / "_specs"
 _TOOL_VERSION: Final = 6  # raise it whenever build.py's output changes shape
@@ -26,10 +29,30 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
     """
     folder = CHECKOUT / dialect
     in_checkout = (CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir()
-    tables = _fresh(dialect, folder) if in_checkout else _shipped(dialect, extra)
+    tables = _fresh(dialect, folder, _dialect_built) if in_checkout else _shipped(dialect, extra)
     for root in extra:
         _merge(tables, root / dialect)
     return tables
+
+
+def compiled_folder(name: str, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+    """Return the compiled tables of a folder beside the dialects; `build` makes them where a YAML file is newer.
+
+    Raises InputError when there are none, and what `build` raises when a file is wrong.
+    """
+    folder = CHECKOUT / name
+    if (CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir():
+        return _fresh(name, folder, build)
+    path = _SHIPPED / f"{name}.json"
+    if not path.is_file():
+        raise InputError(f"no tables of {name!r:.60} are installed", file=str(path))
+    return _read(path)["tables"]  # type: ignore[no-any-return]
+
+
+def _dialect_built(folder: Path) -> dict[str, Any]:
+    from specgate.spec.build import build_dialect  # pydantic and yaml: only when stale
+
+    return build_dialect(folder)
 
 
 def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
@@ -71,8 +94,8 @@ def stamp(folder: Path) -> list[list[Any]]:
     return [["tool", _TOOL_VERSION, 0], *sorted(found)]
 
 
-def _fresh(dialect: str, folder: Path) -> dict[str, Any]:
-    path = _SHIPPED / f"{dialect}.json"
+def _fresh(name: str, folder: Path, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+    path = _SHIPPED / f"{name}.json"
     now = stamp(folder)
     try:
         kept = _read(path)
@@ -80,9 +103,7 @@ def _fresh(dialect: str, folder: Path) -> dict[str, Any]:
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
-    from specgate.spec.build import build_dialect  # pydantic and yaml: only when stale
-
-    tables = build_dialect(folder)
+    tables = build(folder)
     write_tables(path, {"stamp": now, "tables": tables})
     return tables
 

@@ -1,0 +1,168 @@
+"""Turn a runtime's folder of YAML into compiled tables: every file checked, all errors at once, one plain dict.
+
+Imported only when the tables are missing or stale: it needs pydantic and yaml, which placing a model must not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.placement.checks import operator_problems, releases_problems, type_problems
+from specgate.placement.model import ProviderFile, ReleasesFile, SchemasFile, TypeSetsFile
+from specgate.placement.ranges import bounds, span
+from specgate.placement.scopes import is_type, operator_scope
+from specgate.rules.shorthand import Shorthand, ShorthandError
+from specgate.spec.build import SpecErrors, dialect_files, load_file
+from specgate.spec.sets import MARK, expanded, named_sets
+from specgate.spec.yamlio import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from specgate.rules.language import Scope
+    from specgate.spec.yamlio import Keys, Lines
+
+    Problem = tuple[Keys, str]
+
+__all__ = ["build_runtime"]
+
+_RELEASES: Final = "releases.yaml"
+_SETS: Final = "sets.yaml"
+_SCHEMAS: Final = "schemas"
+#: Folders that other parts of the placement read.
+_OTHERS: Final = ("lowering/",)
+#: What a compiled row leaves out where it is this.
+_DEFAULTS: Final = {"constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "query": None}
+
+
+def build_runtime(folder: Path) -> dict[str, Any]:
+    """Return the compiled tables of the runtime in `folder`; raise SpecErrors naming every problem."""
+    return _Build(folder).tables()
+
+
+class _Build:
+    """One build: what is known so far, and what is wrong with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.problems: list[str] = []
+        self.releases = self._load(_RELEASES, ReleasesFile)
+        sets = self._load(_SETS, TypeSetsFile)
+        self.sets, wrong = named_sets(sets[0])
+        self._tell(_SETS, sets[1], [*wrong, *type_problems(self.sets["types"])])
+        self.order: list[str] = list(self.releases[0].get("releases", {}))
+        self.providers: Mapping[str, Any] = self.releases[0].get("providers", {})
+        self.lists: dict[tuple[str, ...], int] = {}
+
+    def tables(self) -> dict[str, Any]:
+        self._tell(_RELEASES, self.releases[1], releases_problems(self.releases[0]))
+        made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}}
+        owners = {info["folder"]: name for name, info in self.providers.items()}
+        files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
+        order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
+        for name in order:  # schemas first: the others are checked against them
+            top = name.partition("/")[0]
+            if top == _SCHEMAS:
+                self._schemas(name, made["schemas"])
+            elif top in owners:
+                self._provider(name, owners[top], made)
+            elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
+                known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
+                self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
+        if self.problems:
+            raise SpecErrors(self.problems)
+        about = {key: value for key, value in self.releases[0].items() if key != "sources"}
+        spans = {name: bounds(info["releases"], self.order) for name, info in self.providers.items()}
+        return {**about, **made, "known": spans, "types": [list(types) for types in self.lists]}
+
+    def _load(self, name: str, kind: Any) -> tuple[dict[str, Any], Lines]:
+        content, lines, found = load_file(self.folder / name, kind)
+        self.problems += found
+        return content, lines
+
+    def _tell(self, name: str, lines: Lines, wrong: list[Problem]) -> None:
+        self.problems += [placed(str(self.folder / name), lines, path, text) for path, text in wrong]
+
+    def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
+        content, lines = self._load(name, SchemasFile)
+        if not content:
+            return
+        self._named(name, lines, content["domain"])
+        known: dict[str, list[Any]] = {}
+        schemas[content["domain"]] = known
+        for operator, versions in content["operators"].items():
+            known[operator] = [
+                {**form, "version": version, **self._span(name, lines, path, form)}
+                for path, version, _, form in _rows(operator, versions)
+            ]
+
+    def _provider(self, name: str, owner: str, made: dict[str, Any]) -> None:
+        content, lines = self._load(name, ProviderFile)
+        if not content:
+            return
+        self._named(name, lines, content["domain"])
+        if content["provider"] != owner:
+            self._tell(name, lines, [(("provider",), f"expected {owner}, whose folder it is in")])
+        domain = content["domain"]
+        known: dict[str, list[Any]] = {}
+        made["registrations"][owner][domain] = known
+        for operator, versions in content["operators"].items():
+            rows = known.setdefault(operator, [])
+            for path, version, until, form in _rows(operator, versions):
+                ends = self._span(name, lines, path, form, owner)
+                types = [self._types(name, lines, (*path, "types"), each) for each in _listed(form.get("types", {}))]
+                if form.get("query") is not None:
+                    scope = operator_scope(domain, operator, version, made["schemas"])
+                    self._plain_query(name, lines, path, form, scope)
+                extra = {key: form[key] for key, usual in _DEFAULTS.items() if form.get(key, usual) != usual}
+                rows += [{"version": version, "until": until, "types": each, **ends, **extra} for each in types]
+            self._tell(name, lines, operator_problems(domain, operator, versions, made["schemas"], self.order))
+
+    def _plain_query(self, name: str, lines: Lines, path: Keys, form: dict[str, Any], scope: Scope | None) -> None:
+        """Write out the short forms in a row's query."""
+        try:
+            form["query"] = Shorthand({}, scope.optional if scope else ()).written_out(form["query"])
+        except ShorthandError as error:
+            self._tell(name, lines, [((*path, "query"), str(error))])
+
+    def _named(self, name: str, lines: Lines, domain: str) -> None:
+        if name.partition("/")[2] != f"{domain}.yaml":
+            self._tell(name, lines, [(("domain",), f"expected the file to be called {domain}.yaml")])
+
+    def _span(self, name: str, lines: Lines, path: Keys, form: Mapping[str, Any], owner: str = "") -> dict[str, int]:
+        """Return the first and the last release of a row, by their positions."""
+        whole = bounds(self.providers[owner]["releases"], self.order) if owner else (0, len(self.order) - 1)
+        try:
+            first, last = span(form.get("releases"), self.order, whole)
+        except ValueError as error:
+            self._tell(name, lines, [((*path, "releases"), str(error))])
+            return {"first": 0, "last": 0}
+        return {"first": first, "last": last}
+
+    def _types(self, name: str, lines: Lines, path: Keys, given: Mapping[str, Any]) -> dict[str, int]:
+        """Return for each constraint the position of its list of types."""
+        found = {}
+        for constraint, entries in given.items():
+            if isinstance(entries, str) and not entries.startswith(MARK):
+                self._tell(name, lines, [((*path, constraint), f"expected a list or a set such as {MARK}NAME")])
+            types, wrong = expanded([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
+            wrong += [f"unknown type {item!r:.80}" for item in types if not is_type(item)]
+            self._tell(name, lines, [((*path, constraint), text) for text in wrong])
+            found[constraint] = self.lists.setdefault(tuple(types), len(self.lists))
+        return found
+
+
+def _rows(operator: str, versions: Mapping[str, Any]) -> Iterator[tuple[Keys, int, int | None, dict[str, Any]]]:
+    """Yield each row with its path and its first and last version, None where it is open-ended."""
+    for key, forms in versions.items():
+        first, _, last = key.partition("..")
+        for index, form in enumerate(_listed(forms)):
+            place: Keys = (
+                ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
+            )
+            yield place, int(first), int(last) if last else None, form
+
+
+def _listed(entry: Any) -> list[Any]:
+    return entry if isinstance(entry, list) else [entry]

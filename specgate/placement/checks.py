@@ -1,0 +1,122 @@
+"""Check what a runtime's files refer to: releases, operators' versions, names of constraints, types, and queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.placement.ranges import bounds, span
+from specgate.placement.scopes import constraints, is_type, operator_scope
+from specgate.rules.language import TRUTH, RuleError
+from specgate.rules.parse import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.spec.yamlio import Keys
+
+    Problem = tuple[Keys, str]
+
+__all__ = ["operator_problems", "releases_problems", "type_problems"]
+
+
+def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return what is wrong with the names in ``releases.yaml``."""
+    found: list[Problem] = []
+    order = list(content.get("releases", {}))
+    providers, packages = content.get("providers", {}), content.get("packages", {})
+    if order != sorted(order, key=_number):
+        found.append((("releases",), "expected the releases in order, oldest first"))
+    for name, info in providers.items():
+        try:
+            bounds(info["releases"], order)
+        except ValueError as error:
+            found.append((("providers", name, "releases"), str(error)))
+    for name, info in packages.items():
+        found += [(("packages", name, "providers"), f"unknown {p!r}") for p in info["providers"] if p not in providers]
+    for name, info in content.get("releases", {}).items():
+        place = ("releases", name)
+        found += [((*place, "packages"), f"unknown package {p!r:.80}") for p in info["packages"] if p not in packages]
+        patches = [patch for listed in info["packages"].values() for patch in listed]
+        found += [
+            ((*place, "packages"), f"{p} is no release of {name}") for p in patches if not p.startswith(f"{name}.")
+        ]
+        source = info.get("carries_source")
+        if source is not None and source not in content["sources"]:
+            found.append(((*place, "carries_source"), f"unknown source {source!r:.80}"))
+    return found
+
+
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))
+
+
+def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
+    """Return which of the named lists have types that the dialect of the models does not have."""
+    return [
+        (("types", name), f"unknown type {item!r:.80}")
+        for name, listed in sets.items()
+        for item in listed
+        if not is_type(item)
+    ]
+
+
+def operator_problems(
+    domain: str, operator: str, versions: Mapping[str, Any], schemas: Mapping[str, Any], order: Sequence[str]
+) -> list[Problem]:
+    """Return what is wrong with an operator's rows: versions that overlap, constraints and queries of unknown names."""
+    found = list(_overlaps(operator, versions, order))
+    for key, forms in versions.items():
+        version = int(key.partition("..")[0])
+        for index, form in enumerate(forms if isinstance(forms, list) else [forms]):
+            place: Keys = (
+                ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
+            )
+            types = form.get("types", {})
+            if "note" not in form:  # a note says what is strange about a row
+                for each in types if isinstance(types, list) else [types]:
+                    found += _constraint_problems((*place, "types"), domain, operator, version, each, schemas)
+            if form.get("query") is not None:
+                found += _query_problems((*place, "query"), domain, operator, version, form["query"], schemas)
+    return found
+
+
+def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) -> Iterator[Problem]:
+    """Yield where two rows of one version hold for one release."""
+    for key, forms in versions.items():
+        if not isinstance(forms, list):
+            continue
+        taken: set[int] = set()
+        for index, form in enumerate(forms):
+            try:
+                first, last = span(form.get("releases"), order, (0, len(order) - 1))
+            except ValueError:
+                continue  # reported where the range is read
+            here = set(range(first, last + 1))
+            if taken & here:
+                again = order[min(taken & here)]
+                yield ("operators", operator, key, index, "releases"), f"a row before this one holds for {again}, too"
+            taken |= here
+
+
+def _constraint_problems(
+    place: Keys, domain: str, operator: str, version: int, types: Mapping[str, Any], schemas: Mapping[str, Any]
+) -> Iterator[Problem]:
+    known = constraints(domain, operator, version, schemas)
+    if known is None:
+        return
+    for name in types:
+        if name not in known:
+            yield (*place, name), f"no type constraint of {operator} {version}; it has {', '.join(sorted(known))}"
+
+
+def _query_problems(
+    place: Keys, domain: str, operator: str, version: int, text: str, schemas: Mapping[str, Any]
+) -> Iterator[Problem]:
+    scope = operator_scope(domain, operator, version, schemas)
+    if scope is None:
+        yield place, f"no table has {operator} {version}, so that its names cannot be checked"
+        return
+    try:
+        parse(text, scope, expect=TRUTH)
+    except RuleError as error:
+        yield place, error.line

@@ -1,0 +1,60 @@
+"""What a package states of its kernels, in the form of rows: merged over kernels that are registered type by type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.placement.scopes import MODELS
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Key", "Stated", "in_order", "merged_types"]
+
+#: The first and the last version of a row; None where it is open-ended.
+Key = tuple[int, int | None]
+
+
+class Stated(dict[tuple[str, str], dict[Key, dict[str, Any]]]):
+    """Rows by domain and operator, and in these by versions; several kernels of one version are one row."""
+
+    def __init__(self, kernels: Iterable[tuple[str, str, int, int | None, Mapping[str, Any]]] = ()) -> None:
+        super().__init__()
+        every: dict[tuple[str, str], dict[Key, list[Mapping[str, Any]]]] = {}
+        for domain, operator, version, until, row in kernels:
+            every.setdefault((domain, operator), {}).setdefault((version, until), []).append(row)
+        for name, versions in every.items():
+            self[name] = {}
+            for key, rows in sorted(versions.items(), key=lambda pair: pair[0][0]):
+                types = merged_types([row["types"] for row in rows])
+                self[name][key] = {**rows[0], "types": types[0] if len(types) == 1 else types}
+
+
+def merged_types(kernels: Iterable[Mapping[str, Iterable[str]]]) -> list[dict[str, list[str]]]:
+    """Return the fewest sets of types that together take exactly what the kernels take, each kernel on its own.
+
+    Two become one only where they differ in the types of one constraint: then their union takes no more than both do.
+    """
+    made: list[dict[str, frozenset[str]]] = []
+    for kernel in sorted(kernels, key=_spelt):
+        new = {name: frozenset(types) for name, types in kernel.items()}
+        while (old := next((each for each in made if _joins(each, new)), None)) is not None:
+            made.remove(old)
+            new = {name: types | old[name] for name, types in new.items()}
+        made.append(new)
+    return sorted(({name: in_order(types) for name, types in each.items()} for each in made), key=_spelt)
+
+
+def _spelt(kernel: Mapping[str, Iterable[str]]) -> list[tuple[str, list[str]]]:
+    return sorted((name, in_order(types)) for name, types in kernel.items())
+
+
+def _joins(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> bool:
+    return one.keys() == other.keys() and sum(one[name] != other[name] for name in one) <= 1
+
+
+def in_order(types: Iterable[str]) -> list[str]:
+    """Return types in the order of the dialect's, tensors before what is made of them."""
+    order = {name: index for index, name in enumerate(dialect(MODELS).types)}
+    return sorted(types, key=lambda kind: (order.get(kind, len(order)), kind))

@@ -1,0 +1,139 @@
+"""What the files of a runtime may say: pydantic models. Imported only to (re)build its tables."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from specgate.spec.model import Source  # noqa: TC001 (pydantic reads it)
+from specgate.spec.model_rows import Expression, SetName  # noqa: TC001 (the same)
+
+__all__ = ["ProviderFile", "ReleasesFile", "SchemasFile", "TypeSetsFile"]
+
+Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
+Patch = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$", max_length=20)]
+#: ``1.13..1.17``, ``1.18..``, ``..1.17`` or ``1.20``.
+ReleaseRange = Annotated[
+    str, StringConstraints(pattern=r"^([0-9]+\.[0-9]+)?(\.\.([0-9]+\.[0-9]+)?)?$", min_length=2, max_length=40)
+]
+#: ``13`` is open-ended, ``6..12`` ends with the schema version 12.
+Versions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(\.\.[1-9][0-9]*)?$", max_length=20)]
+Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=60)]
+Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
+Types = Annotated[str, StringConstraints(min_length=1, max_length=200)] | list[str]
+Index = Annotated[int, Field(ge=0, le=255)]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Provider(_File):
+    """One execution provider."""
+
+    folder: Word = Field(description="the folder with its files")
+    title: str = Field(description="what the runtime itself calls it")
+    releases: ReleaseRange = Field(description="the releases whose registrations are known")
+
+
+class Package(_File):
+    """One package of the runtime."""
+
+    providers: list[Word] = Field(min_length=1, description="which it asks, the first one first")
+    carries: Word | None = Field(default=None, description="the dialect whose implementation it brings along")
+
+
+class Release(_File):
+    """One minor release."""
+
+    packages: dict[str, list[Patch]] = Field(description="the releases of each package that exist, oldest first")
+    read: list[str] = Field(default=[], description="the packages with versions whose content was read")
+    opsets: dict[Domain, int] = Field(description="the newest version of each domain that it takes without a warning")
+    ir_version: int
+    carries: str | None = Field(default=None, description="the release of what the package brings along")
+    carries_source: str | None = Field(default=None, description="a name in `sources`; none where it is not known")
+
+
+class ReleasesFile(_File):
+    """The releases of a runtime, and its packages and providers."""
+
+    runtime: Word
+    title: str
+    sources: dict[str, Source]
+    providers: dict[Word, Provider]
+    packages: dict[str, Package]
+    releases: dict[Minor, Release]
+
+
+class TypeSetsFile(_File):
+    """Named lists of types; an entry ``$NAME`` means those of a set before it."""
+
+    types: dict[SetName, list[str]]
+
+
+class Row(_File):
+    """One registration of an operator, over the releases that have it."""
+
+    types: dict[Word, Types] | list[dict[Word, Types]] = Field(
+        default={}, description="what each type constraint takes; a list of such for kernels that are registered apart"
+    )
+    constant_inputs: list[Index] = Field(
+        default=[], description="inputs that the kernel wants in CPU memory, and as constants to be made early"
+    )
+    cpu_inputs: list[Index] = Field(default=[], description="further inputs that it wants in CPU memory")
+    cpu_outputs: list[Index] = Field(default=[], description="outputs that it leaves in CPU memory")
+    graph: bool = Field(default=True, description="it can be part of a fused graph")
+    query: Expression | None = Field(default=None, description="what must hold of the node's arguments and attributes")
+    releases: ReleaseRange | None = Field(default=None, description="those that have it; none: all that are known")
+    apart: bool = Field(default=False, description="registered by code of its own, which no library's table has")
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Row:
+        if isinstance(self.types, list) and len(self.types) < 2:
+            raise ValueError("a list of types is for two kernels or more")
+        return self
+
+
+class ProviderFile(_File):
+    """What a provider registers for the operators of one domain."""
+
+    provider: Word
+    domain: Domain
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    operators: dict[Word, dict[Versions, Row | list[Row]]]
+
+
+AttributeType = Literal["int", "float", "string", "int[]", "float[]", "string[]", "graph", "tensor-proto"]
+
+
+class Attribute(_File):
+    """One attribute of a schema."""
+
+    type: AttributeType
+    default: Any = None
+
+
+class Schema(_File):
+    """One version of an operator that no dialect has a table of.
+
+    Inputs and outputs in order, each with the name that limits its types, or its only type; behind it ``?`` for one
+    that may be left out, ``*`` for any number of them.
+    """
+
+    inputs: dict[Word, str] = {}
+    outputs: dict[Word, str] = {}
+    attributes: dict[Word, AttributeType | Attribute] = {}
+    deprecated: bool = False
+    releases: ReleaseRange | None = None
+
+
+class SchemasFile(_File):
+    """The schemas of operators that no dialect has a table of."""
+
+    domain: Domain
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    operators: dict[Word, dict[Versions, Schema | list[Schema]]]

@@ -1,0 +1,48 @@
+"""Ranges of releases as files write them: ``1.13..1.17``, ``1.18..``, ``..1.17`` or ``1.20``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["bounds", "range_text", "span"]
+
+
+def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
+    """Return the positions of a range's first and last release in `order`; raise ValueError for one that is not there.
+
+    A range without a first begins at the first of all, one without a last ends at the last of all.
+    """
+    first, dots, last = text.partition("..")
+    for end in (first, last):
+        if end and end not in order:
+            raise ValueError(f"unknown release {end!r:.40}; known here: {', '.join(order)}")
+    if not dots:
+        last = first
+    found = (order.index(first) if first else 0, order.index(last) if last else len(order) - 1)
+    if found[0] > found[1]:
+        raise ValueError(f"expected the earlier release first, found {text!r:.40}")
+    return found
+
+
+def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tuple[int, int]:
+    """Return the positions of a range within `whole`; None stands for all of it. Raise ValueError as `bounds` does."""
+    if text is None:
+        return whole
+    first, last = bounds(text, order)
+    found = (max(first, whole[0]), min(last, whole[1]))
+    if found[0] > found[1]:
+        raise ValueError(f"no release of {text!r:.40} is one whose registrations are known")
+    return found
+
+
+def range_text(first: int, last: int, order: Sequence[str], whole: tuple[int, int]) -> str | None:
+    """Return a range as a file writes it: None for `whole`, and without an end where it reaches that of `whole`."""
+    if (first, last) == whole:
+        return None
+    if first == last:
+        return order[first]
+    begin = "" if first == whole[0] else order[first]
+    return f"{begin}..{'' if last == whole[1] else order[last]}"
