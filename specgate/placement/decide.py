@@ -130,12 +130,17 @@ class Lookup:
         return Found(row, open=unknown)
 
     def _device(self, node: Node, row: Registration) -> Found | None:
-        """What the device lacks for the types of a node's tensors; None where it lacks nothing."""
-        if not self.lacking:
-            return None
-        constant: Collection[int] = row.constant_inputs
+        """What the device lacks for the types of a node's tensors; None where it lacks nothing.
+
+        A list of tensors is in no memory of the device; nothing else but a tensor can be there.
+        """
+        constant: Collection[int] = row.constant_inputs if self.lacking else ()
         inputs, outputs = node.kinds
-        for index, kind in enumerate((*inputs, *outputs)):
-            if kind and kind in self.lacking and not (index < len(inputs) and index in constant):
+        for index, kind in enumerate((*inputs, *outputs) if self.lacking else ()):
+            if not kind or kind.startswith("seq("):
+                continue
+            if "(" in kind:
+                return Found(row, "device", f"{self.provider} has no tensors of the type {kind}")
+            if kind in self.lacking and not (index < len(inputs) and index in constant):
                 return Found(row, "device", f"a tensor is {kind}, {self.lacking[kind]}")
         return None

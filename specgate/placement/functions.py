@@ -70,21 +70,22 @@ class Functions:
         if node.schema is None or domain not in STANDARD_DOMAINS or domain not in self._domains:
             return None
         attributes = tuple(map(id, node.proto.attributes.values()))
-        key = (node.operator, node.opset, node.kinds, attributes, tuple(node.proto.inputs), tuple(node.proto.outputs))
+        shapes = tuple((tensor.type, tensor.sizes) if tensor else None for tensor in (*node.inputs, *node.outputs))
+        key = (node.operator, node.opset, len(node.inputs), shapes, attributes)
         if key not in self._made:
             self._made[key] = self._asked(node, model)
         return self._made[key]
 
     def _asked(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+        """Ask what one call is made of, as a function of its inputs and outputs by position: others are alike."""
         if not installed():
             self.missing = True
             return None
         proto = node.proto
-        graph = OnnxGraph(
-            nodes=[proto],
-            inputs=[OnnxValueInfo(name, _type(tensor)) for name, tensor in _named(proto.inputs, node.inputs)],
-            outputs=[OnnxValueInfo(name, _type(tensor)) for name, tensor in _named(proto.outputs, node.outputs)],
-        )
+        ends = (("in", node.inputs), ("out", node.outputs))
+        inputs, outputs = ([f"{end}{i}" if one else "" for i, one in enumerate(tensors)] for end, tensors in ends)
+        alone = replace(proto, name="", inputs=inputs, outputs=outputs)
+        graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
         data = question(OnnxModel(model.ir_version, dict(model.opset_imports), graph=graph)).data
         answer = _shared.ask((data, proto.domain, proto.op_type))
         if not isinstance(answer, bytes):
@@ -95,7 +96,7 @@ class Functions:
             return None
         if len(nodes) == 1 and function_key(nodes[0]) == function_key(proto):
             return None
-        return OnnxFunction(proto.op_type, proto.domain, inputs=proto.inputs, outputs=proto.outputs, nodes=nodes)
+        return OnnxFunction(proto.op_type, proto.domain, inputs=inputs, outputs=outputs, nodes=nodes)
 
     def replaced(self, model: OnnxModel, calls: Mapping[int, tuple[str, OnnxFunction]]) -> Inlined:
         """Return a model with `calls` (by the node's id: its path, and what it calls) replaced."""
@@ -156,9 +157,8 @@ def answering(_: object) -> Callable[[tuple[bytes, str, str]], bytes | str]:
     return answer
 
 
-def _named(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> Iterator[tuple[str, TensorDesc]]:
-    known = {name: tensor for name, tensor in zip(names, tensors, strict=True) if name and tensor is not None}
-    yield from known.items()
+def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[OnnxValueInfo]:
+    return [OnnxValueInfo(name, _type(one)) for name, one in zip(names, tensors, strict=True) if one is not None]
 
 
 def _type(tensor: TensorDesc) -> OnnxType | None:

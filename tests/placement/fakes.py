@@ -36,7 +36,19 @@ def assigner(fast, cpu=()):
     made.runtime, made.device = RUNTIME, None
     cpu = list(cpu) or [
         row(operator, 1, provider=CPU, until=99)
-        for operator in ("Relu", "Shape", "Gather", "Concat", "Reshape", "Add", "Det", "Abs", "Cast", "Unsqueeze", "Mul")
+        for operator in (
+            "Relu",
+            "Shape",
+            "Gather",
+            "Concat",
+            "Reshape",
+            "Add",
+            "Det",
+            "Abs",
+            "Cast",
+            "Unsqueeze",
+            "Mul",
+        )
     ]
     made.lookups = {FIRST: Lookup(FakeRegistry(fast), FIRST), CPU: Lookup(FakeRegistry(cpu), CPU)}
     return made
