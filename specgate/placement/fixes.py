@@ -45,10 +45,10 @@ def fixes(source: Source, assigner: Assigner, found: Sequence[Assigned]) -> list
 
 def _worth_trying(newer: Iterable[Node], assigner: Assigner, imported: int) -> list[int]:
     """Return the last opsets before one of the operators became newer than what is registered, newest first."""
-    lookup = assigner.lookups[assigner.runtime.providers[0]]
+    registry = assigner.lookups[assigner.runtime.providers[0]].registry
     tried = {imported - 1}
     for node in newer:
-        rows = lookup.registry.of(node.proto.domain, node.proto.op_type)
+        rows = () if registry is None else registry.of(node.proto.domain, node.proto.op_type)
         newest = max((row.until or row.version for row in rows), default=0)
         tried.update(since - 1 for since in _versions(node) if newest < since <= imported)
     return sorted(tried, reverse=True)[:_MOST_TRIED]

@@ -10,6 +10,7 @@ import atexit
 import os
 import threading
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from specgate.dialects.onnx.file.model import read_model_bytes
@@ -70,7 +71,7 @@ class Functions:
         if node.schema is None or domain not in STANDARD_DOMAINS or domain not in self._domains:
             return None
         attributes = tuple(map(id, node.proto.attributes.values()))
-        shapes = tuple((tensor.type, tensor.sizes) if tensor else None for tensor in (*node.inputs, *node.outputs))
+        shapes = tuple((tensor.type, _numbers(tensor)) if tensor else None for tensor in (*node.inputs, *node.outputs))
         key = (node.operator, node.opset, len(node.inputs), shapes, attributes)
         if key not in self._made:
             self._made[key] = self._asked(node, model)
@@ -164,8 +165,13 @@ def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[Onn
 def _type(tensor: TensorDesc) -> OnnxType | None:
     if tensor.type is None or "(" in tensor.type:
         return _container(tensor.type or "")
+    return OnnxType("tensor", tensor.type, _numbers(tensor))
+
+
+def _numbers(tensor: TensorDesc) -> tuple[int | None, ...] | None:
+    """The sizes that are numbers: names that inference made up would make equal calls differ."""
     sizes = tensor.sizes
-    return OnnxType("tensor", tensor.type, None if sizes is None else tuple(sizes))
+    return None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
 
 
 def _container(spelt: str) -> OnnxType | None:
@@ -191,10 +197,14 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, tuple[str, OnnxFunction]], made
         inside = {id(held): new for _, held in subgraphs(node) if (new := _graph(held, calls, made)) is not held}
         if inside:
             changed = True
-            nodes.append(replace(node, attributes=_with_graphs(node, lambda held, new=inside: new.get(id(held), held))))
+            nodes.append(replace(node, attributes=_with_graphs(node, partial(_held_or_new, inside))))
         else:
             nodes.append(node)
     return replace(graph, nodes=nodes, runs=[]) if changed else graph
+
+
+def _held_or_new(new: Mapping[int, OnnxGraph], held: OnnxGraph) -> OnnxGraph:
+    return new.get(id(held), held)
 
 
 def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:

@@ -49,10 +49,10 @@ def preferred(body: Body, kernels: Mapping[Node, Registration]) -> set[Node]:
             continue
         visited.add(at)
         node = body.nodes[at]
-        row = kernels.get(node)
-        if row is not None and not _small(node, row, body, on_cpu):
+        kernel = kernels.get(node)
+        if kernel is not None and not _small(node, kernel, body, on_cpu):
             continue
-        if row is not None:
+        if kernel is not None:
             chosen.add(node)
         for name in node.proto.outputs:
             if name:

@@ -41,10 +41,9 @@ def _fields(node: Node, schema: Schema) -> dict[str, Any]:
         for index, param in enumerate(params):
             given = tensors[index] if index < len(tensors) else None
             fields[param.field] = list(tensors[index:]) if param.several else given
-    held = node.proto.attributes
     for info in schema.attributes:
-        given = held.get(info.vendor_name)
-        fields[info.name] = info.default if given is None else _value(info, attribute_of(given))
+        held = node.proto.attributes.get(info.vendor_name)
+        fields[info.name] = info.default if held is None else _value(info, attribute_of(held))
     return fields
 
 

@@ -15,8 +15,8 @@ __all__ = ["Runtime"]
 class Runtime:
     """One release of one package, as pip names it.
 
-    providers: in the order in which they are asked; the CPU is the last one. registered: those of which it is known what
-    they register. below: the dialect whose operators the
+    providers: in the order in which they are asked; the CPU is the last one. registered: those whose registrations are
+    known. below: the dialect whose operators the
     first provider makes, with the level that counts ("" where there is none): of the library in the package, or the one
     that was asked for. opsets: the newest version of each domain that the release loads.
     """

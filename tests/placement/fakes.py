@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from specgate.placement.decide import Lookup
 from specgate.placement.place import Assigner
-from specgate.placement.registrations import Registration
+from specgate.placement.registrations import Registration, Registry
 from specgate.placement.runtime import Runtime
 
 FIRST, CPU = "Fast", "CPU"
@@ -18,8 +18,8 @@ def row(operator, version, *, provider=FIRST, types=None, until=None, domain="ai
     return Registration(provider, domain, operator, version, until, types or {}, **more)
 
 
-class FakeRegistry:
-    """As `Registry`, of rows that are given."""
+class FakeRegistry(Registry):
+    """As a registry of tables, of rows that are given."""
 
     def __init__(self, rows):
         self.rows = defaultdict(list)
