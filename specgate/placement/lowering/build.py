@@ -46,7 +46,7 @@ def build_lowering(folder: Path) -> dict[str, Any]:
                 problems.append(placed(str(path), lines, ("operators", operator), "another file has it too"))
                 continue
             try:
-                tables["operators"][operator] = entry = _of_operator(operator, content)
+                tables["operators"][operator] = entry = _of_operator(operator, _whole(content, general))
                 make_table(operator, entry, general)
             except FormError as error:
                 problems.append(placed(str(path), lines, error.path, f"{operator}: {error}"))
@@ -63,6 +63,19 @@ def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, .
             yield ("types", ours), f"unknown type of DirectML {theirs!r:.40}"
 
 
+def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's content with what it shares with others; raise FormError for what is not there to share."""
+    made = dict(content)
+    for at, name in enumerate(content.get("use", ())):
+        shared = general.get("shared", {}).get(name)
+        if shared is None:
+            raise FormError(f"{_GENERAL} shares no {name!r:.60}", "use", at)
+        made["define"] = {**shared.get("define", {}), **made.get("define", {})}
+        made["lists"] = {**shared.get("lists", {}), **made.get("lists", {})}
+        made["refuses"] = {**shared.get("refuses", {}), **made.get("refuses", {})}
+    return made
+
+
 def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a file says of one of its operators, without parameters and short forms; raise FormError."""
     words: Mapping[str, str] = content["operators"][operator]
@@ -72,13 +85,14 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     schema = schema_from(operator, made.get("fields"))
     if schema is None:
         raise FormError("has no table among ONNX's, so its fields are expected", "fields")
-    defines = content.get("define", {})
+    defines = {key: _word(text, words) for key, text in content.get("define", {}).items()}
     formulas = {found.name: found for key, text in defines.items() if (found := formula_of(key, text))}
     shorthand = Shorthand(formulas, schema.scope.optional, {*schema.scope.fields})
     for name, text in shorthand.check():
         raise FormError(text, "define", name)
     plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
-    for key, part in (("define", plain), ("refuses", content.get("refuses", {})), ("rows", content["rows"])):
+    parts = {"define": plain, **{key: content.get(key) for key in ("lists", "refuses", "rows")}}
+    for key, part in parts.items():
         if part:
             made[key] = _written_out(part, words, shorthand, (key,))
     return made

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.placement.lowering.reasons import Open, Refused
-from specgate.placement.lowering.shape import broadcast_strides
+from specgate.placement.lowering.shape import as_uint, broadcast_strides
 from specgate.placement.lowering.tensors import described
 from specgate.spec.tables import dialect
 
@@ -25,10 +25,17 @@ def operator(name: str, **fields: Any) -> Descriptor:
     spec = dialect("directml").operator(name)
     counts = {info.name: len(fields[info.counts[0]]) for info in spec.fields.values() if info.counts}
     found = {**counts, **fields}
-    held = {field: found[field] for field in spec.fields if found.get(field) is not None}
+    held = {name: _held(info.type, found[name]) for name, info in spec.fields.items() if found.get(name) is not None}
     if len(held) < sum(value is not None for value in found.values()):
         raise KeyError(f"{name} has no field {', '.join(sorted(found.keys() - set(spec.fields)))}")
     return Descriptor("directml", name, held)
+
+
+def _held(kind: str, value: Any) -> Any:
+    """Return an attribute as a descriptor has it."""
+    if kind == "uint":
+        return as_uint(value)
+    return [as_uint(item) for item in value] if kind == "uint[]" else value
 
 
 def given(state: State, name: str) -> TensorDesc | None:

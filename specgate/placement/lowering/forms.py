@@ -7,9 +7,10 @@ element type; an operator or a record by its fields; a tensor as `tensors` descr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, whole_numbers
+from specgate.placement.lowering.shape import as_uint
 from specgate.placement.lowering.state import ABSENT
 from specgate.placement.lowering.tensors import TensorForm, Which
 from specgate.rules.language import RuleError
@@ -87,7 +88,7 @@ def form_of(info: FieldInfo, raw: Any, scope: Scope) -> Form:
     if info.type.endswith("[]") and base in {"tensor", "operator"}:
         return _list(lambda entry: _single(info, base, entry, scope), raw, scope)
     if info.type.endswith("[]"):
-        return numbers_form(raw, scope, float if base == "float" else int)
+        return numbers_form(raw, scope, _KINDS.get(base, int))
     return _single(info, base, raw, scope)
 
 
@@ -100,12 +101,14 @@ def _single(info: FieldInfo, base: str, raw: Any, scope: Scope) -> Form:
         return _record(base, raw, scope)
     if base.startswith("enum:"):
         return _word(info, raw, scope)
-    kind: Callable[[Any], Any] = {"float": float, "bool": bool, "scalar": _same}.get(base, int)
-    return _number(raw, scope, kind)
+    return _number(raw, scope, _KINDS.get(base, int))
 
 
 def _same(value: Any) -> Any:
     return value
+
+
+_KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"float": float, "bool": bool, "scalar": _same, "uint": as_uint}
 
 
 def _operator(info: FieldInfo, raw: Any, scope: Scope) -> Form:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["FUNCTIONS", "function_of"]
 
 #: Name in tables -> the module of this package that has it; its function is called so too.
-FUNCTIONS: Final[Mapping[str, str]] = {"clip": "clamping"}
+FUNCTIONS: Final[Mapping[str, str]] = {
+    "clip": "clamping",
+    **dict.fromkeys(("joined", "padded", "sliced", "tiled"), "rearranging"),
+    "einsum": "summing",
+    "recurrent": "recurrence",
+    "resampled": "resampling",
+}
 
 
 def function_of(name: str) -> Callable[[State], Iterable[Descriptor]]:

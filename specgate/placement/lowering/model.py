@@ -22,6 +22,23 @@ class Dimensions(_File):
     most: int
 
 
+class Check(_File):
+    """A check of the provider's kernel that makes the creation of the session fail before DirectML is asked."""
+
+    when: str
+    because: str
+    since: str | None = None
+    until: str | None = None
+
+
+class Shared(_File):
+    """What several files use: definitions, lists and checks, with words of their operators in the place of ``$NAME``."""
+
+    define: dict[str, str] = {}
+    lists: dict[str, Any] = {}
+    refuses: dict[str, Check | list[Check]] = {}
+
+
 class GeneralFile(_File):
     """`general.yaml`: what holds for all operators."""
 
@@ -30,15 +47,7 @@ class GeneralFile(_File):
     unknowns: list[str] = []
     dimensions: Dimensions
     types: dict[str, str] = Field(description="DirectML's word for each element type of ONNX")
-
-
-class Check(_File):
-    """A check of the provider's kernel that makes the creation of the session fail before DirectML is asked."""
-
-    when: str
-    because: str
-    since: str | None = None
-    until: str | None = None
+    shared: dict[str, Shared] = Field(default={}, description="by the names under which files use it")
 
 
 class Row(_File):
@@ -56,7 +65,8 @@ class LoweringFile(_File):
     """A file about one operator or several like ones.
 
     operators: by name, bare or with the domain in front, and the words that stand for ``$NAME`` in the rest.
-    fields: of operators that have no table among ONNX's.
+    fields: of operators that have no table among ONNX's. use: what of `general.yaml` it shares. lists: lists of numbers
+    by name, each as a field of numbers is written; later ones may read earlier ones.
     """
 
     summary: str
@@ -64,6 +74,8 @@ class LoweringFile(_File):
     unknowns: list[str] = []
     operators: dict[str, dict[str, str]]
     fields: dict[str, FieldSpec] = {}
+    use: list[str] = []
     define: dict[str, str] = {}
+    lists: dict[str, Any] = {}
     refuses: dict[str, Check | list[Check]] = {}
     rows: list[Row]

@@ -13,7 +13,7 @@ from specgate.placement.lowering.reasons import Refused
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["ALIGNMENTS", "broadcast_strides", "packed_strides", "padded"]
+__all__ = ["ALIGNMENTS", "as_uint", "broadcast_strides", "packed_strides", "padded"]
 
 Sizes = tuple[int, ...]
 
@@ -39,6 +39,11 @@ ALIGNMENTS: Final[Mapping[str, Callable[[Sizes, int], Sizes]]] = {
     "spatial": _spatial,
     "channel": _channel,
 }
+
+
+def as_uint(number: float) -> int:
+    """Return what 32 bits without a sign make of a number: the provider hands negative ones on unchecked."""
+    return int(number) & 0xFFFFFFFF
 
 
 def packed_strides(sizes: Sequence[int]) -> Sizes:

@@ -11,7 +11,7 @@ from specgate.rules.evaluate import Context, Evaluator, Undefined
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from specgate.rules.language import Rule
 
@@ -26,13 +26,21 @@ TENSOR_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.+)\])?")
 class State:
     """The values of a node's fields, and the means to evaluate with them.
 
-    types: the word of DirectML for each element type of ONNX. least, most: how many dimensions tensors get and may have.
+    lists: the named lists of its table, each computed when an expression first reads it. types: the word of DirectML for each element type of ONNX. least, most: how many dimensions tensors get and may have.
     """
 
-    __slots__ = ("_evaluator", "_values", "least", "most", "types", "version")
+    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "types", "version")
 
-    def __init__(self, values: Mapping[str, Any], defines: Mapping[str, Rule], general: Mapping[str, Any], version: int):
+    def __init__(
+        self,
+        values: dict[str, Any],
+        defines: Mapping[str, Rule],
+        lists: Mapping[str, Callable[[State, int], Any]],
+        general: Mapping[str, Any],
+        version: int,
+    ) -> None:
         self._values = values
+        self._pending = dict(lists)
         self._evaluator = Evaluator(Context(values, bits=dialect("onnx").bits, defines=defines))
         self.types: Mapping[str, str] = general["types"]
         self.least: int = general["dimensions"]["least"]
@@ -48,6 +56,10 @@ class State:
 
         i: the turn of the loop around it.
         """
+        for name in rule.fields:
+            form = self._pending.pop(name, None)
+            if form is not None:
+                self._values[name] = form(self, 0)
         for path in rule.needs:
             name, _, part = path.partition(".")
             if self._values.get(name) is None:

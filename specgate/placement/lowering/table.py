@@ -6,11 +6,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.placement.lowering.forms import FormError, fields_form, rule_of
+from specgate.placement.lowering.forms import FormError, fields_form, numbers_form, rule_of
 from specgate.placement.lowering.functions import FUNCTIONS, function_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import Schema, schema_from
 from specgate.placement.lowering.state import State
+from specgate.rules.language import NUMBERS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class Table:
         for name, text in raw.get("define", {}).items():
             self.defines[name] = _at(rule_of, text, scope, path=("define", name))
             scope = _with_defines(scope, self.defines)
+        self.lists: dict[str, Callable[[State, int], Any]] = {}
+        for name, entry in raw.get("lists", {}).items():
+            self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
+            scope = _with_list(scope, name)
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
 
@@ -72,7 +77,7 @@ class Table:
         for info in self.schema.layout(version).outputs:
             if not info.optional and not descriptor.fields.get(info.name):
                 raise Open(f"the type and sizes of {info.name} are not known before the first run")
-        state = State(self.schema.values(descriptor, version), self.defines, self.general, version)
+        state = State(self.schema.values(descriptor, version), self.defines, self.lists, self.general, version)
         for check in self.checks:
             if _holds_at(check.since, check.until, version) and state.holds(check.when):
                 raise Refused(check.name, check.because)
@@ -116,6 +121,17 @@ def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
     from dataclasses import replace
 
     return replace(scope, defines=dict(defines))
+
+
+def _with_list(scope: Scope, name: str) -> Scope:
+    """The names with one more, in every stretch of versions."""
+    from dataclasses import replace
+
+    def stretch(since: str | None, until: str | None) -> Scope:
+        held = scope.between(since, until)
+        return replace(held, fields={**held.fields, name: NUMBERS})
+
+    return replace(scope, fields={**scope.fields, name: NUMBERS}, stretch=stretch)
 
 
 def _at(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) -> Any:
