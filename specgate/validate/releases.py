@@ -30,7 +30,7 @@ def _forget() -> None:
 
 def newer_types(target: Target) -> Mapping[str, str]:
     """Return the first release of each type that is newer than the release that a target names; none for a level."""
-    if target.environment is None:
+    if target.environment is None or target.runtime is not None:
         return {}
     found = _known.get((target.dialect, target.environment))
     if found is None:
