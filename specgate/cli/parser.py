@@ -6,7 +6,7 @@ import argparse
 from functools import cache
 from typing import Any
 
-from specgate.cli.options import inferring, judged
+from specgate.cli.options import executed, inferring, judged, placed
 from specgate.report import FORMATS
 
 __all__ = ["make_parser"]
@@ -132,26 +132,7 @@ def _judging(commands: Any) -> None:
         about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model of known operators.",
         epilog=EPILOG,
     )
-    run.add_argument(
-        "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"
-    )
-    run.add_argument("-t", "--target", metavar="TARGET", help="whose behaviour applies (default: the newest level)")
-    run.add_argument(
-        "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input array; repeat for several"
-    )
-    run.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="NAME=FILE.npy",
-        help="save an output array; repeat for several",
-    )
-    run.add_argument(
-        "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"
-    )
-    run.add_argument("--max-seconds", type=float, metavar="S", help="how long it may take (default: 300)")
-    run.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
+    executed(run)
 
     minimum = _command(
         commands,
@@ -178,16 +159,7 @@ def _placing(commands: Any) -> None:
         "why; as which DirectML operators; in which partitions; and whether the session is created.",
         epilog="Exit codes: 0 the session is created, 1 it fails, 2 unusable input.",
     )
-    place.add_argument("model", help=".onnx model, or - for standard input")
-    place.add_argument("-t", "--target", metavar="TARGET", help="onnxruntime-directml:1.24.4, onnxruntime:1.24.4")
-    place.add_argument(
-        "--device",
-        metavar="NAMES",
-        help="what a D3D12 device reports: all (default), none, or names such as DoublePrecisionFloatShaderOps",
-    )
-    place.add_argument("--format", choices=("text", "json", "html"), default="text")
-    place.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
-    place.add_argument("-v", "--verbose", action="store_true", help="text: also every node")
+    placed(place)
     inferring(place)
 
 

@@ -38,7 +38,7 @@ class Creator:
         self._blind: set[tuple[int, str]] = set()
 
     def create(self, one: Assigned, node: PlacedNode) -> None:
-        """Fill in what is known of the creation of a node; nodes come in the order in which they stand in the model."""
+        """Fill in what is known of the creation of a node; nodes come in the order of the model."""
         if one.provider is None:
             node.creation, node.created_by = "fails", one.why
         self._look(one)

@@ -61,7 +61,7 @@ def _versions(node: Node) -> list[int]:
 
 
 def _stand(found: Sequence[Assigned], opset: int) -> bool:
-    """Whether each node of ai.onnx could stand in a model of `opset` as it is written."""
+    """Whether a model of `opset` could have each node of ai.onnx as it is written."""
     from specgate.validate.check import accepts
 
     seen: set[int] = set()

@@ -78,7 +78,7 @@ class Body:
 
 
 def every_node(body: Body) -> Iterator[tuple[Body, Node]]:
-    """Yield all nodes of a body and of those inside of it, each with the body that it stands in."""
+    """Yield all nodes of a body and of those inside of it, each with its body."""
     for node in body.nodes:
         yield body, node
         for inside in node.bodies:

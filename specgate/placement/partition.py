@@ -85,7 +85,7 @@ def copies(
 ) -> Iterable[Copy]:
     """Yield what is copied in one body between `provider` and the CPU while the model runs.
 
-    What comes into the body is copied by whoever gives it, unless nodes of both read it; initializers are copied once,
+    What comes into the body is copied before, unless nodes of both read it; initializers are copied once,
     before the first run.
     """
     here: tuple[set[str], set[str]] = (set(), set())  # what nodes of the provider read, and make, in its memory

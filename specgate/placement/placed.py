@@ -70,7 +70,7 @@ class PlacedNode:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Nodes of one provider that run with no node of another one between them. place: the body that they stand in."""
+    """Nodes of one provider that run with no node of another one between them. place: their body."""
 
     number: int
     provider: str

@@ -22,7 +22,7 @@ __all__ = ["answered"]
 def answered(query: Rule, node: Node) -> bool | None:
     """Return whether a query holds for a node, None where an unknown attribute or type decides it.
 
-    A query that speaks of an optional field that the node leaves out does not apply, as rules of tables.
+    A query that names an optional field that the node leaves out does not apply, as rules of tables.
     """
     assert node.schema is not None  # a registration was found by its version  # noqa: S101
     context = Context(_fields(node, node.schema), {}, dialect("onnx").bits, {})

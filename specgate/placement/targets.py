@@ -8,7 +8,7 @@ from specgate.errors import InputError
 from specgate.placement.registrations import known_releases, release_named, runtime_tables
 from specgate.placement.runtime import Runtime
 from specgate.spec.tables import dialect
-from specgate.targets import Target, parse_target
+from specgate.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,11 @@ def _level(release: KnownRelease, below: str, wanted: str, *, at: bool) -> str:
             f"no source states which {table.tables.title} {release.target} brings along; give its {table.level_word} "
             f"behind @: {release.target}@{table.levels[-1]}"
         )
-    return parse_target(f"{below}:{release.carries[1]}").level
+    carried = release.carries[1]
+    held = [entry for entry in table.environments if carried in {entry["name"], entry.get("via")}]
+    if not held:
+        raise InputError(f"no source states which {table.level_word} {table.tables.title} {carried} has")
+    return held[0]["level"]
 
 
 def _known(release: KnownRelease) -> bool:

@@ -22,7 +22,7 @@ def model_rules(dialect: str) -> Rules:
 
 
 def other_groups() -> dict[str, Rules]:
-    """Return the rules of dialects that stand in a group of their own, such as ``RUNTIME/placement``, by group."""
+    """Return the rules of dialects that have a group of their own, such as ``RUNTIME/placement``, by group."""
     return {group: rules for one in packages() for group, rules in one.rule_groups().items()}
 
 
