@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
+from specgate.placement.validity import refusal
 from specgate.placement.words import listed
 from specgate.validate.check import check_at
 
@@ -36,12 +37,18 @@ class Creator:
         self.device = device
         self._known: dict[tuple[object, ...], Made] = {}
         self._blind: set[tuple[int, str]] = set()
+        self._refusals: dict[int, Finding | None] = {}
 
     def create(self, one: Assigned, node: PlacedNode) -> None:
         """Fill in what is known of the creation of a node; nodes come in the order of the model."""
         if one.provider is None:
             node.creation, node.created_by = "fails", one.why
         self._look(one)
+        refused = self._refused(one.node)
+        if refused is not None:
+            node.refused, node.findings = True, (refused,)
+            node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
+            return
         if one.provider is None or one.row is None or not self.runtime.below or one.provider != self._first:
             return
         late = self._late(one)
@@ -50,6 +57,12 @@ class Creator:
             node.creation, node.created_by = ("unknown", unseen) if unseen else ("deferred", late)
             return
         node.creation, node.created_by, node.lowered, node.findings = self._lowered(one.node)
+
+    def _refused(self, node: Node) -> Finding | None:
+        key = id(node.descriptor)
+        if key not in self._refusals:
+            self._refusals[key] = refusal(node.descriptor)
+        return self._refusals[key]
 
     @property
     def _first(self) -> str:

@@ -11,7 +11,7 @@ import os
 import threading
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import (
@@ -26,6 +26,7 @@ from specgate.dialects.onnx.infer.inference import installed
 from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
 from specgate.errors import InputError
+from specgate.placement.schemas import schema_of
 from specgate.placement.scopes import type_word
 
 if TYPE_CHECKING:
@@ -88,16 +89,14 @@ class Functions:
         alone = replace(proto, name="", inputs=inputs, outputs=outputs)
         graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
         data = question(OnnxModel(model.ir_version, dict(model.opset_imports), graph=graph)).data
-        answer = _shared.ask((data, proto.domain, proto.op_type))
+        answer = _shared.ask((data, node.opset or 1))
         if not isinstance(answer, bytes):
             return None
         try:
-            nodes = read_model_bytes(answer, "<function>").graph.nodes
-        except InputError:
+            function = read_model_bytes(answer, "<function>").functions[0]
+        except (InputError, IndexError):
             return None
-        if len(nodes) == 1 and function_key(nodes[0]) == function_key(proto):
-            return None
-        return OnnxFunction(proto.op_type, proto.domain, inputs=inputs, outputs=outputs, nodes=nodes)
+        return function if _means_the_same(function, model.opset_imports) else None
 
     def replaced(self, model: OnnxModel, calls: Mapping[int, tuple[str, OnnxFunction]]) -> Inlined:
         """Return a model with `calls` (by the node's id: its path, and what it calls) replaced."""
@@ -116,7 +115,7 @@ class _Shared:
         self.lock = threading.Lock()
         self.child: Child | None = None
 
-    def ask(self, question: tuple[bytes, str, str]) -> object:
+    def ask(self, question: tuple[bytes, int]) -> object:
         """Return the answer; a text says why there is none."""
         with self.lock:
             if self.child is None:
@@ -139,23 +138,57 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_shared.forked)
 
 
-def answering(_: object) -> Callable[[tuple[bytes, str, str]], bytes | str]:
-    """Return what answers in the other process: a model whose one node is replaced by what its function is made of."""
+def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
+    """Return what answers in the other process: a model whose one function is what a model's one node calls."""
     import onnx
-    import onnx.inliner
 
-    def answer(asked: tuple[bytes, str, str]) -> bytes | str:
-        data, domain, op_type = asked
+    def function_of(model: Any, opset: int) -> Any:
+        node = model.graph.node[0]
+        schema = onnx.defs.get_schema(node.op_type, max_inclusive_version=opset, domain=node.domain)
+        if schema.has_context_dependent_function:
+            version = max(one for one in schema.context_dependent_function_opset_versions if one <= opset)
+            types = {info.name: info.type for info in model.graph.input}
+            held = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
+            data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), held)
+        elif schema.has_function:
+            version = max(one for one in schema.function_opset_versions if one <= opset)
+            data = schema.get_function_with_opset_version(version)
+        else:
+            return None
+        function = onnx.FunctionProto.FromString(data)
+        function.name, function.domain = node.op_type, node.domain
+        given = [attribute.name for attribute in node.attribute]
+        defaults = (info.default_value for info in schema.attributes.values() if info.name not in given)
+        function.attribute_proto.extend(value for value in defaults if value.name)
+        return function
+
+    def answer(asked: tuple[bytes, int]) -> bytes | str:
+        model = onnx.ModelProto.FromString(asked[0])
         try:
-            model = onnx.ModelProto.FromString(data)
-            made = onnx.inliner.inline_selected_functions(
-                model, [(domain, op_type)], exclude=False, inline_schema_functions=True
-            )
+            function = function_of(model, asked[1])
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             return f"{type(error).__name__}: {error}"
+        if function is None:
+            return "no function"
+        made = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
+        made.graph.SetInParent()
         return bytes(made.SerializeToString())
 
     return answer
+
+
+def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
+    """Whether the operators of a function are the same at a model's imports: else the runtime does not inline it.
+
+    Source: onnx/defs/schema.cc (OpSchema::ValidateReferencedOpsInFuncton).
+    """
+    for node in function.nodes:
+        own, outer = function.opset_imports.get(node.domain), imports.get(node.domain)
+        if own is not None and outer is not None and own != outer:
+            written, meant = (schema_of(node.domain, node.op_type, version) for version in (own, outer))
+            if written is None or meant is None or written.since != meant.since:
+                return False
+    return True
 
 
 def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[OnnxValueInfo]:

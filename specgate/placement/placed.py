@@ -29,6 +29,7 @@ class PlacedNode:
     whether its kernel is made with the session, at the first run, or not at all; created_by: why not with the session.
     lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
     part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
+    refused: the runtime refuses it wherever it might run, as it is not what ONNX takes.
     """
 
     node: str
@@ -44,6 +45,7 @@ class PlacedNode:
     function: str | None = None
     partition: int | None = None
     open: str = ""
+    refused: bool = False
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class PlacedNode:
             "function": self.function,
             "partition": self.partition,
             "open": self.open,
+            "refused": self.refused,
             "findings": [found.to_dict() for found in self.findings],
         }
 

@@ -63,7 +63,8 @@ _QUIET = LintSettings(infer=False)
 class Source:
     """A model as it was read, for what looks at more than units.
 
-    scopes: by graph (its id) what is known of the values in it, those outside of it included. units: by node (its id)
+    scopes: by graph (its id) what is known of the values in it, those outside of it included; where the file states a
+    type and another follows from the operators, the latter, which a runtime goes by. units: by node (its id)
     its unit; a call of a function of the model has none.
     """
 
@@ -144,6 +145,7 @@ class _Walker:
         stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
         found = self.inferred.get(id(graph), {})
         makers: dict[str, tuple[str, str | None]] | None = None
+        overruled: dict[str, TensorDesc] = {}
         for name in dict.fromkeys(chain(stated, found)):
             declared, computed = stated.get(name), found.get(name)
             known = self.types.get((id(declared), id(computed)))
@@ -154,6 +156,7 @@ class _Walker:
                 makers = makers or _makers(graph.nodes, place)
                 node, operator = makers.get(name, (place, None))
                 self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+                overruled[name] = known_type(computed)
             if tensor_desc is not None:
                 types[name] = tensor_desc
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
@@ -162,7 +165,7 @@ class _Walker:
             types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
         types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
         names = ChainMap(_own_names(graph, place), outer.names) if place != "graph" else outer.names
-        self.source.scopes[id(graph)] = types
+        self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         own = {name for name, kind in stated.items() if kind}
         yield from self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
 
