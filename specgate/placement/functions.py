@@ -144,7 +144,7 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
 
     def function_of(model: Any, opset: int) -> Any:
         node = model.graph.node[0]
-        schema = onnx.defs.get_schema(node.op_type, max_inclusive_version=opset, domain=node.domain)
+        schema: Any = onnx.defs.get_schema(node.op_type, max_inclusive_version=opset, domain=node.domain)
         if schema.has_context_dependent_function:
             version = max(one for one in schema.context_dependent_function_opset_versions if one <= opset)
             types = {info.name: info.type for info in model.graph.input}

@@ -1,4 +1,4 @@
-"""What each rule beside the tables says: of a whole model (``DIALECT/model/RULE``) or another group, with its source."""
+"""What each rule beside the tables says, of a whole model (``DIALECT/model/RULE``) or of another group."""
 
 from __future__ import annotations
 
