@@ -15,7 +15,7 @@ from specgate.placement.words import listed
 from specgate.validate.check import check_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.graph import Node
@@ -32,19 +32,21 @@ __all__ = ["Creator"]
 class Creator:
     """Says of the nodes of one model whether their kernels are made. Nodes that are alike are looked at once."""
 
-    def __init__(self, runtime: Runtime, device: frozenset[str] | None) -> None:
+    def __init__(self, runtime: Runtime, device: frozenset[str] | None, stated: Mapping[str, Finding]) -> None:
+        """Look at the nodes of a model; stated: by a node's path that the file states another type of what it gives."""
         self.runtime = runtime
+        self.stated = stated
         self.device = device
         self._known: dict[tuple[object, ...], Made] = {}
         self._blind: set[tuple[int, str]] = set()
-        self._refusals: dict[int, Finding | None] = {}
+        self._refusals: dict[tuple[int, bool], Finding | None] = {}
 
     def create(self, one: Assigned, node: PlacedNode) -> None:
         """Fill in what is known of the creation of a node; nodes come in the order of the model."""
         if one.provider is None:
             node.creation, node.created_by = "fails", one.why
         self._look(one)
-        refused = self._refused(one.node)
+        refused = self._refused(one) or self.stated.get(node.node)
         if refused is not None:
             node.refused, node.findings = True, (refused,)
             node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
@@ -58,10 +60,11 @@ class Creator:
             return
         node.creation, node.created_by, node.lowered, node.findings = self._lowered(one.node)
 
-    def _refused(self, node: Node) -> Finding | None:
-        key = id(node.descriptor)
+    def _refused(self, one: Assigned) -> Finding | None:
+        on_cpu = one.provider == self.runtime.providers[-1]
+        key = (id(one.node.descriptor), on_cpu)
         if key not in self._refusals:
-            self._refusals[key] = refusal(node.descriptor)
+            self._refusals[key] = refusal(one.node.descriptor, on_cpu=on_cpu)
         return self._refusals[key]
 
     @property

@@ -33,6 +33,8 @@ __all__ = ["CPU", "Assigned", "Assigner", "assigned", "place_graph"]
 CPU: Final = "CPU"
 #: Calls of calls: how often what was inlined is asked for calls again.
 _MOST_ROUNDS: Final = 25
+#: The finding on a type that a file states and its operators contradict, with which the runtime loads no model.
+_STATED: Final = "onnx/model/stated-type"
 _PREFERRED: Final = (
     f"computes with small values: its inputs are CPU values, graph inputs or initializers of at most {MOST_ELEMENTS} "
     "elements (GetCpuPreferredNodes)"
@@ -160,7 +162,8 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     found, origin, main = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.refusals.extend(_refusals(graph, runtime))
-    creator = Creator(runtime, device)
+    stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
+    creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
     for one in found:
         call = origin.get(id(one.node.proto))

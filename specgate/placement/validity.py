@@ -14,22 +14,28 @@ if TYPE_CHECKING:
 
 __all__ = ["refusal"]
 
-#: The implementation whose own ways the tables know: a session of the runtime on the CPU.
-_RUNTIME: Final = "onnxruntime"
+#: What loads a model: the onnx package's checks, which the runtime has in it.
+_LOADING: Final = ("checker", "inference")
+#: What makes kernels on the CPU.
+_MAKING: Final = "onnxruntime"
 
 
-def refusal(descriptor: Descriptor | None) -> Finding | None:
+def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
     """Return why the runtime refuses a node of a model, None where it takes it, or nothing certain is known.
 
-    What the runtime does not look at, or looks at by chance, is no reason.
+    on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or looks at by chance, is no
+    reason.
     """
     if descriptor is None or descriptor.version is None:
         return None
-    verdict = check_at(descriptor, descriptor.version, "observed", _RUNTIME)
-    if verdict.accepted is not False:
-        return None
-    spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, _RUNTIME)}
-    seen = looked_at(spec, _RUNTIME, {found.id for found in verdict.findings})
-    certain = (found for found in verdict.findings if found.id in seen and found.id.rpartition("/")[2] not in unsure)
-    return next(certain, None)
+    for implementation in (*_LOADING, _MAKING) if on_cpu else _LOADING:
+        verdict = check_at(descriptor, descriptor.version, "observed", implementation)
+        if verdict.accepted is not False:
+            continue
+        spec = dialect(descriptor.dialect).operator(descriptor.operator)
+        unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
+        seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
+        for found in verdict.findings:
+            if found.id in seen and found.id.rpartition("/")[2] not in unsure:
+                return found
+    return None
