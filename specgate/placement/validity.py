@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
-from specgate.validate.looking import UNSURE, looked_at, named_rules
+from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -36,6 +36,7 @@ def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
         for found in verdict.findings:
-            if found.id in seen and found.id.rpartition("/")[2] not in unsure:
+            sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
+            if sure and not of_outputs(spec, found.id):  # a shape that the file states gives way to what is inferred
                 return found
     return None

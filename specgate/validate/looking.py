@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Unsure = Literal["nondeterministic", "partially_enforced"]
 
-__all__ = ["UNSURE", "about", "entries_of", "looked_at", "named_rules"]
+__all__ = ["UNSURE", "about", "entries_of", "looked_at", "named_rules", "of_outputs"]
 
 #: What an entry says of rules that an implementation does not always enforce: by chance, in part.
 UNSURE: Final[tuple[Unsure, ...]] = ("nondeterministic", "partially_enforced")
@@ -30,11 +30,11 @@ def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> se
     return {
         finding
         for finding in ids
-        if _aspect(finding) not in ignored and not ("outputs" in ignored and _of_outputs(spec, finding))
+        if _aspect(finding) not in ignored and not ("outputs" in ignored and of_outputs(spec, finding))
     }
 
 
-def _of_outputs(spec: OperatorSpec, finding: str) -> bool:
+def of_outputs(spec: OperatorSpec, finding: str) -> bool:
     """Whether a rule compares what is stated of an output; what a type variable asks is about types."""
     outputs = {info.name for info in spec.outputs}
     name = finding.rpartition("/")[2]
