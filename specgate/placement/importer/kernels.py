@@ -39,10 +39,11 @@ def installed(title: str) -> tuple[str, Stated]:
 
 
 def _kernels(definitions: Any, title: str) -> Iterator[tuple[str, str, int, int | None, dict[str, Any]]]:
+    """Yield them; a range of one version holds as an open-ended one does, for that version, and is made one."""
     for kernel in definitions:
         if kernel.provider != title:
             continue
         first, last = kernel.version_range
         types = {name: [type_word(kind) for kind in kinds] for name, kinds in kernel.type_constraints.items()}
-        until = None if last == _OPEN else int(last)
+        until = None if last in {_OPEN, first} else int(last)
         yield kernel.domain or "ai.onnx", kernel.op_name, int(first), until, {"types": types}

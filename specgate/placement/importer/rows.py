@@ -23,6 +23,9 @@ _ORDER: Final = (
     "types", "constant_inputs", "cpu_inputs", "cpu_outputs", "graph", "query", "apart", "note", "releases",
 )  # fmt: skip
 
+#: The fewest types of a named list that stands for a part of a longer one.
+_LONG: Final = 8
+
 
 class Axis:
     """The releases of a provider, and the named lists of types that its files use."""
@@ -45,7 +48,12 @@ class Axis:
         """Return a row's types as a file writes them, by named lists."""
         if isinstance(types, list):
             return [self.named(each) for each in types]
-        return {name: by_name(listed, self.sets) for name, listed in types.items()}
+        return {name: self._named(listed) for name, listed in types.items()}
+
+    def _named(self, listed: list[str]) -> str | list[str]:
+        whole = by_name(listed, self.sets)
+        long = {name: types for name, types in self.sets.items() if len(types) >= _LONG}
+        return whole if isinstance(whole, str) else by_name(listed, long)
 
 
 def by_release(versions: Mapping[str, Any], axis: Axis) -> Releases:
@@ -69,6 +77,8 @@ def apart(row: Mapping[str, Any]) -> bool:
 
 def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
     """Return the rows as a file writes them: each once, with the releases that have it, oldest versions first."""
+    from specgate.spec.rewrite import Quoted
+
     keys = sorted({key for rows in releases.values() for key in rows}, key=lambda key: (key[0], key[1] or 1 << 30))
     made: dict[str, Any] = {}
     for key in keys:
@@ -82,10 +92,13 @@ def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
             else:
                 forms.append((at, at, row))
         written = [_written(row, range_text(first, last, axis.order, axis.whole), axis) for first, last, row in forms]
-        made[f"{key[0]}" if key[1] is None else f"{key[0]}..{key[1]}"] = written[0] if len(written) == 1 else written
+        name = Quoted(key[0] if key[1] is None else f"{key[0]}..{key[1]}")
+        made[name] = written[0] if len(written) == 1 else written
     return made
 
 
 def _written(row: Mapping[str, Any], releases: str | None, axis: Axis) -> dict[str, Any]:
-    content = {**row, "types": axis.named(row["types"]), "releases": releases}
+    from specgate.spec.rewrite import Quoted
+
+    content = {**row, "types": axis.named(row["types"]), "releases": None if releases is None else Quoted(releases)}
     return {name: content[name] for name in _ORDER if content.get(name) not in (None, {})}
