@@ -8,7 +8,7 @@ core/optimizer/insert_cast_transformer.cc (commit 05f47fa0a) gives what reads FL
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
 from specgate.placement.decide import Found, Lookup
@@ -17,10 +17,12 @@ from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
 from specgate.placement.registrations import registrations
+from specgate.placement.validity import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from specgate.dialects.onnx.file.structure import OnnxFunction
     from specgate.linting.nodes import Graph
     from specgate.placement.functions import Functions
     from specgate.placement.graph import Body, Node
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from specgate.placement.runtime import Runtime
     from specgate.targets import Target
 
-__all__ = ["CPU", "Assigned", "Assigner", "assigned", "place_graph"]
+__all__ = ["CPU", "Assigned", "Assigner", "Whole", "assigned", "place_graph"]
 
 CPU: Final = "CPU"
 #: Calls of calls: how often what was inlined is asked for calls again.
@@ -127,26 +129,38 @@ class Assigner:
         return replace(one, provider=CPU, row=found.registration, why=why, casts=True)
 
 
-def assigned(source: Source, assigner: Assigner, functions: Functions) -> tuple[list[Assigned], dict[int, Any], Body]:
-    """Return every node with its provider, calls of functions that none took replaced by what they are made of.
+@dataclass(slots=True)
+class Whole:
+    """Every node of a model with its provider, calls of functions that none took replaced by what they are made of.
 
-    With them, by nodes of the inlined model (their ids), the call that they are a part of; and the main body.
+    origin: by node of such a call (its id) the call's path and operator. called: the calls. main: the main body.
     """
+
+    nodes: list[Assigned]
+    main: Body
+    origin: dict[int, tuple[str, str]]
+    called: list[Node]
+
+
+def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
+    """Assign the nodes of a model, and those of the functions that it calls."""
     origin: dict[int, tuple[str, str]] = {}
+    called: list[Node] = []
     for _ in range(_MOST_ROUNDS):
         main = body_of(source, assigner.runtime.release)
         found = assigner.assign(main)
-        calls = {
-            id(one.node.proto): (one.node.path, called)
-            for one in found
-            if one.provider is None and (called := functions.of(one.node, source.model)) is not None
-        }
+        calls: dict[int, tuple[str, OnnxFunction]] = {}
+        for one in found:
+            function = functions.of(one.node, source.model) if one.provider is None else None
+            if function is not None:
+                calls[id(one.node.proto)] = one.node.path, function
+                called.append(one.node)
         if not calls:
             break
         made = functions.replaced(source.model, calls)
         origin |= made.origin
         source = onnx_units(made.model, source.settings).source
-    return [assigner.cast(one) if one.provider is None else one for one in found], origin, main
+    return Whole([assigner.cast(one) if one.provider is None else one for one in found], main, origin, called)
 
 
 def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> Placement:
@@ -159,15 +173,15 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
 
     assigner = Assigner(runtime, device)
     functions = Functions(graph.source.model, runtime.opsets)
-    found, origin, main = assigned(graph.source, assigner, functions)
+    whole = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.refusals.extend(_refusals(graph, runtime))
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
-    for one in found:
-        call = origin.get(id(one.node.proto))
-        made[one.node] = node = PlacedNode(
+    for one in whole.nodes:
+        call = whole.origin.get(id(one.node.proto))
+        made[one.node] = placed = PlacedNode(
             one.node.path,
             one.node.operator,
             None if one.node.schema is None else one.node.schema.since,
@@ -178,11 +192,15 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
             function=None if call is None else call[0],
             open=one.found.open,
         )
-        creator.create(one, node)
-        placement.nodes.append(node)
-    _divide(placement, found, made)
-    _remark(placement, graph, functions, main)
-    placement.fixes.extend(fixes(graph.source, assigner, found))
+        creator.create(one, placed)
+        placement.nodes.append(placed)
+    for node in whole.called:
+        refused = refusal(node.descriptor, on_cpu=False) or stated.get(node.path)
+        if refused is not None:
+            placement.refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+    _divide(placement, whole.nodes, made)
+    _remark(placement, graph, functions, whole.main)
+    placement.fixes.extend(fixes(graph.source, assigner, whole.nodes))
     return placement
 
 

@@ -34,6 +34,8 @@ def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
             continue
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
+        if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
+            unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
         for found in verdict.findings:
             sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
