@@ -6,12 +6,9 @@ process of its own; its release may say so otherwise than the one which a runtim
 
 from __future__ import annotations
 
-import atexit
-import os
-import threading
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import (
@@ -22,10 +19,11 @@ from specgate.dialects.onnx.file.structure import (
     OnnxType,
     OnnxValueInfo,
 )
+from specgate.dialects.onnx.file.write import Nodes, node_field, write_graph, write_model
 from specgate.dialects.onnx.infer.inference import installed
-from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
 from specgate.errors import InputError
+from specgate.placement.asking import ask
 from specgate.placement.schemas import schema_of
 from specgate.placement.scopes import type_word
 
@@ -35,9 +33,11 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.onnx.file.structure import OnnxNode
     from specgate.placement.graph import Node
-    from specgate.workers.child import Child
 
-__all__ = ["Functions", "Inlined", "answering"]
+#: The place of a node that calls, its own name there, and what it calls.
+Call = tuple[str, str, OnnxFunction]
+
+__all__ = ["Call", "Functions", "Inlined"]
 
 
 @dataclass(slots=True)
@@ -88,8 +88,8 @@ class Functions:
         inputs, outputs = ([f"{end}{i}" if one else "" for i, one in enumerate(tensors)] for end, tensors in ends)
         alone = replace(proto, name="", inputs=inputs, outputs=outputs)
         graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
-        data = question(OnnxModel(model.ir_version, dict(model.opset_imports), graph=graph)).data
-        answer = _shared.ask((data, node.opset or 1))
+        data = write_model(model, _written(graph), [])
+        answer = ask(data, node.opset or 1)
         if not isinstance(answer, bytes):
             return None
         try:
@@ -98,83 +98,14 @@ class Functions:
             return None
         return function if _means_the_same(function, model.opset_imports) else None
 
-    def replaced(self, model: OnnxModel, calls: Mapping[int, tuple[str, OnnxFunction]]) -> Inlined:
-        """Return a model with `calls` (by the node's id: its path, and what it calls) replaced."""
+    def replaced(self, model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
+        """Return a model with `calls` (by the node's id) replaced."""
         made = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
-        for _, function in calls.values():
+        for _, _, function in calls.values():
             for domain, version in function.opset_imports.items():
                 made.model.opset_imports.setdefault(domain, version)
         made.model.graph = _graph(model.graph, calls, made)
         return made
-
-
-class _Shared:
-    """The process that is asked: one for all threads, started when it is first needed."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.child: Child | None = None
-
-    def ask(self, question: tuple[bytes, int]) -> object:
-        """Return the answer; a text says why there is none."""
-        with self.lock:
-            if self.child is None:
-                from specgate.workers.child import Child
-
-                self.child = Child(__name__, "answering")
-                atexit.register(self.child.close)
-            return self.child.ask(question)
-
-    def forked(self) -> None:
-        """In a copy of this process: the holder of the lock is not in it, and the child is not its own."""
-        self.lock = threading.Lock()
-        child, self.child = self.child, None
-        if child is not None:
-            child.disown()
-
-
-_shared = _Shared()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_shared.forked)
-
-
-def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
-    """Return what answers in the other process: a model whose one function is what a model's one node calls."""
-    import onnx
-
-    def function_of(model: Any, opset: int) -> Any:
-        node = model.graph.node[0]
-        schema: Any = onnx.defs.get_schema(node.op_type, max_inclusive_version=opset, domain=node.domain)
-        if schema.has_context_dependent_function:
-            version = max(one for one in schema.context_dependent_function_opset_versions if one <= opset)
-            types = {info.name: info.type for info in model.graph.input}
-            held = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
-            data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), held)
-        elif schema.has_function:
-            version = max(one for one in schema.function_opset_versions if one <= opset)
-            data = schema.get_function_with_opset_version(version)
-        else:
-            return None
-        function = onnx.FunctionProto.FromString(data)
-        function.name, function.domain = node.op_type, node.domain
-        given = [attribute.name for attribute in node.attribute]
-        defaults = (info.default_value for info in schema.attributes.values() if info.name not in given)
-        function.attribute_proto.extend(value for value in defaults if value.name)
-        return function
-
-    def answer(asked: tuple[bytes, int]) -> bytes | str:
-        model = onnx.ModelProto.FromString(asked[0])
-        try:
-            function = function_of(model, asked[1])
-        except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
-            return f"{type(error).__name__}: {error}"
-        if function is None:
-            return "no function"
-        made = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
-        made.graph.SetInParent()
-        return bytes(made.SerializeToString())
-
-    return answer
 
 
 def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
@@ -189,6 +120,17 @@ def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
             if written is None or meant is None or written.since != meant.since:
                 return False
     return True
+
+
+def _written(graph: OnnxGraph) -> bytes:
+    """Return a serialized graph with all the types that it states, without weights."""
+    return write_graph(
+        graph,
+        [node_field(Nodes().write(node, _written)) for node in graph.nodes],
+        initializers=[tensor for tensor in graph.initializers if tensor.data is not None],
+        outputs=[(info.name, info.type) for info in graph.outputs],
+        value_infos=[(info.name, info.type) for info in graph.value_infos],
+    )
 
 
 def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[OnnxValueInfo]:
@@ -217,7 +159,7 @@ def _container(spelt: str) -> OnnxType | None:
     return OnnxType("tensor", word) if word != spelt else None
 
 
-def _graph(graph: OnnxGraph, calls: Mapping[int, tuple[str, OnnxFunction]], made: Inlined) -> OnnxGraph:
+def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGraph:
     """Return a graph with calls replaced, itself where it has none."""
     nodes: list[OnnxNode] = []
     changed = False
@@ -252,21 +194,21 @@ def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> di
     }
 
 
-def _expanded(call: OnnxNode, path: str, function: OnnxFunction, made: Inlined) -> Iterator[OnnxNode]:
+def _expanded(call: OnnxNode, place: str, name: str, function: OnnxFunction, made: Inlined) -> Iterator[OnnxNode]:
     """Yield the nodes of a call. What a function names itself gets the name of the call in front."""
-    inside = path.rpartition("/")[2]
+    path = f"{place}/{name}"
     formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
-    names = dict(formal) | {name: given for name, given in zip(function.outputs, call.outputs, strict=False) if given}
+    names = dict(formal) | {own: given for own, given in zip(function.outputs, call.outputs, strict=False) if given}
     given = {held.name: held for held in function.attribute_protos} | call.attributes
     made.used[path] = number = made.used.get(path, 0) + 1
     prefix = path if number == 1 else f"{path}#{number}"
 
-    def named(name: str) -> str:
-        return names.get(name, f"{prefix}/{name}") if name else ""
+    def named(own: str) -> str:
+        return names.get(own, f"{prefix}/{own}") if own else ""
 
     for index, node in enumerate(function.nodes):
         new = _copied(node, named, given)
-        new.name = f"{inside}/{label(node, index)}"
+        new.name = f"{name}/{label(node, index)}"
         made.origin[id(new)] = (path, f"{call.domain}.{call.op_type}" if call.domain else call.op_type)
         yield new
 

@@ -22,9 +22,8 @@ from specgate.placement.validity import refusal
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from specgate.dialects.onnx.file.structure import OnnxFunction
     from specgate.linting.nodes import Graph
-    from specgate.placement.functions import Functions
+    from specgate.placement.functions import Call, Functions
     from specgate.placement.graph import Body, Node
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
@@ -149,11 +148,12 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
     for _ in range(_MOST_ROUNDS):
         main = body_of(source, assigner.runtime.release)
         found = assigner.assign(main)
-        calls: dict[int, tuple[str, OnnxFunction]] = {}
+        calls: dict[int, Call] = {}
         for one in found:
             function = functions.of(one.node, source.model) if one.provider is None else None
             if function is not None:
-                calls[id(one.node.proto)] = one.node.path, function
+                place = one.body.place
+                calls[id(one.node.proto)] = place, one.node.path[len(place) + 1 :], function
                 called.append(one.node)
         if not calls:
             break

@@ -75,7 +75,9 @@ def test_two_levels_below_are_two_targets():
 
 
 def test_every_known_release_is_listed_with_its_library():
-    rows = {row["target"]: row for row in known_targets(["onnx"]) if row["kind"] == "runtime" and "@" not in row["name"]}
+    rows = {
+        row["target"]: row for row in known_targets(["onnx"]) if row["kind"] == "runtime" and "@" not in row["name"]
+    }
     first = {one.target: one.providers[0] in one.registered for one in known_releases()}
     assert {target for target, known in first.items() if known} <= rows.keys()
     assert not {target for target, known in first.items() if not known} & rows.keys()
