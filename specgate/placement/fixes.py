@@ -70,6 +70,7 @@ def _stand(found: Sequence[Assigned], opset: int) -> bool:
         if descriptor is None or one.node.proto.domain or id(descriptor) in seen:
             continue
         seen.add(id(descriptor))
-        if accepts(replace(descriptor, version=None), str(opset)) is False:
+        there = accepts(replace(descriptor, version=None), str(opset))
+        if there is False and accepts(descriptor, str(descriptor.version)) is not False:
             return False
     return True
