@@ -76,9 +76,8 @@ class Config:
     """What the configuration says; without any, all that it can say is empty.
 
     targets: as written, not parsed. severity, fail_on, select, ignored_rules, statistics: as the options of these names
-    (the strings in ``ignore`` are ``ignored_rules``), None and empty where nothing is said. severities: by ids of rules or
-    what those begin with, the last that matches. baseline: as written,
-    relative to `root`. custom_domains: of ONNX operators, which the targets are known to have. source: the file that
+    (the strings in ``ignore`` are ``ignored_rules``), None and empty where nothing is said. severities: by ids of rules
+    or what those begin with, the last that matches. baseline: as written, relative to `root`. custom_domains: of ONNX operators, which the targets are known to have. source: the file that
     was read. root: its directory, to which every pattern is relative (without a file the repository's, else where the
     search began).
     """

@@ -48,13 +48,20 @@ class Lookup:
 
     lacking: the types, in words of registrations, that tensors on the device may not have, each with the reason; a
     tensor that the kernel reads in CPU memory as a constant may. registry: None where it is not known what the provider
-    registers; it then counts as one that has everything.
+    registers; it then counts as one that has everything. device: what it reports, None: everything.
     """
 
-    def __init__(self, registry: Registry | None, provider: str, lacking: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        registry: Registry | None,
+        provider: str,
+        lacking: Mapping[str, str] | None = None,
+        device: frozenset[str] | None = None,
+    ) -> None:
         self.registry = registry
         self.provider = provider
         self.lacking = lacking or {}
+        self.device = device
         self._known: dict[tuple[object, ...], Found] = {}
 
     def of(self, node: Node) -> Found:
@@ -143,4 +150,7 @@ class Lookup:
                 return Found(row, "device", f"{self.provider} has no tensors of the type {kind}")
             if kind in self.lacking and not (index < len(inputs) and index in constant):
                 return Found(row, "device", f"a tensor is {kind}, {self.lacking[kind]}")
+            if self.device is not None and kind in row.needs and self.device.isdisjoint(row.needs[kind]):
+                needed = " or ".join(row.needs[kind])
+                return Found(row, "device", f"for {kind} its kernel needs a device that reports {needed}")
         return None

@@ -74,7 +74,7 @@ class Assigner:
             lacked = {} if provider == CPU else lacking(self.runtime, self.device)
             known = provider in self.runtime.registered
             registry = registrations(provider, self.runtime.release) if known else None
-            self.lookups[provider] = Lookup(registry, provider, lacked)
+            self.lookups[provider] = Lookup(registry, provider, lacked, self.device)
 
     def assign(self, main: Body) -> list[Assigned]:
         """Return every node with its provider, bodies inside of nodes behind them."""

@@ -108,6 +108,16 @@ def test_the_device_decides():
     assert specgate.place(double, DML, device="none").device == frozenset()
 
 
+def test_a_kernel_may_need_more_of_the_device_than_its_types():
+    grid = one("GridSample", info("x", [1, 1, 4, 4], FLOAT16), info("g", [1, 2, 2, 2], FLOAT16), opset=16)
+    assert placed(grid, device="Native16BitShaderOps").provider == "DirectML"
+    typed = placed(grid, device="TypedUAVLoadAdditionalFormats")
+    assert (typed.provider, typed.reason) == ("CPU", "device")
+    assert typed.why.startswith("for FLOAT16 its kernel needs a device that reports Native16BitShaderOps")
+    plain = one("GridSample", info("x", [1, 1, 4, 4]), info("g", [1, 2, 2, 2]), opset=16)
+    assert placed(plain, device="none").provider == "DirectML"
+
+
 def test_the_level_below_decides_types_and_creation():
     nibbles = one("DequantizeLinear", info("x", [2, 3], UINT4), info("s", []), opset=21)
     assert placed(nibbles).provider == "DirectML"
