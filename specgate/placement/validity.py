@@ -39,6 +39,8 @@ def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
         for found in verdict.findings:
             sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
-            if sure and not of_outputs(spec, found.id):  # a shape that the file states gives way to what is inferred
+            if sure and not of_outputs(
+                spec, found.id, observed=True
+            ):  # a shape that the file states gives way to what is inferred
                 return found
     return None

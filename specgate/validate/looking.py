@@ -34,11 +34,12 @@ def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> se
     }
 
 
-def of_outputs(spec: OperatorSpec, finding: str) -> bool:
-    """Whether a rule compares what is stated of an output; what a type variable asks is about types."""
+def of_outputs(spec: OperatorSpec, finding: str, *, observed: bool = False) -> bool:
+    """Whether a rule compares what is stated of an output; observed: or one that only builds enforce."""
     outputs = {info.name for info in spec.outputs}
     name = finding.rpartition("/")[2]
-    forms = [form for form in spec.rule_forms if form.name == name]
+    own = [form for overlay in spec.overlays for form in overlay.rules] if observed else []
+    forms = [form for form in (*spec.rule_forms, *own) if form.name == name]
     return bool(forms) and all(form.require.fields & outputs for form in forms)
 
 

@@ -216,6 +216,13 @@ def test_a_type_that_the_file_states_wrongly_is_refused():
     assert (found.creation, found.refused) == ("fails", True)
 
 
+@pytest.mark.parametrize("shape", [[3], [2, 3], [7, 7, 7]])
+def test_a_shape_that_the_file_states_wrongly_is_not(shape):
+    found = placed(one("Relu", info("x"), output=info("y", shape)))
+    assert (found.creation, found.refused) == ("created", False)
+    assert [made.fields["OutputTensor"].sizes for made in found.lowered or ()] == [(1, 1, 1, 2)]
+
+
 def test_a_release_whose_cpu_is_unknown_takes_the_rest_for_granted():
     found = placed(one("Det", info("x", [2, 2])), "onnxruntime-directml:1.13.1@5.0")
     assert (found.provider, found.open) == ("CPU", "what CPU registers in this release is not known")
