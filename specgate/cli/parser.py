@@ -200,6 +200,8 @@ def _tables(commands: Any) -> None:
 
 
 def _specs(commands: Any) -> None:
+    from specgate.cli.bringing import bring
+
     spec = commands.add_parser("spec", help="work on the tables", description="Work on the tables themselves.")
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
@@ -219,18 +221,7 @@ def _specs(commands: Any) -> None:
         epilog="Exit codes: 0 done or no difference, 1 differences (--check), 2 unusable input.",
     )
     brought.set_defaults(function="import_tables")
-    brought.add_argument("dialect", help="onnx, openvino, or one of an installed package that has an importer")
-    brought.add_argument("--check", action="store_true", help="write nothing; list where tables and package differ")
-    brought.add_argument(
-        "--operator",
-        action="append",
-        default=[],
-        metavar="TYPE",
-        help="begin a table for this type of OpenVINO; repeatable",
-    )
-    brought.add_argument(
-        "--to", metavar="DIR", help="the dialect's own folder, such as specs/onnx (default: the one that specgate uses)"
-    )
+    bring(brought)
     oracle = commands.add_parser(
         "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts and values."
     )

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 from specgate.cli.common import as_json
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
+from specgate.placement.registrations import RUNTIME
 from specgate.spec.dialect_spec import Dialect
+from specgate.spec.folders import source_folders
 from specgate.spec.store import compiled_tables
 from specgate.spec.tables import dialect
 
@@ -33,13 +35,14 @@ def check(arguments: argparse.Namespace) -> int:
     from specgate.spec.build import build_dialect
     from specgate.spec.lint import lint_tables
 
+    runtimes = _runtimes([Path(arguments.folder)] if arguments.folder else source_folders()[:1])
     tables: list[tuple[Dialect, list[str] | None]] = [(dialect(name), None) for name in dialect_names()]
     if arguments.folder:
         root = Path(arguments.folder)
         whole = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
         tables = [(Dialect(folder.name, {**build_dialect(folder), "folder": str(folder)}), None) for folder in whole]
         tables += [_with_own(name, root) for name in dialect_names() if _adds(root / name)]
-        if not tables:
+        if not tables and not runtimes:
             raise InputError(
                 "expected a folder laid out as specs/: DIALECT/operators/NAME.yaml for operators of your own, with "
                 f"DIALECT one of {', '.join(dialect_names())}, or a dialect of its own with DIALECT/levels.yaml",
@@ -49,9 +52,20 @@ def check(arguments: argparse.Namespace) -> int:
     for problem in problems:
         sys.stdout.write(problem + "\n")
     operators = sum(len(table.operators if own is None else own) for table, own in tables)
-    counted = (plural(len(tables), "dialect"), plural(operators, "operator"), plural(len(problems), "problem"))
+    counted = [plural(len(tables), "dialect"), plural(operators, "operator")]
+    counted += [f"{RUNTIME} with {plural(rows, 'registration')}" for rows in runtimes]
+    counted.append(plural(len(problems), "problem"))
     sys.stdout.write(", ".join(counted) + "\n")
     return 1 if problems else 0
+
+
+def _runtimes(roots: list[Path]) -> list[int]:
+    """Check the runtime's files in these folders, and return how many rows each has; they name what dialects have."""
+    from specgate.placement.build import build_runtime
+
+    found = [build_runtime(path.parent) for root in roots for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))]
+    rows = [tables["registrations"].values() for tables in found]
+    return [sum(len(each) for domains in every for by in domains.values() for each in by.values()) for every in rows]
 
 
 def _adds(folder: Path) -> bool:

@@ -59,6 +59,8 @@ class _Build:
 
     def tables(self) -> dict[str, Any]:
         self._tell(_RELEASES, self.releases[1], releases_problems(self.releases[0]))
+        if self.problems:  # the other files are read by what these say
+            raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}}
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
@@ -149,7 +151,8 @@ class _Build:
             if isinstance(entries, str) and not entries.startswith(MARK):
                 self._tell(name, lines, [((*path, constraint), f"expected a list or a set such as {MARK}NAME")])
             types, wrong = expanded([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
-            wrong += [f"unknown type {item!r:.80}" for item in types if not is_type(item)]
+            own = () if isinstance(entries, str) else entries  # those of sets are checked there
+            wrong += [f"unknown type {item!r:.80}" for item in own if not item.startswith(MARK) and not is_type(item)]
             self._tell(name, lines, [((*path, constraint), text) for text in wrong])
             found[constraint] = self.lists.setdefault(tuple(types), len(self.lists))
         return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
-from specgate.placement.scopes import operator_scope
+from specgate.placement.scopes import MAIN_DOMAIN, operator_scope
 from specgate.rules.parse import parse
 from specgate.spec.store import compiled_folder
 from specgate.spec.tables import on_change
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Rule
 
-__all__ = ["RUNTIME", "KnownRelease", "Registration", "Registry", "known_releases", "registrations", "release_named"]
+__all__ = [
+    "RUNTIME", "KnownRelease", "Registration", "Registry", "known_releases", "minor_release", "registrations",
+    "release_named", "runtime_tables",
+]  # fmt: skip
 
 #: The folder of specs/ with the runtime's files; its packages begin with this name.
 RUNTIME: Final = "onnxruntime"
@@ -101,13 +104,13 @@ class Registry:
 
     def operators(self, domain: str) -> Iterator[str]:
         """Yield the operators of a domain ("" is ai.onnx) that it has a kernel of, in the order of the file."""
-        for operator in self._rows.get(domain or "ai.onnx", {}):
+        for operator in self._rows.get(domain or MAIN_DOMAIN, {}):
             if self.of(domain, operator):
                 yield operator
 
     def of(self, domain: str, operator: str) -> tuple[Registration, ...]:
         """Return the kernels of an operator, those of the oldest version first; the domain "" is ai.onnx."""
-        key = (domain or "ai.onnx", operator)
+        key = (domain or MAIN_DOMAIN, operator)
         found = self._made.get(key)
         if found is None:
             rows = self._rows.get(key[0], {}).get(operator, ())
@@ -154,7 +157,7 @@ def registrations(provider: str, release: str) -> Registry:
     tables = runtime_tables()
     if provider not in tables["providers"]:
         raise InputError(f"unknown provider {provider!r:.60}; known: {', '.join(tables['providers'])}")
-    minor = _minor(release, tables)
+    minor = minor_release(release)
     if not _registered(provider, minor, tables):
         known = tables["providers"][provider]["releases"]
         raise InputError(f"what {provider} registers in {release} is not known; known are the releases {known}")
@@ -182,6 +185,18 @@ def release_named(package: str, name: str) -> KnownRelease:
     names = [known.release for known in every]
     near = difflib.get_close_matches(str(wanted), names, 3) or [names[0], names[-1]]
     raise InputError(f"unknown release {shown(name)} of {package}; did you mean {' or '.join(near)}?")
+
+
+def minor_release(release: str) -> str:
+    """Return the minor release, which tables name, of "1.24" or "1.24.4"; raise InputError for an unknown one."""
+    tables = runtime_tables()
+    names: Sequence[str] = list(tables["releases"])
+    minor = ".".join(str(release).split(".")[:2])
+    known = {patch for every in tables["releases"].get(minor, {}).get("packages", {}).values() for patch in every}
+    if minor in names and (release == minor or release in known):
+        return minor
+    near = sorted(known) or difflib.get_close_matches(minor, names, 3) or [names[0], names[-1]]
+    raise InputError(f"unknown release {shown(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
 
 
 def runtime_tables() -> dict[str, Any]:
@@ -235,17 +250,6 @@ def _known() -> tuple[KnownRelease, ...]:
 def _registered(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
     first, last = tables["known"][provider]
     return bool(first <= list(tables["releases"]).index(minor) <= last)
-
-
-def _minor(release: str, tables: Mapping[str, Any]) -> str:
-    """Return the release that tables name."""
-    names: Sequence[str] = list(tables["releases"])
-    minor = ".".join(str(release).split(".")[:2])
-    known = {patch for every in tables["releases"].get(minor, {}).get("packages", {}).values() for patch in every}
-    if minor in names and (release == minor or release in known):
-        return minor
-    near = sorted(known) or difflib.get_close_matches(minor, names, 3) or [names[0], names[-1]]
-    raise InputError(f"unknown release {shown(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
 
 
 @on_change

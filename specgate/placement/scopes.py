@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["MODELS", "constraints", "is_type", "operator_scope", "type_word"]
+__all__ = ["MAIN_DOMAIN", "MODELS", "constraints", "is_type", "operator_scope", "type_word"]
 
 #: The dialect of the models that the runtime reads.
 MODELS: Final = "onnx"
-#: The domain whose operators go by their bare names there.
-_MAIN: Final = "ai.onnx"
+#: The domain whose operators go by their bare names there, and that a model may also leave empty.
+MAIN_DOMAIN: Final = "ai.onnx"
 
 _KINDS: Final = {
     "int": NUMBER, "float": NUMBER, "string": WORD, "int[]": NUMBERS, "float[]": NUMBERS, "string[]": WORDS,
@@ -95,7 +95,7 @@ def _schema(domain: str, operator: str, version: int, schemas: Mapping[str, Any]
 
 
 def _spec(domain: str, operator: str) -> OperatorSpec | None:
-    name = operator if domain == _MAIN else f"{domain}.{operator}"
+    name = operator if domain == MAIN_DOMAIN else f"{domain}.{operator}"
     try:
         return dialect(MODELS).operator(name)
     except NoTable:

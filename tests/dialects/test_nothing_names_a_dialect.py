@@ -30,6 +30,7 @@ ALLOWED: Final = {
     "bench/lint_groups.py": BENCHMARKS,
     "bench/openvino_models.py": BENCHMARKS,
     "bench/peers.py": BENCHMARKS,
+    "cli/bringing.py": COMMANDS,
     "cli/options.py": COMMANDS,
     "cli/parser.py": COMMANDS,
     "spec/dialect_model.py": TEXTS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.errors import InputError
 from specgate.placement.importer.stated import Stated
 from specgate.placement.registrations import RUNTIME
-from specgate.placement.scopes import type_word
+from specgate.placement.scopes import MAIN_DOMAIN, type_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,4 +46,4 @@ def _kernels(definitions: Any, title: str) -> Iterator[tuple[str, str, int, int 
         first, last = kernel.version_range
         types = {name: [type_word(kind) for kind in kinds] for name, kinds in kernel.type_constraints.items()}
         until = None if last in {_OPEN, first} else int(last)
-        yield kernel.domain or "ai.onnx", kernel.op_name, int(first), until, {"types": types}
+        yield kernel.domain or MAIN_DOMAIN, kernel.op_name, int(first), until, {"types": types}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.errors import InputError
 from specgate.placement.importer.stated import Stated
-from specgate.placement.scopes import type_word
+from specgate.placement.scopes import MAIN_DOMAIN, type_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +169,7 @@ class _Image:
         if self._number("<I", rest) & 1:
             row["graph"] = False
         operator = self.text(self._number("<Q", at))
-        domain = self.text(self._number("<Q", at + 16)) or "ai.onnx"
+        domain = self.text(self._number("<Q", at + 16)) or MAIN_DOMAIN
         row["query"] = bool(self._number("<Q", rest + 32))
         return domain, str(operator), self._number("<i", at + 8), None, row
 

@@ -92,7 +92,7 @@ def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
             else:
                 forms.append((at, at, row))
         written = [_written(row, range_text(first, last, axis.order, axis.whole), axis) for first, last, row in forms]
-        name = Quoted(key[0] if key[1] is None else f"{key[0]}..{key[1]}")
+        name = Quoted(f"{key[0]}" if key[1] is None else f"{key[0]}..{key[1]}")
         made[name] = written[0] if len(written) == 1 else written
     return made
 

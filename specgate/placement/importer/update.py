@@ -11,6 +11,7 @@ from specgate.placement.importer.rows import Axis, apart, by_release, written_ro
 from specgate.placement.model import ProviderFile, ReleasesFile, TypeSetsFile
 from specgate.placement.ranges import bounds
 from specgate.placement.registrations import RUNTIME
+from specgate.report import plural
 from specgate.spec.build import SpecErrors, load_file
 from specgate.spec.folders import folder_to_write
 from specgate.spec.sets import named_sets
@@ -54,7 +55,7 @@ def import_runtime(to: str | None, say: Say, wheel: Path | None = None) -> None:
         if made != text:
             write_text(path, made)
             changed += 1
-    say(f"{job.provider} {job.release}: {job.count} kernels, {changed} files written")
+    say(f"{job.told}, {plural(changed, 'file')} written")
 
 
 def compare_runtime(to: str | None, say: Say, wheel: Path | None = None) -> bool:
@@ -67,7 +68,7 @@ def compare_runtime(to: str | None, say: Say, wheel: Path | None = None) -> bool
         for line in job.differences(domain, old):
             say(line)
             different += 1
-    say(f"{job.provider} {job.release}: {job.count} kernels, {different} differences")
+    say(f"{job.told}, {plural(different, 'difference')}")
     return different > 0
 
 
@@ -105,8 +106,10 @@ class _Job:
         self.at = order.index(minor)
 
     @property
-    def count(self) -> int:
-        return sum(len(rows) for rows in self.stated.values())
+    def told(self) -> str:
+        """What was read."""
+        count = sum(len(rows) for rows in self.stated.values())
+        return f"{self.provider} {self.release}: {plural(count, 'kernel')}"
 
     def domains(self) -> list[str]:
         """Return the domains that the package or the files have."""

@@ -1,0 +1,46 @@
+"""The runtime's own schemas: which version an import means, and what it has in each release."""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.errors import InputError
+from specgate.placement.own_schemas import Parameter, own_schema
+
+
+def test_a_schema_has_its_parts_in_order() -> None:
+    schema = own_schema("com.microsoft", "QLinearSigmoid", 1)
+    assert schema is not None
+    assert schema.inputs == (
+        Parameter("X", "T"), Parameter("X_scale", "FLOAT"), Parameter("X_zero_point", "T", optional=True),
+        Parameter("Y_scale", "FLOAT"), Parameter("Y_zero_point", "T", optional=True),
+    )  # fmt: skip
+    assert schema.outputs == (Parameter("Y", "T"),)
+    several = own_schema("com.microsoft", "QLinearConcat", 1)
+    assert several is not None
+    assert several.inputs[-1] == Parameter("inputs", "TV", several=True)
+    assert several.attributes == {"axis": ("int", None)}
+
+
+def test_the_import_decides_the_version() -> None:
+    first, second = (own_schema("", "Affine", opset) for opset in (9, 10))
+    assert first is not None
+    assert second is not None
+    assert (first.since, first.deprecated, second.since, second.deprecated) == (1, False, 10, True)
+    assert first.attributes["alpha"] == ("float", 1.0)
+
+
+def test_what_the_runtime_does_not_have() -> None:
+    assert own_schema("com.microsoft", "Nothing", 1) is None
+    assert own_schema("com.example", "QLinearSigmoid", 1) is None
+    assert own_schema("com.microsoft", "CausalConvWithState", 1, "1.20.1") is None
+    assert own_schema("com.microsoft", "CausalConvWithState", 1, "1.31") is not None
+    with pytest.raises(InputError, match=r"unknown release '1\.99'"):
+        own_schema("com.microsoft", "QLinearSigmoid", 1, "1.99")
+
+
+def test_inputs_change_their_names_with_the_release() -> None:
+    older, newer = (own_schema("com.microsoft", "Attention", 1, release) for release in ("1.19", "1.20"))
+    assert older is not None
+    assert newer is not None
+    assert (older.inputs[5].name, newer.inputs[5].name) == ("relative_position_bias", "attention_bias")
