@@ -115,7 +115,8 @@ def is_record(value: object) -> bool:
 
 def whole_numbers(record: type[Any]) -> bool:
     """Return whether what a record holds are whole numbers."""
-    return all(kind in {int, "int"} for kind in record.__annotations__.values())
+    kinds = record.__annotations__.values()  # text, where annotations are not evaluated, or a reference to it
+    return all(getattr(kind, "__forward_arg__", kind) in {int, "int"} for kind in kinds)
 
 
 class TensorDesc(NamedTuple):

@@ -1,6 +1,6 @@
 """The DirectML operators that ONNX Runtime's DirectML provider makes of a node, optimisations off.
 
-Sources stand in specs/onnxruntime/lowering, file by file.
+Their sources are in specs/onnxruntime/lowering, file by file.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from specgate.placement.lowering.known import lowering_of, schema_of
 from specgate.placement.lowering.reasons import Open, Refused
-from specgate.placement.lowering.table import lowering_of, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class NotLowered:
     """Why a node has no known operators.
 
     kind: ``refused``, the provider's kernel refuses the node and the session fails, `rule` says by which check;
-    ``open``, what decides is not known before the first run; ``no-table``, how it is lowered stands in no table.
+    ``open``, what decides is not known before the first run; ``no-table``, no table says how it is lowered.
     """
 
     kind: Literal["refused", "open", "no-table"]
@@ -59,7 +59,7 @@ def node(
     attributes: Mapping[str, Any],
     version: int,
 ) -> Descriptor | None:
-    """Return the descriptor of a node by its parts, None for an operator of which no table has the fields.
+    """Return the descriptor of a node by its parts, None for an operator whose fields no table has.
 
     operator: bare, or with its domain in front (``com.microsoft.MatMulNBits``). Tensors are by position; attributes by
     name. Unlike the reader of ONNX it knows operators that only a lowering table has.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specgate.descriptors.core import Descriptor, Malformed, Symbol, TensorDesc, shown, tensor
+from specgate.descriptors.core import Descriptor, Malformed, Symbol, TensorDesc, shown, tensor, whole_numbers
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 
 
@@ -155,3 +155,8 @@ def test_shown_is_one_short_line(value: Any, limit: int) -> None:
 @given(st.lists(st.integers(-99, 99), max_size=6) | st.text("abc 'é", max_size=20))
 def test_shown_is_as_python_writes_what_is_short(value: Any) -> None:
     assert shown(value) == repr(value)
+
+
+def test_which_records_hold_whole_numbers() -> None:
+    assert whole_numbers(Size2D)
+    assert not whole_numbers(ScaleBias)

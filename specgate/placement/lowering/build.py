@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.placement.lowering.forms import FormError
+from specgate.placement.lowering.expressions import FormError
 from specgate.placement.lowering.model import GeneralFile, LoweringFile
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.table import make_table
@@ -65,14 +65,16 @@ def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, .
 
 def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file's content with what it shares with others; raise FormError for what is not there to share."""
-    made = dict(content)
+    merged: dict[str, dict[str, Any]] = {"define": {}, "lists": {}, "refuses": {}}
     for at, name in enumerate(content.get("use", ())):
         shared = general.get("shared", {}).get(name)
         if shared is None:
             raise FormError(f"{_GENERAL} shares no {name!r:.60}", "use", at)
-        made["define"] = {**shared.get("define", {}), **made.get("define", {})}
-        made["lists"] = {**shared.get("lists", {}), **made.get("lists", {})}
-        made["refuses"] = {**shared.get("refuses", {}), **made.get("refuses", {})}
+        for key, part in merged.items():
+            part.update(shared.get(key, {}))
+    made = dict(content)
+    for key, part in merged.items():
+        made[key] = {**part, **content.get(key, {})}
     return made
 
 
@@ -80,6 +82,8 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a file says of one of its operators, without parameters and short forms; raise FormError."""
     words: Mapping[str, str] = content["operators"][operator]
     made: dict[str, Any] = {"source": content["source"]}
+    if content.get("sizes_open"):
+        made["sizes_open"] = True
     if content.get("fields") and schema_from(operator, None) is None:
         made["fields"] = content["fields"]
     schema = schema_from(operator, made.get("fields"))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.placement.lowering.state import State
 
-__all__ = ["constant", "given", "operator", "over", "plain", "sizes_of", "tensor_of"]
+__all__ = ["bare", "constant", "given", "operator", "over", "plain", "sizes_of", "spread", "tensor_of"]
 
 Sizes = tuple[int, ...]
 
@@ -58,7 +58,12 @@ def sizes_of(tensor: TensorDesc) -> Sizes:
 
 
 def plain(
-    state: State, tensor: TensorDesc, sizes: Sequence[int] | None = None, *, align: str = "right", least: int | None = None
+    state: State,
+    tensor: TensorDesc,
+    sizes: Sequence[int] | None = None,
+    *,
+    align: str = "right",
+    least: int | None = None,
 ) -> TensorDesc:
     """Return a tensor as the provider describes it, with other sizes for the same elements if given."""
     held = sizes_of(tensor) if sizes is None else tuple(sizes)
@@ -66,7 +71,7 @@ def plain(
 
 
 def over(state: State, tensor: TensorDesc, wanted: Sequence[int], held: Sequence[int] | None = None) -> TensorDesc:
-    """Return a tensor broadcast to `wanted`. held: its sizes, if they are to be read otherwise than the node has them."""
+    """Return a tensor broadcast to `wanted`. held: its sizes, if it is to be read with others."""
     sizes, target = sizes_of(tensor) if held is None else tuple(held), tuple(wanted)
     if sizes == target:
         return plain(state, tensor, target)
@@ -82,3 +87,13 @@ def constant(state: State, name: str) -> tuple[Any, ...] | None:
     if tensor.value is None:
         raise Open(f"the elements of {name} are not known before the first run")
     return tensor.value
+
+
+def bare(word: str, sizes: Sequence[int], strides: Sequence[int] | None = None) -> TensorDesc:
+    """Return a tensor as it stands, without ones. word: DirectML's for the element type."""
+    return TensorDesc(word, tuple(sizes), None if strides is None else tuple(strides))
+
+
+def spread(word: str, wanted: Sequence[int], held: Sequence[int]) -> TensorDesc:
+    """Return a tensor of the sizes `held` broadcast to `wanted`, with strides even where they are equal."""
+    return bare(word, wanted, broadcast_strides(held, len(wanted)))

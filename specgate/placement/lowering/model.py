@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from specgate.spec.model import FieldSpec, Source
+from specgate.spec.model import FieldSpec, Source  # noqa: TC001 (pydantic reads them)
 
 __all__ = ["GeneralFile", "LoweringFile"]
 
@@ -32,7 +32,7 @@ class Check(_File):
 
 
 class Shared(_File):
-    """What several files use: definitions, lists and checks, with words of their operators in the place of ``$NAME``."""
+    """What several files use: definitions, lists and checks, with words of their operators for ``$NAME``."""
 
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}
@@ -74,6 +74,7 @@ class LoweringFile(_File):
     unknowns: list[str] = []
     operators: dict[str, dict[str, str]]
     fields: dict[str, FieldSpec] = {}
+    sizes_open: bool = Field(default=False, description="only those sizes must be known that its entries read")
     use: list[str] = []
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 __all__ = ["recurrent"]
 
 _DIRECTIONS: Final = {"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}
-#: By the number of gates in the rows of W: operator, its activations, and the tensors that not all have.
-_KINDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "RNN": ("RNN", ("Tanh",)),
-    "GRU": ("GRU", ("Sigmoid", "Tanh")),
-    "LSTM": ("LSTM", ("Sigmoid", "Tanh", "Tanh")),
+#: The activations of each operator where none are given; DirectML's have the same names.
+_USUAL: Final[Mapping[str, tuple[str, ...]]] = {
+    "RNN": ("Tanh",),
+    "GRU": ("Sigmoid", "Tanh"),
+    "LSTM": ("Sigmoid", "Tanh", "Tanh"),
 }
-#: ONNX's activation -> DirectML's, with the fields that alpha and beta go to and what they are without.
+#: ONNX's activations that the kernel knows (Affine is none) -> DirectML's, with the fields that alpha and beta go to,
+#: and what these are without.
 _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
     "relu": ("ACTIVATION_RELU", {}),
     "tanh": ("ACTIVATION_TANH", {}),
     "sigmoid": ("ACTIVATION_SIGMOID", {}),
     "softsign": ("ACTIVATION_SOFTSIGN", {}),
-    "softplus": ("ACTIVATION_SOFTPLUS", {}),
-    "affine": ("ACTIVATION_LINEAR", {"Alpha": 1.0, "Beta": 0.0}),
+    "softplus": ("ACTIVATION_SOFTPLUS", {}),  # the provider leaves its steepness at 0
     "leakyrelu": ("ACTIVATION_LEAKY_RELU", {"Alpha": 0.01}),
     "thresholdedrelu": ("ACTIVATION_THRESHOLDED_RELU", {"Alpha": 1.0}),
     "scaledtanh": ("ACTIVATION_SCALED_TANH", {"Alpha": 1.0, "Beta": 1.0}),
@@ -38,17 +38,9 @@ _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
 }
 
 
-def _kind(state: State) -> str:
-    """Which of the three it is: only an LSTM couples gates, only a GRU resets linearly."""
-    if state.get("input_forget") is not None:
-        return "LSTM"
-    return "RNN" if state.get("linear_before_reset") is None else "GRU"
-
-
 def recurrent(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a recurrent network."""
-    kind = _kind(state)
-    name, usual = _KINDS[kind]
+    name, usual = state.operator, _USUAL[state.operator]
     direction = _DIRECTIONS.get(state.get("direction") or "forward")
     if direction is None:
         raise Refused("direction", f"the kernel does not know the direction {state.get('direction')}")
@@ -65,7 +57,7 @@ def recurrent(state: State) -> Iterator[Descriptor]:
         "ActivationDescs": _activations(state, usual * twice),
         "Direction": direction,
     }
-    if kind == "LSTM":
+    if name == "LSTM":
         clip = state.get("clip")
         fields |= {
             "CellMemInitTensor": _tensor(state, "initial_c"),
@@ -75,7 +67,7 @@ def recurrent(state: State) -> Iterator[Descriptor]:
             "UseClipThreshold": bool(clip),
             "CoupleInputForget": bool(state.get("input_forget")),
         }
-    if kind == "GRU":
+    if name == "GRU":
         fields["LinearBeforeReset"] = bool(state.get("linear_before_reset"))
     yield operator(name, **fields)
 
@@ -92,8 +84,8 @@ def _lengths(state: State) -> TensorDesc | None:
 
 def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
     """Return the activations of all directions; alpha and beta go to those that take one, in their order."""
-    names = state.get("activations") or list(usual)
-    if len(names) != len(usual):
+    names = (state.get("activations") or list(usual))[: len(usual)]
+    if len(names) < len(usual):
         raise Refused("activations-count", f"{len(usual)} activations are expected, not {len(names)}")
     given_numbers = {key: list(state.get(f"activation_{key.lower()}") or ()) for key in ("Alpha", "Beta")}
     made = []
@@ -105,6 +97,6 @@ def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
         for key, default in numbers.items():
             fields[key] = float(given_numbers[key].pop(0)) if given_numbers[key] else default
         if word == "ACTIVATION_SOFTPLUS":
-            fields["Steepness"] = 1.0
+            fields["Steepness"] = 0.0
         made.append(Descriptor("directml", word, fields))
     return made

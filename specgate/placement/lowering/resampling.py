@@ -124,10 +124,9 @@ def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_
     if mode == "tf_crop_and_resize" and not crop:
         raise Refused("region", "tf_crop_and_resize needs the region")
     region = _region(state, crop, len(sizes))
-    return [
-        _TRANSFORMATIONS[mode](_Dimension(*part, *ends))
-        for *part, ends in zip(sizes, target, scales, region, strict=True)
-    ]
+    transformed = _TRANSFORMATIONS[mode]
+    parts = zip(sizes, target, scales, region, strict=True)
+    return [transformed(_Dimension(size, wanted, scale, *ends)) for size, wanted, scale, ends in parts]
 
 
 def _region(state: State, crop: Sequence[float] | None, rank: int) -> list[tuple[float, float]]:

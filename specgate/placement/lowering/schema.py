@@ -1,4 +1,4 @@
-"""What is known of an operator's fields: from the tables of ONNX, or from a lowering table for operators without one."""
+"""What is known of an operator's fields: from the tables of ONNX, or else from a lowering table."""
 
 from __future__ import annotations
 

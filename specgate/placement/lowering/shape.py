@@ -27,17 +27,24 @@ def _spatial(sizes: Sizes, ones: int) -> Sizes:
     return sizes[:2] + (1,) * ones + sizes[2:]
 
 
-def _channel(sizes: Sizes, ones: int) -> Sizes:
-    before = min(1, ones)
-    return (1,) * before + sizes + (1,) * (ones - before)
+def _at(place: int) -> Callable[[Sizes, int], Sizes]:
+    """Return what puts the first size at a place, as far as there are ones to go before it."""
+
+    def align(sizes: Sizes, ones: int) -> Sizes:
+        before = min(place, ones)
+        return (1,) * before + sizes + (1,) * (ones - before)
+
+    return align
 
 
-#: Ones in front of all; behind all; between batch, channel and the rest; the first size as that of channels.
+#: Ones in front of all; behind all; between batch, channel and the rest; the first size
+#: as that of channels, or of the dimension behind them.
 ALIGNMENTS: Final[Mapping[str, Callable[[Sizes, int], Sizes]]] = {
     "right": lambda sizes, ones: (1,) * ones + sizes,
     "left": lambda sizes, ones: sizes + (1,) * ones,
     "spatial": _spatial,
-    "channel": _channel,
+    "channel": _at(1),
+    "height": _at(2),
 }
 
 

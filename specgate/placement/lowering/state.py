@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Rule
 
-__all__ = ["ABSENT", "State", "TENSOR_NAME"]
+__all__ = ["ABSENT", "TENSOR_NAME", "State"]
 
 #: The value of an expression that reads an optional field which the node leaves out.
 ABSENT: Final = None
@@ -26,10 +26,11 @@ TENSOR_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.+)\])?")
 class State:
     """The values of a node's fields, and the means to evaluate with them.
 
-    lists: the named lists of its table, each computed when an expression first reads it. types: the word of DirectML for each element type of ONNX. least, most: how many dimensions tensors get and may have.
+    lists: the named lists of its table, each computed when an expression first reads it. types: DirectML's word for
+    each element type of ONNX. least, most: how many dimensions tensors get and may have.
     """
 
-    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "types", "version")
+    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "operator", "types")
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class State:
         defines: Mapping[str, Rule],
         lists: Mapping[str, Callable[[State, int], Any]],
         general: Mapping[str, Any],
-        version: int,
+        operator: str,
     ) -> None:
         self._values = values
         self._pending = dict(lists)
@@ -45,7 +46,7 @@ class State:
         self.types: Mapping[str, str] = general["types"]
         self.least: int = general["dimensions"]["least"]
         self.most: int = general["dimensions"]["most"]
-        self.version = version
+        self.operator = operator
 
     def get(self, name: str) -> Any:
         """Return a field's value, None where it is left out."""
@@ -62,9 +63,10 @@ class State:
                 self._values[name] = form(self, 0)
         for path in rule.needs:
             name, _, part = path.partition(".")
-            if self._values.get(name) is None:
+            given = self._values.get(name) is not None
+            if not given and (not part or name in rule.needs):  # else the expression asks for it first
                 return ABSENT
-            if part and self._evaluator.context.absent(path):
+            if given and part and self._evaluator.context.absent(path):
                 raise Open(f"the elements of {name} are not known before the first run")
         try:
             found = self._evaluator.value(rule.tree, {"i": i})

@@ -1,14 +1,13 @@
 """Einsum: sums of products by an equation of labels.
 
-Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/Operators/DmlOperatorEinSum.cpp at
-9a306e859906f102ae0ee4099936676af248d09f, and what onnxruntime-directml 1.24.4 asks DirectML.
+Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/Operators/DmlOperatorEinSum.cpp
+at 9a306e859906f102ae0ee4099936676af248d09f, and what onnxruntime-directml 1.24.4 asks DirectML.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.placement.lowering.building import operator, sizes_of, tensor_of
 from specgate.placement.lowering.reasons import Refused
 from specgate.placement.lowering.shape import packed_strides
@@ -17,6 +16,7 @@ from specgate.placement.lowering.tensors import described
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.state import State
 
 __all__ = ["einsum"]
@@ -48,10 +48,13 @@ class _Sum:
         self.inputs = [_Labelled(term, tensor) for term, tensor in zip(terms, tensors, strict=True)]
         self.output = _Labelled(self.result, tensor_of(state, "output0"))
         self.sizes: dict[str, int] = {}
-        for labelled in self.inputs:
+        for labelled in (*self.inputs, self.output):
             if len(labelled.labels) != len(sizes_of(labelled.tensor)):
                 raise Refused("equation", "each term must have a label for each dimension")
+        for labelled in self.inputs:
             self.sizes |= dict(zip(labelled.labels, sizes_of(labelled.tensor), strict=True))
+        if not set(self.result) <= self.sizes.keys():
+            raise Refused("equation", "the output has a label that no input has")
         self.order = "".join(self.sizes)
         self.summed = [label for label in self.order if label not in self.result]
 

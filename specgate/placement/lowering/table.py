@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.placement.lowering.forms import FormError, fields_form, numbers_form, rule_of
+from specgate.placement.lowering.expressions import FormError, numbers_form, rule_of
+from specgate.placement.lowering.forms import fields_form
 from specgate.placement.lowering.functions import FUNCTIONS, function_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import Schema, schema_from
@@ -15,11 +15,12 @@ from specgate.rules.language import NUMBERS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from specgate.rules.language import Rule, Scope
+    from specgate.spec.fields import FieldInfo, Layout
 
-__all__ = ["Table", "lowering_of", "make_table", "schema_of"]
+__all__ = ["Table", "make_table"]
 
 
 class Check(NamedTuple):
@@ -68,33 +69,62 @@ class Table:
         for name, entry in raw.get("lists", {}).items():
             self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
             scope = _with_list(scope, name)
+        self.sizes_open: bool = raw.get("sizes_open", False)
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
 
     def lowered(self, descriptor: Descriptor, version: int) -> list[Descriptor] | None:
         """Return the descriptors of a node, None where no row is about it; raise Open or Refused."""
-        hold_known(descriptor, self.general["dimensions"]["most"])
-        for info in self.schema.layout(version).outputs:
-            if not info.optional and not descriptor.fields.get(info.name):
-                raise Open(f"the type and sizes of {info.name} are not known before the first run")
-        state = State(self.schema.values(descriptor, version), self.defines, self.lists, self.general, version)
+        layout = self.schema.layout(version)
+        if not self.sizes_open:
+            hold_ranks(descriptor, self.general["dimensions"]["most"])
+            hold_inputs(descriptor, layout)
+        state = State(
+            self.schema.values(descriptor, version), self.defines, self.lists, self.general, descriptor.operator
+        )
         for check in self.checks:
             if _holds_at(check.since, check.until, version) and state.holds(check.when):
                 raise Refused(check.name, check.because)
+        if not self.sizes_open:
+            hold_outputs(descriptor, layout)
         for row in self.rows:
             if _holds_at(row.since, row.until, version) and state.holds(row.when):
                 return _without_empty(list(_made(row, state)))
         return None
 
 
-def hold_known(descriptor: Descriptor, most: int) -> None:
-    """Raise Open where a type or a size of a node is not known, Refused where it has too many dimensions."""
+def hold_ranks(descriptor: Descriptor, most: int) -> None:
+    """Raise Refused where a tensor has too many dimensions."""
     for name, tensor in descriptor.tensors():
         if tensor.sizes is not None and len(tensor.sizes) > most:
-            raise Refused("rank", f"{name} has {len(tensor.sizes)} dimensions, and the provider describes at most {most}")
-    for name, tensor in descriptor.tensors():
+            raise Refused(
+                "rank", f"{name} has {len(tensor.sizes)} dimensions, and the provider describes at most {most}"
+            )
+
+
+def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
+    """Raise Open where the type or a size of an input is not known: such a kernel is made at the first run."""
+    for name, tensor in _tensors(descriptor, layout.inputs):
         if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
             raise Open(f"the type and sizes of {name} are not known before the first run")
+
+
+def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
+    """Raise Open where the type or a size of an output is not known here; the provider works them out itself."""
+    for info in layout.outputs:
+        if not info.optional and not descriptor.fields.get(info.name):
+            raise Open(f"{info.name} has no type and sizes, which only the provider works out")
+    for name, tensor in _tensors(descriptor, layout.outputs):
+        if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
+            raise Open(f"not all sizes of {name} are known, which only the provider works out")
+
+
+def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tuple[str, TensorDesc]]:
+    for info in infos:
+        held = descriptor.fields.get(info.name)
+        for tensor in held if isinstance(held, list) else (held,):
+            if isinstance(tensor, TensorDesc):
+                yield info.name, tensor
 
 
 def _holds_at(since: int, until: int | None, version: int) -> bool:
@@ -189,20 +219,3 @@ def make_table(operator: str, raw: Mapping[str, Any], general: Mapping[str, Any]
     if schema is None:
         raise FormError(f"{operator} has no table among ONNX's, so its fields are expected here", "fields")
     return Table(schema, raw, general)
-
-
-@cache
-def lowering_of(operator: str) -> Table | None:
-    """Return the table of an operator by its name in ONNX's tables, None where there is none."""
-    from specgate.placement.lowering.store import lowering_tables
-
-    tables = lowering_tables()
-    raw = tables["operators"].get(operator)
-    return None if raw is None else make_table(operator, raw, tables["general"])
-
-
-@cache
-def schema_of(operator: str) -> Schema | None:
-    """Return the fields of an operator, from ONNX's tables or from its lowering table; None where neither has them."""
-    table = lowering_of(operator)
-    return schema_from(operator, None) if table is None else table.schema

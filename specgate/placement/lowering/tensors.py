@@ -3,7 +3,8 @@
 ``X``, the node's tensor with ones in front up to four dimensions; or a mapping:
 
 - ``of``: which tensor; left out for one between two operators
-- ``as``: DirectML's word for the element type, ``unsigned``, or another tensor of the node, whose type it has
+- ``as``: DirectML's word for the element type, ``unsigned``, another tensor of the node, whose type it has, or an
+  expression that gives the word
 - ``sizes``: other sizes for the same elements, a list or a tensor of the node
 - ``over``: what it is broadcast to, a list or a tensor: strides of 0 where it has one element, or no dimension
 - ``permute``: the order of its dimensions, by strides
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
+from specgate.placement.lowering.expressions import FormError, numbers_form, rule_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.shape import ALIGNMENTS, broadcast_strides, packed_strides, padded
 from specgate.placement.lowering.state import TENSOR_NAME
@@ -39,13 +41,11 @@ class Which(NamedTuple):
     """A tensor of the node: a field, or an element of an array of tensors."""
 
     name: str
-    index: Rule | None
+    at: Rule | None
 
     @classmethod
     def make(cls, text: Any, scope: Scope) -> Which:
         """Read ``X`` or ``inputs[i]``; raise FormError."""
-        from specgate.placement.lowering.forms import FormError, rule_of
-
         found = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
         if found is None or scope.fields.get(found[1]) != (TENSOR if found[2] is None else TENSORS):
             raise FormError(f"expected the name of a tensor, found {text!r:.60}")
@@ -54,11 +54,13 @@ class Which(NamedTuple):
     def tensor(self, state: State, i: int) -> TensorDesc | None:
         """Return the tensor, None where the node leaves it out."""
         found = state.get(self.name)
-        if self.index is not None and found is not None:
-            at = state.value(self.index, i)
-            if not 0 <= at < len(found):
-                raise Refused("unusable", f"there is no {self.name}[{at}]")
-            found = found[at]
+        if self.at is not None and found is not None:
+            index = state.value(self.at, i)
+            if not 0 <= index < len(found):
+                raise Refused("unusable", f"there is no {self.name}[{index}]")
+            found = found[index]
+            if isinstance(found, TensorDesc) and found.type is None and found.sizes is None:
+                raise Open(f"{self.name}[{index}] has no type and sizes")
         return found if isinstance(found, TensorDesc) else None
 
 
@@ -87,8 +89,6 @@ class TensorForm:
     """A tensor as a table writes it; called with a node it gives the tensor, None where the node lacks it."""
 
     def __init__(self, raw: dict[str, Any], scope: Scope) -> None:
-        from specgate.placement.lowering.forms import FormError, numbers_form, rule_of
-
         for key in raw:
             if key not in _KEYS:
                 raise FormError(f"unknown key; known: {', '.join(_KEYS)}", key)
@@ -117,8 +117,6 @@ class TensorForm:
     @classmethod
     def make(cls, raw: Any, scope: Scope) -> TensorForm:
         """Read a table's entry; raise FormError."""
-        from specgate.placement.lowering.forms import FormError
-
         entry = {"of": raw} if isinstance(raw, str) else raw
         if not isinstance(entry, dict):
             raise FormError("expected a tensor")
@@ -168,7 +166,6 @@ def _names_tensor(text: str, scope: Scope) -> bool:
 
 
 def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | None], str | None] | None:
-    from specgate.placement.lowering.forms import FormError
     from specgate.spec.tables import dialect
 
     if raw is None:
@@ -176,9 +173,10 @@ def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | Non
     if raw == "unsigned":
         return lambda state, _i, tensor: _unsigned(state.dml_type(tensor)) if tensor is not None else None
     if raw in dialect("directml").types:
-        return lambda _state, _i, _tensor: raw  # type: ignore[no-any-return]
+        return lambda _state, _i, _tensor: raw
     if not _names_tensor(str(raw), scope):
-        raise FormError("expected a type of DirectML, unsigned, or a tensor of the node", "as")
+        rule = rule_of(str(raw), scope, "word")
+        return lambda state, i, _tensor: None if (word := state.value(rule, i)) is None else str(word)
     which = Which.make(raw, scope)
     return lambda state, i, _tensor: None if (other := which.tensor(state, i)) is None else state.dml_type(other)
 

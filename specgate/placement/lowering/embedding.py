@@ -1,0 +1,187 @@
+"""EmbedLayerNormalization and RotaryEmbedding: rows of tables by their indices, and what is made of them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from specgate.dialects.directml.vocabulary import ScaleBias
+from specgate.placement.lowering.building import bare, given, operator, plain, sizes_of, spread, tensor_of
+from specgate.placement.lowering.reasons import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.placement.lowering.state import State
+
+__all__ = ["embedding", "rotation"]
+
+
+def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> Descriptor:
+    return operator(
+        "FILL_VALUE_SEQUENCE",
+        OutputTensor=bare(word, sizes),
+        ValueDataType=word,
+        ValueStart=start,
+        ValueDelta=delta,
+    )
+
+
+def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int) -> Descriptor:
+    """Rows of a table of two dimensions, which is described with four."""
+    width = sizes_of(table)[-1]
+    return operator(
+        "GATHER",
+        InputTensor=table,
+        IndicesTensor=indices,
+        OutputTensor=bare(str(table.type), (1, batch, length, width)),
+        Axis=2,
+        IndexDimensions=2,
+    )
+
+
+def embedding(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of an EmbedLayerNormalization."""
+    ids, words = tensor_of(state, "input_ids"), tensor_of(state, "word_embedding")
+    batch, length = sizes_of(ids)
+    mask, positions, segments = (given(state, name) for name in ("mask", "position_ids", "segment_ids"))
+    word = state.dml_type(words)
+    whole = bare(word, (1, batch, length, sizes_of(words)[-1]))
+    if mask is None:
+        yield _constant(0)
+    where = spread("INT32", (1, 1, batch, length), (length,))
+    if positions is None:
+        yield _sequence("INT32", (1, 1, 1, length), 0, 1)
+    else:
+        where = plain(state, positions)
+    yield _gathered(plain(state, words), plain(state, ids), batch, length)
+    yield _gathered(plain(state, tensor_of(state, "position_embedding")), where, batch, length)
+    added = operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=whole)
+    if segments is not None:
+        table = plain(state, tensor_of(state, "segment_embedding"))
+        yield _gathered(table, plain(state, segments), batch, length)
+        yield added
+    yield added
+    yield operator(
+        "MEAN_VARIANCE_NORMALIZATION1",
+        InputTensor=whole,
+        ScaleTensor=plain(state, tensor_of(state, "gamma")),
+        BiasTensor=plain(state, tensor_of(state, "beta")),
+        OutputTensor=whole,
+        Axes=[3],
+        NormalizeVariance=True,
+        Epsilon=float(state.get("epsilon")),
+    )
+    if mask is not None:
+        yield _constant(1)
+        yield from _counted(batch, length)
+
+
+def _constant(value: int) -> Descriptor:
+    made = bare("INT32", (1, 1, 1, 1))
+    return operator("FILL_VALUE_CONSTANT", OutputTensor=made, ValueDataType="INT32", Value=value)
+
+
+def _counted(batch: int, length: int) -> Iterator[Descriptor]:
+    sizes = (1, 1, batch, length)
+    yield operator(
+        "ELEMENT_WISE_LOGICAL_EQUALS",
+        ATensor=bare("INT32", sizes),
+        BTensor=spread("INT32", sizes, ()),
+        OutputTensor=bare("UINT32", sizes),
+    )
+    yield operator(
+        "REDUCE",
+        Function="SUM",
+        InputTensor=bare("INT32", sizes),
+        OutputTensor=bare("INT32", (1, 1, batch, 1)),
+        Axes=[3],
+    )
+
+
+class _Turn(NamedTuple):
+    """The sizes of a RotaryEmbedding. part: how many elements of a head are turned. swapped: heads before places."""
+
+    word: str
+    batch: int
+    length: int
+    heads: int
+    head: int
+    part: int
+    swapped: bool
+    interleaved: bool
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        return self.batch, self.length, self.heads, self.part
+
+    @property
+    def pairs(self) -> tuple[int, ...]:
+        half = self.part // 2
+        return self.whole[:3] + ((half, 2) if self.interleaved else (2, half))
+
+    def laid(self) -> TensorDesc:
+        """How the node's own tensor has the part."""
+        strides = (self.heads * self.length * self.head, self.head, self.length * self.head, 1)
+        return bare(self.word, self.whole, strides if self.swapped and self.part == self.head else None)
+
+
+def _turn(state: State) -> _Turn:
+    data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
+    sizes, half = sizes_of(data), sizes_of(cosines)[-1]
+    if len(sizes) not in {3, 4}:
+        raise Refused("input-rank", "the input must have three or four dimensions")
+    part = int(state.get("rotary_embedding_dim")) or 2 * half
+    hidden = prod(sizes) // (sizes[0] * sizes[-2])
+    heads = sizes[1] if len(sizes) == 4 else int(state.get("num_heads")) or hidden // part
+    if heads < 1 or hidden % heads:
+        raise Refused("heads", "the elements of a place must be whole heads")
+    interleaved = bool(state.get("interleaved"))
+    swapped = len(sizes) == 4
+    return _Turn(state.dml_type(data), sizes[0], sizes[-2], heads, hidden // heads, part, swapped, interleaved)
+
+
+def rotation(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a RotaryEmbedding."""
+    turn = _turn(state)
+    word, half, pairs = turn.word, turn.part // 2, turn.pairs
+    whole, paired = bare(word, turn.whole), bare(word, pairs)
+    axis = 4 if turn.interleaved else 3
+    one = bare(word, (*pairs[:axis], 1, *pairs[axis + 1 :]))
+    positions = bare("INT64", (1, 1, turn.batch, turn.length))
+    identity = ScaleBias(1.0, 0.0)
+    yield operator("ELEMENT_WISE_IDENTITY", InputTensor=turn.laid(), OutputTensor=whole, ScaleBias=identity)
+    yield operator("SPLIT", InputTensor=paired, OutputTensors=[one, one], Axis=axis)
+    for name in ("cos_cache", "sin_cache"):
+        yield _gathered(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length)
+    yield _sequence(word, (2,), -1.0, 2.0)
+    yield operator("JOIN", InputTensors=[one, one], OutputTensor=paired, Axis=axis)
+    angles = (turn.batch, turn.length, 1, half, 1) if turn.interleaved else (turn.batch, turn.length, 1, 1, half)
+    signs = (1, 1, 1, 1, 2) if turn.interleaved else (1, 1, 1, 2, 1)
+    for held in (angles, angles, signs):
+        other = spread(word, pairs, held)
+        yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
+    yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.laid())
+    if turn.part < turn.head:
+        yield from _rest(turn)
+    if prod(sizes_of(tensor_of(state, "position_ids"))) == 1:
+        yield from _positions(turn, positions)
+
+
+def _rest(turn: _Turn) -> Iterator[Descriptor]:
+    """The part of a head that is not turned is cut off, and joined again."""
+    front = turn.whole[:3]
+    all_of_it = bare(turn.word, (*front, turn.head))
+    parts = [bare(turn.word, (*front, turn.part)), bare(turn.word, (*front, turn.head - turn.part))]
+    yield operator("SPLIT", InputTensor=all_of_it, OutputTensors=parts, Axis=3)
+    yield operator("JOIN", InputTensors=parts, OutputTensor=all_of_it, Axis=3)
+
+
+def _positions(turn: _Turn, positions: TensorDesc) -> Iterator[Descriptor]:
+    """Positions that count on from one number."""
+    yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
+    sizes = sizes_of(positions)
+    counted = positions if turn.batch == 1 else spread("INT64", sizes, (turn.length,))
+    first = spread("INT64", sizes, ())
+    yield operator("ELEMENT_WISE_ADD", ATensor=counted, BTensor=first, OutputTensor=positions)

@@ -1,0 +1,91 @@
+"""Expressions of a lowering table, and the numbers and lists that they give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.placement.lowering.state import ABSENT
+from specgate.rules.language import RuleError
+from specgate.rules.parse import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specgate.placement.lowering.state import State
+    from specgate.rules.language import Rule, Scope
+
+    Form = Callable[[State, int], Any]
+
+__all__ = ["FormError", "as_it_is", "list_form", "number_form", "numbers_form", "placed", "rule_of"]
+
+
+class FormError(ValueError):
+    """A form that cannot be used; `path`: where in the entry."""
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def rule_of(text: str, scope: Scope, expect: str | None = None) -> Rule:
+    """Return a parsed expression; raise FormError."""
+    try:
+        return parse(text, scope, expect=expect)
+    except RuleError as error:
+        raise FormError(error.line) from None
+
+
+def placed(make: Callable[..., Form], arguments: tuple[Any, ...], *path: str | int) -> Form:
+    try:
+        return make(*arguments)
+    except FormError as error:
+        raise FormError(str(error), *path, *error.path) from None
+
+
+def as_it_is(value: Any) -> Any:
+    return value
+
+
+def number_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
+    if isinstance(raw, bool | int | float):
+        constant = kind(raw)
+        return lambda _state, _i: constant
+    if isinstance(raw, dict) and set(raw) == {"ratio"}:
+        first, second = (
+            placed(number_form, (part, scope, as_it_is), "ratio", at) for at, part in enumerate(raw["ratio"])
+        )
+        return lambda state, i: kind(first(state, i) / second(state, i))
+    if not isinstance(raw, str):
+        raise FormError("expected a number or an expression")
+    rule = rule_of(raw, scope)
+
+    def value(state: State, i: int) -> Any:
+        found = state.value(rule, i)
+        return ABSENT if found is ABSENT else kind(found)
+
+    return value
+
+
+def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
+    """Return the form of a list of numbers, which an expression may give as a whole too."""
+    if not isinstance(raw, str):
+        return list_form(lambda entry: number_form(entry, scope, kind), raw, scope)
+    rule = rule_of(raw, scope, "numbers")
+
+    def value(state: State, i: int) -> Any:
+        found = state.value(rule, i)
+        return ABSENT if found is ABSENT else [kind(item) for item in found]
+
+    return value
+
+
+def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
+    """A list of forms, or one form for each turn of a loop."""
+    if isinstance(raw, list):
+        parts = [placed(make, (entry,), at) for at, entry in enumerate(raw)]
+        return lambda state, i: [part(state, i) for part in parts]
+    if not isinstance(raw, dict) or set(raw) != {"each", "count"}:
+        raise FormError("expected a list, or each and count")
+    each = placed(make, (raw["each"],), "each")
+    count = placed(number_form, (raw["count"], scope, int), "count")
+    return lambda state, _i: [each(state, turn) for turn in range(count(state, 0))]

@@ -1,0 +1,68 @@
+"""FusedMatMul: batches and matrices transposed by strides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.placement.lowering.building import bare, operator, sizes_of, tensor_of
+from specgate.placement.lowering.reasons import Refused
+from specgate.placement.lowering.shape import packed_strides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.placement.lowering.state import State
+
+__all__ = ["fused_product"]
+
+_Strided = tuple[list[int], list[int]]
+
+
+def fused_product(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a FusedMatMul."""
+    first, second = (tensor_of(state, name) for name in ("A", "B"))
+    ours, theirs = (
+        _turned(sizes_of(first), state.get("transBatchA")),
+        _turned(sizes_of(second), state.get("transBatchB")),
+    )
+    product = list(sizes_of(tensor_of(state, "Y")))
+    if len(theirs[0]) == 1:
+        theirs = [*theirs[0], 1], [*theirs[1], 0]
+        product.append(1)
+    if len(ours[0]) == 1:
+        ours = [1, *ours[0]], [0, *ours[1]]
+        product.insert(len(product) - 1, 1)
+    ours, theirs = _broadcast(ours, product), _broadcast(theirs, product)
+    word = state.dml_type(first)
+    yield operator(
+        "GEMM",
+        ATensor=bare(word, *ours),
+        BTensor=bare(word, *theirs),
+        OutputTensor=bare(word, product),
+        TransA="TRANSPOSE" if state.get("transA") else "NONE",
+        TransB="TRANSPOSE" if state.get("transB") else "NONE",
+        Alpha=float(state.get("alpha")),
+        Beta=0.0,
+    )
+
+
+def _turned(sizes: Sequence[int], batch: int) -> _Strided:
+    """Return sizes and strides; with `batch` the first dimension comes before the last."""
+    held, strides = list(sizes), list(packed_strides(sizes))
+    if not batch:
+        return held, strides
+    if len(held) < 3:
+        raise Refused("batch", "a batch is transposed, and there is none")
+    for part in (held, strides):
+        part.insert(len(part) - 2, part.pop(0))
+    return held, strides
+
+
+def _broadcast(strided: _Strided, product: Sequence[int]) -> _Strided:
+    missing = len(product) - len(strided[0])
+    sizes, strides = [1] * missing + strided[0], [0] * missing + strided[1]
+    for at in range(len(product) - 2):
+        if sizes[at] != product[at]:
+            sizes[at], strides[at] = product[at], 0
+    return sizes, strides

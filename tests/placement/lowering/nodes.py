@@ -1,0 +1,32 @@
+"""Nodes for the tests of lowering, and what they become as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specgate.descriptors.core import TensorDesc, tensor
+from specgate.dialects.directml.reader import write
+from specgate.placement.lower import NotLowered, lower, node
+
+
+def tensor_of(raw: Any) -> TensorDesc | None:
+    if raw is None:
+        return None
+    return tensor(raw.get("elem_type"), raw.get("shape"), value=raw.get("value"))
+
+
+def attribute_of(raw: Any) -> Any:
+    return tensor_of(raw) if isinstance(raw, dict) else raw
+
+
+def _short(raw: Any) -> TensorDesc | None:
+    return None if raw is None else tensor(*raw[:2], value=raw[2] if len(raw) > 2 else None)
+
+
+def lowered(operator: str, inputs: list[Any], outputs: list[Any], version: int, **attributes: Any) -> Any:
+    """Return the DxDispatch dicts of a node, or the `NotLowered`. Tensors are (type, sizes) or (type, sizes, elements)."""
+    ours, theirs = ([_short(part) for part in parts] for parts in (inputs, outputs))
+    made = node(operator, ours, theirs, attributes, version)
+    assert made is not None
+    found = lower(made, version)
+    return found if isinstance(found, NotLowered) else [write(descriptor) for descriptor in found]

@@ -1,0 +1,38 @@
+"""How tensors are described: where ones go, strides, numbers without a sign."""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.placement.lowering.reasons import Refused
+from specgate.placement.lowering.shape import as_uint, broadcast_strides, packed_strides, padded
+
+
+@pytest.mark.parametrize(
+    ("align", "sizes", "wanted"),
+    [
+        ("right", (2, 3), (1, 1, 2, 3)),
+        ("left", (2, 3), (2, 3, 1, 1)),
+        ("spatial", (2, 3, 7), (2, 3, 1, 7)),
+        ("channel", (5,), (1, 5, 1, 1)),
+        ("height", (5,), (1, 1, 5, 1)),
+        ("channel", (), (1, 1, 1, 1)),
+        ("right", (1, 2, 3, 4, 5), (1, 2, 3, 4, 5)),
+    ],
+)
+def test_where_ones_go(align: str, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    assert padded(sizes, 4, align) == wanted
+
+
+def test_strides() -> None:
+    assert packed_strides((2, 3, 4)) == (12, 4, 1)
+    assert packed_strides(()) == ()
+    assert broadcast_strides((3, 1), 4) == (0, 0, 1, 0)
+    assert broadcast_strides((2, 1, 4), 3) == (4, 0, 1)
+    with pytest.raises(Refused, match="2 dimensions is to be broadcast to 1"):
+        broadcast_strides((2, 3), 1)
+
+
+def test_negative_numbers_lose_their_sign() -> None:
+    assert as_uint(-1) == 2**32 - 1
+    assert as_uint(7) == 7
