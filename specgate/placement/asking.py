@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
     from specgate.workers.child import Child
 
-__all__ = ["answering", "ask"]
+__all__ = ["BUILT", "WRITTEN", "answering", "ask"]
+
+#: What an answer says of a function, as the model's producer: made for the types of one call, or written once.
+BUILT, WRITTEN = "built", "written"
 
 
 class _Shared:
@@ -56,7 +59,7 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
     """Return what answers in the other process: a model whose one function is what a model's one node calls."""
     import onnx
 
-    def function_of(model: Any, opset: int) -> Any:
+    def function_of(model: Any, opset: int) -> tuple[str, Any]:
         node = model.graph.node[0]
         schema: Any = onnx.defs.get_schema(node.op_type, max_inclusive_version=opset, domain=node.domain)
         if schema.has_context_dependent_function:
@@ -68,23 +71,24 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
             version = max(one for one in schema.function_opset_versions if one <= opset)
             data = schema.get_function_with_opset_version(version)
         else:
-            return None
+            return "", None
         function = onnx.FunctionProto.FromString(data)
         function.name, function.domain = node.op_type, node.domain
         given = [attribute.name for attribute in node.attribute]
         defaults = (info.default_value for info in schema.attributes.values() if info.name not in given)
         function.attribute_proto.extend(value for value in defaults if value.name)
-        return function
+        return BUILT if schema.has_context_dependent_function else WRITTEN, function
 
     def answer(asked: tuple[bytes, int]) -> bytes | str:
         model = onnx.ModelProto.FromString(asked[0])
         try:
-            function = function_of(model, asked[1])
+            kind, function = function_of(model, asked[1])
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             return f"{type(error).__name__}: {error}"
         if function is None:
             return "no function"
         made = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
+        made.producer_name = kind
         made.graph.SetInParent()
         return bytes(made.SerializeToString())
 

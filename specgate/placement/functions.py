@@ -23,7 +23,7 @@ from specgate.dialects.onnx.file.write import Nodes, node_field, write_graph, wr
 from specgate.dialects.onnx.infer.inference import installed
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
 from specgate.errors import InputError
-from specgate.placement.asking import ask
+from specgate.placement.asking import BUILT, ask
 from specgate.placement.schemas import schema_of
 from specgate.placement.scopes import type_word
 
@@ -93,10 +93,12 @@ class Functions:
         if not isinstance(answer, bytes):
             return None
         try:
-            function = read_model_bytes(answer, "<function>").functions[0]
+            answered = read_model_bytes(answer, "<function>")
+            function = answered.functions[0]
         except (InputError, IndexError):
             return None
-        return function if _means_the_same(function, model.opset_imports) else None
+        used = answered.producer_name == BUILT or _means_the_same(function, model.opset_imports)
+        return function if used else None
 
     def replaced(self, model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
         """Return a model with `calls` (by the node's id) replaced."""
@@ -111,7 +113,8 @@ class Functions:
 def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
     """Whether the operators of a function are the same at a model's imports: else the runtime does not inline it.
 
-    Source: onnx/defs/schema.cc (OpSchema::ValidateReferencedOpsInFuncton).
+    A function that is made for the types of a call is taken whatever has changed: onnx/defs/schema.cc asks the same of
+    it (OpSchema::BuildContextDependentFunction), and does not look at the answer.
     """
     for node in function.nodes:
         own, outer = function.opset_imports.get(node.domain), imports.get(node.domain)

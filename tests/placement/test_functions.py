@@ -6,7 +6,7 @@ import pytest
 
 import specgate
 from specgate.placement import functions
-from tests.linting.models import BOOL, graph, helper, info, model, onnx, relu
+from tests.linting.models import BOOL, INT64, graph, helper, info, model, onnx, relu
 
 DML, CPU = "onnxruntime-directml:1.24.4", "onnxruntime:1.24.4"
 FLOAT16 = onnx.TensorProto.FLOAT16
@@ -86,6 +86,14 @@ def test_a_body_whose_operators_have_changed_since_is_not_used():
                  [info("y", None, FLOAT16)])  # fmt: skip
     (found,) = specgate.place(model(half, opsets=[("", 22)], ir=10), DML)
     assert (found.operator, found.provider, found.casts) == ("HardSigmoid", "CPU", True)
+
+
+def test_a_body_that_is_made_for_each_call_is_used_whatever_has_changed():
+    pad = graph([helper.make_node("CenterCropPad", ["x", "to"], ["y"], name="n")],
+                [info("x", [2, 3]), info("to", [2], INT64)], [info("y", None)])  # fmt: skip
+    found = specgate.place(model(pad, opsets=[("", 25)], ir=10), DML)
+    assert {one.function for one in found} == {"graph/n"}
+    assert found.session == "created"
 
 
 def test_a_function_with_a_kernel_stays():
