@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from specgate.placement.graph import Node
     from specgate.placement.place import Assigned
     from specgate.placement.placed import Creation, PlacedNode
+    from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
     from specgate.verdict import Finding
 
@@ -53,12 +54,11 @@ class Creator:
             return
         if one.provider is None or one.row is None or not self.runtime.below or one.provider != self._first:
             return
-        late = self._late(one)
-        if late:
+        node.creation, node.created_by, node.lowered, node.findings = self._alike(one, one.row)
+        if node.creation == "deferred" and self._blind:
             unseen = self._unseen(one)
-            node.creation, node.created_by = ("unknown", unseen) if unseen else ("deferred", late)
-            return
-        node.creation, node.created_by, node.lowered, node.findings = self._lowered(one.node)
+            if unseen:
+                node.creation, node.created_by = "unknown", unseen
 
     def _refused(self, one: Assigned) -> Finding | None:
         on_cpu = one.provider == self.runtime.providers[-1]
@@ -73,8 +73,10 @@ class Creator:
 
     def _look(self, one: Assigned) -> None:
         """Note values whose sizes the runtime may know and nothing here: behind operators of its own domains."""
+        foreign = one.node.proto.domain not in STANDARD_DOMAINS
+        if not foreign and not self._blind:
+            return
         node, body = one.node, id(one.body)
-        foreign = node.proto.domain not in STANDARD_DOMAINS
         if foreign or any((body, name) in self._blind for name in node.proto.inputs):
             pairs = zip(node.proto.outputs, node.outputs, strict=True)
             self._blind.update((body, name) for name, tensor in pairs if name and not _sized(tensor))
@@ -102,15 +104,19 @@ class Creator:
                 return f"the sizes of {_named(node, index)}{depends}"
         return ""
 
-    def _lowered(self, node: Node) -> Made:
-        proto = node.proto
+    def _alike(self, one: Assigned, row: Registration) -> Made:
+        """Return what becomes of a node: of nodes with the same types, attributes and constants the same."""
+        node, proto, constants = one.node, one.node.proto, one.body.constants
+        names = proto.inputs
+        fixed = [at < len(names) and names[at] in constants for at in row.constant_inputs]
         key = (
-            proto.op_type, proto.domain, node.opset, *map(id, node.inputs), None, *map(id, node.outputs), None,
-            *map(id, proto.attributes.values()),
+            proto.op_type, proto.domain, *map(id, node.inputs), None, *map(id, node.outputs), None,
+            *map(id, proto.attributes.values()), *fixed,
         )  # fmt: skip
         made = self._known.get(key)
         if made is None:
-            made = self._known[key] = self._made(node)
+            late = self._late(one)
+            made = self._known[key] = ("deferred", late, None, ()) if late else self._made(node)
         return made
 
     def _made(self, node: Node) -> Made:

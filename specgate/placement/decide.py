@@ -62,13 +62,17 @@ class Lookup:
         self.provider = provider
         self.lacking = lacking or {}
         self.device = device
-        self._known: dict[tuple[object, ...], Found] = {}
+        self._known: dict[tuple[int, int], Found] = {}
+
+    def forget(self) -> None:
+        """Drop what is known of nodes, which are known by their identity: others come."""
+        self._known.clear()
 
     def of(self, node: Node) -> Found:
         """Return what the provider has for a node."""
         # Nodes that share a descriptor have the same attributes; without one nothing but the node itself says so.
         shared = id(node.descriptor) if node.descriptor is not None else id(node)
-        key = (shared, node.proto.domain, node.proto.op_type, node.opset, node.kinds)
+        key = (shared, id(node.kinds))  # which nodes of one operator and opset share
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._looked(node)

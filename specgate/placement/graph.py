@@ -6,6 +6,7 @@ of the nodes here.
 
 from __future__ import annotations
 
+import heapq
 from collections import ChainMap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from specgate.placement.schemas import Schema
 
     Types = MutableMapping[str, TensorDesc]
+    Tensors = tuple[TensorDesc | None, ...]
+    Kinds = tuple[str | None, ...]
+    Alike = tuple[int | None, Schema | None, Tensors, Tensors, tuple[Kinds, Kinds], bool]
 
 __all__ = ["Body", "Node", "body_of", "every_node"]
 
@@ -102,6 +106,7 @@ class _Reader:
         self.imports = imports
         self.model: OnnxModel = source.model
         self.overridable = (self.model.ir_version or 4) >= 4
+        self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of types, which live as long as the scopes
 
     def body(self, graph: OnnxGraph, place: str, sizes: Mapping[str, int], outer: frozenset[str], found: Types) -> Body:
         """Read one graph.
@@ -137,37 +142,45 @@ class _Reader:
     def _fill(
         self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Mapping[str, TensorDesc], found: Types
     ) -> None:
-        imports = self.imports
         readers, makers = body.readers, body.makers
+        place, units = body.place, self.source.units
         for at, (index, proto) in enumerate(nodes):
-            opset = imports.get(proto.domain)
-            schema = schema_of(proto.domain, proto.op_type, opset, self.release)
-            inputs = tuple(_known(name, found, scope) for name in proto.inputs)
-            outputs = tuple(_known(name, found, scope) for name in proto.outputs)
-            if any(tensor is not None and tensor.type is None for tensor in outputs):
-                outputs = _derived(schema, inputs, outputs)
-                found.update((name, tensor) for name, tensor in zip(proto.outputs, outputs, strict=True) if tensor)
-            unit = self.source.units.get(id(proto))
-            node = Node(
-                at,
-                f"{body.place}/{label(proto, index)}",
-                proto,
-                opset,
-                schema,
-                inputs,
-                outputs,
-                None if unit is None else unit.descriptor,
-                (_kinds(inputs), _kinds(outputs)),
-            )
+            names = proto.inputs
+            inputs = [(found.get(name) or scope.get(name, _BLANK)) if name else None for name in names]
+            outputs = [(found.get(name) or scope.get(name, _BLANK)) if name else None for name in proto.outputs]
+            key = (proto.op_type, proto.domain, *map(id, inputs), None, *map(id, outputs))
+            alike = self.alike.get(key)
+            if alike is None:
+                alike = self.alike[key] = self._settled(proto, tuple(inputs), tuple(outputs))
+            opset, schema, known, derived, kinds, told = alike
+            if told:
+                found.update((name, one) for name, one in zip(proto.outputs, derived, strict=True) if one is not None)
+            unit = units.get(id(proto))
+            descriptor = None if unit is None else unit.descriptor
+            path = f"{place}/{proto.name or label(proto, index)}"
+            node = Node(at, path, proto, opset, schema, known, derived, descriptor, kinds)
             body.nodes.append(node)
             for name in proto.outputs:
                 if name:
                     makers[name] = node
-            for name in dict.fromkeys(proto.inputs):
+            for name in names if len(names) < 2 else dict.fromkeys(names):
                 if name:
-                    readers.setdefault(name, []).append(node)
-            if any(not held.plain for held in proto.attributes.values()):
+                    reading = readers.get(name)
+                    if reading is None:
+                        readers[name] = [node]
+                    else:
+                        reading.append(node)
+            if proto.attributes and any(not held.plain for held in proto.attributes.values()):
                 self._inside(node, body, found)
+
+    def _settled(self, proto: OnnxNode, inputs: Tensors, outputs: Tensors) -> Alike:
+        """Return what nodes of one operator share whose values are of the same types."""
+        opset = self.imports.get(proto.domain)
+        schema = schema_of(proto.domain, proto.op_type, opset, self.release)
+        told = any(tensor is not None and tensor.type is None for tensor in outputs)
+        if told:
+            outputs = _derived(schema, inputs, outputs)
+        return opset, schema, inputs, outputs, (_kinds(inputs), _kinds(outputs)), told
 
     def _inside(self, node: Node, body: Body, found: Types) -> None:
         for name, graph in subgraphs(node.proto):
@@ -189,12 +202,6 @@ def _count(dims: tuple[int, ...]) -> int:
     for size in dims:
         count = min(count * size, 1 << 62) if size >= 0 else 1 << 62
     return count
-
-
-def _known(name: str, found: Mapping[str, TensorDesc], scope: Mapping[str, TensorDesc]) -> TensorDesc | None:
-    if not name:
-        return None
-    return found.get(name) or scope.get(name, _BLANK)
 
 
 def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
@@ -226,27 +233,33 @@ def _ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
     What a subgraph reads of the graph around counts as read by its node. Nodes of a cycle come last.
     """
     made = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
-    needs = [{made[name] for name in _reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
-    if all(not need or max(need) < at for at, need in enumerate(needs)):
+    if all(made.get(name, -1) < at for at, (_, node) in enumerate(nodes) for name in _reads(node)):
         return nodes
+    needs = [{made[name] for name in _reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
+    behind: dict[int, list[int]] = {}
+    for at, need in enumerate(needs):
+        for before in need:
+            behind.setdefault(before, []).append(at)
+    ready = [at for at, need in enumerate(needs) if not need]
     order: list[int] = []
-    done: set[int] = set()
-    waiting = list(range(len(nodes)))
-    while waiting:
-        ready = [at for at in waiting if needs[at] <= done]
-        if not ready:
-            ready = waiting  # a cycle, which is reported by the linter
-        order += ready
-        done.update(ready)
-        waiting = [at for at in waiting if at not in done]
-    return [nodes[at] for at in order]
+    while ready:
+        at = heapq.heappop(ready)
+        order.append(at)
+        for after in behind.get(at, ()):
+            needs[after].discard(at)
+            if not needs[after]:
+                heapq.heappush(ready, after)
+    cycle = [at for at, need in enumerate(needs) if need]  # which is reported by the linter
+    return [nodes[at] for at in (*order, *cycle)]
 
 
-def _reads(node: OnnxNode) -> Iterator[str]:
-    """Yield the values that a node reads, and those that its subgraphs may read of the graph around."""
-    yield from node.inputs
-    if any(not held.plain for held in node.attributes.values()):
-        for _, graph in subgraphs(node):
-            for inner in graph.nodes:
-                yield from _reads(inner)
-            yield from (info.name for info in graph.outputs)
+def _reads(node: OnnxNode) -> Sequence[str]:
+    """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
+    if not node.attributes or all(held.plain for held in node.attributes.values()):
+        return node.inputs
+    found = list(node.inputs)
+    for _, graph in subgraphs(node):
+        for inner in graph.nodes:
+            found += _reads(inner)
+        found += (info.name for info in graph.outputs)
+    return found

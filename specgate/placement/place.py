@@ -78,12 +78,11 @@ class Assigner:
 
     def assign(self, main: Body) -> list[Assigned]:
         """Return every node with its provider, bodies inside of nodes behind them."""
-        by_body: dict[Body, list[Node]] = {}
+        for lookup in self.lookups.values():
+            lookup.forget()
         order = list(every_node(main))
-        for body, node in order:
-            by_body.setdefault(body, []).append(node)
         made: dict[Node, Assigned] = {}
-        for body in by_body:
+        for body in dict.fromkeys(body for body, _ in order):
             made.update(self._body(body))
         return [made[node] for _, node in order]
 

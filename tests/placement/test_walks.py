@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
@@ -131,6 +133,19 @@ def test_nodes_that_are_not_in_order_are_put_in_order():
     del made.graph.node[:]
     made.graph.node.extend(reversed(nodes))
     assert [one.proto.name for one in body(made).nodes] == ["s", "d", "u", "to", "y"]
+
+
+@pytest.mark.timeout(30)
+def test_long_chains_in_the_wrong_order_take_no_longer():
+    names = [f"v{number}" for number in range(4001)]
+    nodes = [relu(a, b, name=b) for a, b in itertools.pairwise(names)]
+    made = model(graph(nodes[::-1], names[:1], names[-1:]))
+    assert [one.proto.name for one in body(made).nodes] == names[1:]
+
+
+def test_nodes_of_a_cycle_come_last():
+    nodes = [relu("b", "a", name="a"), relu("a", "b", name="b"), relu("x", "y", name="y")]
+    assert [one.proto.name for one in body(model(graph(nodes))).nodes] == ["y", "a", "b"]
 
 
 def groups(made, outside):
