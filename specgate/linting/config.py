@@ -77,9 +77,9 @@ class Config:
 
     targets: as written, not parsed. severity, fail_on, select, ignored_rules, statistics: as the options of these names
     (the strings in ``ignore`` are ``ignored_rules``), None and empty where nothing is said. severities: by ids of rules
-    or what those begin with, the last that matches. baseline: as written, relative to `root`. custom_domains: of ONNX operators, which the targets are known to have. source: the file that
-    was read. root: its directory, to which every pattern is relative (without a file the repository's, else where the
-    search began).
+    or what those begin with, the last that matches. baseline: as written, relative to `root`. custom_domains: of ONNX
+    operators, which the targets are known to have. source: the file that was read. root: its directory, to which every
+    pattern is relative (without a file the repository's, else where the search began).
     """
 
     targets: list[str] = field(default_factory=list)
