@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from specgate.dialects.base import DialectPackage
     from specgate.linting.minimum import ModelMinimum
     from specgate.lowest import Minimum
+    from specgate.placement.placed import Placement
     from specgate.rulebook import Rule
     from specgate.spec.changes import Difference
     from specgate.spec.view import OperatorSupport
     from specgate.verdict import Basis, Report, Verdict
 
 __all__ = [
-    "check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "rule", "support", "targets",
+    "check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "place", "rule", "support",
+    "targets",
 ]  # fmt: skip
 
 _BASES = ("documented", "observed", "both")
@@ -259,3 +261,24 @@ def lint(
     goals = [_target(t) for t in ([targets] if isinstance(targets, str | Target) else targets)]
     settings = LintSettings(infer, dict(pins or {}), tuple(custom_domains))
     return lint_model(model, goals, basis, device_of(device), settings)
+
+
+def place(
+    model: Any,
+    target: str | Target,
+    *,
+    device: str | Iterable[str] | None = None,
+    pins: Mapping[str, int] | None = None,
+    infer: bool = True,
+) -> Placement:
+    """Return where a runtime runs each node of an ONNX model, a path or an ``onnx.ModelProto``, and whether it does.
+
+    target: a release such as ``onnxruntime-directml:1.24.4``, or ``…@5.0`` with another DirectML under it. device: what
+    a D3D12 device reports, as `check` has it; a device that is left out counts as one that reports everything. pins,
+    infer: as `lint` has them. The answer iterates over nodes: ``.node``, ``.operator``, ``.provider`` (None: no kernel
+    anywhere), ``.why``, ``.lowered``, ``.creation``, ``.findings``; it holds without optimisations. Raises InputError.
+    """
+    from specgate.linting.settings import LintSettings
+    from specgate.placement.reading import place_model
+
+    return place_model(model, _target(target), device_of(device), LintSettings(infer, dict(pins or {})))

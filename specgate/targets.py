@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
-from specgate.dialects import dialect_names, is_dialect
+from specgate.dialects import dialect_names, is_dialect, package
 from specgate.errors import InputError
 from specgate.spec.tables import dialect, on_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from specgate.placement.runtime import Runtime
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.table_types import EnvironmentEntry
 
@@ -31,7 +32,8 @@ class Target:
     alias: the name it was given by, if not the level itself. environment: what that name stands for.
     ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known. domains: those of its own,
     beside the dialect's. by: the implementation whose own ways count too, several joined by ``+``; family: what targets
-    of an implementation begin with instead of the dialect's name.
+    of an implementation begin with instead of the dialect's name. runtime: the release of a package that places nodes,
+    where it is one.
     """
 
     dialect: str
@@ -42,13 +44,19 @@ class Target:
     domains: tuple[str, ...] = ()
     by: str | None = None
     family: str | None = None
+    runtime: Runtime | None = None
 
     def __str__(self) -> str:
         return f"{self.family or self.dialect}:{self.alias or self.level}"
 
     @property
     def at_level(self) -> str:
-        """The target by its level, whatever name it was given by: ``onnx:19`` for ``onnx:onnxruntime-1.16``."""
+        """The target by its level, whatever name it was given by: ``onnx:19`` for ``onnx:onnxruntime-1.16``.
+
+        The release of a runtime has no other name: its level says little of it.
+        """
+        if self.runtime is not None:
+            return str(self)
         return f"{self.family or self.dialect}:{self.level}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,7 +137,8 @@ def _implementation(family: str, wanted: str) -> Target | None:
                     f"{' and '.join(known)}; for others: {table.name}:RELEASE"
                 )
             return replace(found, by=name if found.by is None else f"{found.by}+{name}", family=family)
-    return None
+    found_runtimes = (package(name).runtime_target(family, wanted) for name in dialect_names())
+    return next((target for target in found_runtimes if target is not None), None)
 
 
 def _only_one(text: str, wanted: str) -> Target:
@@ -243,6 +252,7 @@ def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
         rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
         rows.extend(_of_implementations(table))
+        rows.extend(package(name).runtime_rows())
     return rows
 
 

@@ -118,7 +118,9 @@ def test_every_listed_target_can_be_asked_for() -> None:
     for row in rows:
         target = parse_target(row["target"])
         assert target.level == row["level"]
-    assert {row["target"].partition(":")[0] for row in rows} == {"directml", "onnx", "openvino", "openvino-cpu"}
+    assert {row["target"].partition(":")[0] for row in rows} == {
+        "directml", "onnx", "openvino", "openvino-cpu", "onnxruntime", "onnxruntime-directml",
+    }  # fmt: skip
     assert {row["kind"] for row in known_targets(["openvino"])} >= {"opset", "release"}
 
 

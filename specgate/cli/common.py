@@ -19,6 +19,7 @@ __all__ = [
     "as_json",
     "emit",
     "expect_once",
+    "expect_severity",
     "has_config",
     "options",
     "selection",
@@ -101,6 +102,11 @@ def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, 
             except InputError as error:
                 raise InputError(error.message, file=file, place=place) from None
     return found
+
+
+def expect_severity(pattern: str, source: str | None) -> None:
+    """Raise InputError, with the place in the configuration, for a pattern that matches no rule."""
+    _rules([pattern], source, "severities")
 
 
 def expect_once(sources: Sequence[str]) -> None:

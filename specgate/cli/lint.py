@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, expect_once, options, selection, width
+from specgate.cli.common import emit, expect_once, expect_severity, options, selection, width
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 from specgate.linting.config import Config, load_config
@@ -19,6 +19,7 @@ from specgate.linting.given import STDIN, standard_input
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
 from specgate.linting.unjudged import keep_idle
+from specgate.report.selection import regraded
 from specgate.targets import parse_targets
 from specgate.validate.device import device_of
 from specgate.verdict import Report
@@ -193,7 +194,11 @@ def _progress(answers: Iterable[Report | str], total: int) -> Iterable[Report | 
 
 
 def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> None:
-    """Apply ignores and the baseline, in this order."""
+    """Give findings their severities, then apply ignores and the baseline, in this order."""
+    if config.severities:
+        for pattern in config.severities:
+            expect_severity(pattern, config.source)
+        report.findings = regraded(report.findings, config.severities)
     if config.ignores:
         from datetime import UTC, datetime
 

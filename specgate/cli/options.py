@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-__all__ = ["inferring", "judged"]
+__all__ = ["executed", "inferring", "judged", "placed"]
 
 
 def judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
@@ -83,3 +83,41 @@ def inferring(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not ask the onnx package for types and shapes that ONNX models leave out",
     )
+
+
+def placed(parser: argparse.ArgumentParser) -> None:
+    """Add what `place` takes besides how models are read."""
+    parser.add_argument("model", help=".onnx model, or - for standard input")
+    parser.add_argument("-t", "--target", metavar="TARGET", help="onnxruntime-directml:1.24.4, onnxruntime:1.24.4")
+    parser.add_argument(
+        "--device",
+        metavar="NAMES",
+        help="what a D3D12 device reports: all (default), none, or names such as DoublePrecisionFloatShaderOps",
+    )
+    parser.add_argument("--format", choices=("text", "json", "html"), default="text")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    parser.add_argument("-v", "--verbose", action="store_true", help="text: also every node")
+
+
+def executed(parser: argparse.ArgumentParser) -> None:
+    """Add what `run` takes."""
+    parser.add_argument(
+        "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"
+    )
+    parser.add_argument("-t", "--target", metavar="TARGET", help="whose behaviour applies (default: the newest level)")
+    parser.add_argument(
+        "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input array; repeat for several"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy",
+        help="save an output array; repeat for several",
+    )
+    parser.add_argument(
+        "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"
+    )
+    parser.add_argument("--max-seconds", type=float, metavar="S", help="how long it may take (default: 300)")
+    parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")

@@ -6,7 +6,7 @@ import argparse
 from functools import cache
 from typing import Any
 
-from specgate.cli.options import inferring, judged
+from specgate.cli.options import executed, inferring, judged, placed
 from specgate.report import FORMATS
 
 __all__ = ["make_parser"]
@@ -122,6 +122,8 @@ def _judging(commands: Any) -> None:
         help="write today's findings to the baseline file; what it says of files and targets not linted now is kept",
     )
 
+    _placing(commands)
+
     run = _command(
         commands,
         "run",
@@ -130,26 +132,7 @@ def _judging(commands: Any) -> None:
         about="Execute a DxDispatch model file, a descriptor with .npy inputs, or an ONNX model of known operators.",
         epilog=EPILOG,
     )
-    run.add_argument(
-        "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"
-    )
-    run.add_argument("-t", "--target", metavar="TARGET", help="whose behaviour applies (default: the newest level)")
-    run.add_argument(
-        "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input array; repeat for several"
-    )
-    run.add_argument(
-        "-o",
-        "--output",
-        action="append",
-        default=[],
-        metavar="NAME=FILE.npy",
-        help="save an output array; repeat for several",
-    )
-    run.add_argument(
-        "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"
-    )
-    run.add_argument("--max-seconds", type=float, metavar="S", help="how long it may take (default: 300)")
-    run.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
+    executed(run)
 
     minimum = _command(
         commands,
@@ -164,6 +147,20 @@ def _judging(commands: Any) -> None:
     inferring(minimum)
     minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
     minimum.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _placing(commands: Any) -> None:
+    place = _command(
+        commands,
+        "place",
+        "place",
+        "where a runtime runs each node of an ONNX model",
+        about="Say where ONNX Runtime runs each node of a model without optimisations: on DirectML or on the CPU, and "
+        "why; as which DirectML operators; in which partitions; and whether the session is created.",
+        epilog="Exit codes: 0 the session is created, 1 it fails, 2 unusable input.",
+    )
+    placed(place)
+    inferring(place)
 
 
 def _tables(commands: Any) -> None:

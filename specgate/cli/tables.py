@@ -218,6 +218,8 @@ def _sources(name: str) -> list[str]:
 def _resolution(given: str, target: Any) -> str:
     entry = next((e for e in dialect(target.dialect).environments if e["title"] == target.environment), None)
     parts = [target.at_level]
+    if target.runtime is not None:
+        parts = [str(target.environment), dialect(target.dialect).label(target.level)]
     if entry is not None:
         via = _via(entry, target.dialect)
         parts = [str(entry["title"]), *([via] if via else []), target.at_level]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import UNSTATED
 from specgate.descriptors.positional import reordered_for
 from specgate.validate.check import compiled
 from specgate.validate.explain import explain_at
+from specgate.validate.looking import UNSURE, about, entries_of, looked_at, named_rules
 from specgate.validate.message import rule_id
 from specgate.validate.releases import RELEASE_RULE, newer_than, places_of
 
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Reply
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
-    from specgate.spec.table_types import EnvironmentEntry, ImplementationEntry, ObservedEntry
+    from specgate.spec.table_types import EnvironmentEntry
 
 __all__ = ["Ours", "Verdicts", "kind_of", "our_verdict", "sides_taken"]
-
-#: What an entry says of rules that an implementation does not always enforce: by chance, in part.
-_Named = Literal["nondeterministic", "partially_enforced"]
 
 
 class Ours(NamedTuple):
@@ -81,7 +79,7 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
     """Return a descriptor as its own level reads it, without outputs where the implementation looks at none of them."""
     if descriptor.version is not None and descriptor.layout not in {None, descriptor.version}:
         descriptor = reordered_for(descriptor, spec, descriptor.version)
-    entry = _about(spec, implementation)
+    entry = about(spec, implementation)
     if not entry or not entry.get("infers_outputs"):
         return descriptor
     fields = dict(descriptor.fields)
@@ -93,11 +91,6 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
         else:
             del fields[name]
     return replace(descriptor, fields=fields, plain=False)
-
-
-def _about(spec: OperatorSpec, implementation: str) -> ImplementationEntry | None:
-    """Return what the dialect's file says of an implementation."""
-    return spec.dialect.tables.about.get("implementations", {}).get(implementation)
 
 
 #: Compiled checks by the identity of what they were compiled from, which is held here so that no other gets it.
@@ -152,63 +145,18 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
     if theirs.word == "no kernel":  # looked at by no kernel
         return "not looked at"
     if taken:
-        looked_at = {name.rpartition("/")[2] for name in _looked_at(spec, implementation, ours)}
-        if not looked_at:
+        looked = {name.rpartition("/")[2] for name in looked_at(spec, implementation, ours.observed.ids)}
+        if not looked:
             return "not looked at"
-        chance, part = (_named(key, spec, level, implementation) for key in get_args(_Named))
-        if looked_at <= chance | part:
-            return "bug" if looked_at & chance else "recorded"  # who looks at less does not say otherwise
+        chance, part = (named_rules(key, spec, level, implementation) for key in UNSURE)
+        if looked <= chance | part:
+            return "bug" if looked & chance else "recorded"  # who looks at less does not say otherwise
     return "unexplained"
-
-
-def _looked_at(spec: OperatorSpec, implementation: str, ours: Verdicts) -> set[str]:
-    """Return what we object to but for that at which an implementation never looks, as the dialect's file says."""
-    entry = _about(spec, implementation)
-    ignored = set(entry.get("ignores", ())) if entry else set()
-    return {
-        finding
-        for finding in ours.observed.ids
-        if _aspect(finding) not in ignored and not ("outputs" in ignored and _of_outputs(spec, finding))
-    }
-
-
-def _of_outputs(spec: OperatorSpec, finding: str) -> bool:
-    """Whether a rule compares what is stated of an output; what a type variable asks is about types."""
-    outputs = {info.name for info in spec.outputs}
-    name = finding.rpartition("/")[2]
-    forms = [form for form in spec.rule_forms if form.name == name]
-    return bool(forms) and all(form.require.fields & outputs for form in forms)
-
-
-def _aspect(finding: str) -> str:
-    """Return what a finding is about: type, rank, value, structure or rule."""
-    field, dot, what = finding.rpartition("/")[2].rpartition(".")
-    if finding.endswith("/unknown-attribute"):
-        return "structure"
-    if not dot or not field:
-        return "rule"
-    if what == "same-type":
-        return "type"
-    return what if what in {"type", "rank", "value"} else "structure"
-
-
-def _entries(spec: OperatorSpec, level: str, implementation: str) -> Iterator[ObservedEntry]:
-    """Yield what is observed of an implementation at a level, of the operator and of all tensors."""
-    tensors = spec.dialect.tables.tensor.observed
-    for entry in (*spec.table.observed, *tensors):
-        if level in spec.dialect.level_set(entry["builds"]) and entry.get("by") in {None, implementation}:
-            yield entry
-
-
-def _named(key: _Named, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
-    """Return the rules that the entries of an implementation name under a key."""
-    entries = _entries(spec, level, implementation)
-    return {name for entry in entries if key in entry for name in entry[key]}
 
 
 def _bugs(spec: OperatorSpec, level: str, implementation: str) -> Iterator[set[str]]:
     """Yield the rules and cells of each observed entry that says that the build contradicts its own page."""
-    for entry in _entries(spec, level, implementation):
+    for entry in entries_of(spec, level, implementation):
         if entry.get("bug"):
             cells = {f"{name}.{key.rstrip('s')}" for name, cell in entry.get("support", {}).items() for key in cell}
             yield {*entry.get("not_enforced", ()), *entry.get("rules", ()), *cells}

@@ -172,6 +172,10 @@ class DialectPackage:
         """Return the rules of whole files by their names: severity, what is asked for, and where that stands."""
         return {}
 
+    def rule_groups(self) -> Mapping[str, Mapping[str, tuple[str, str, dict[str, str]]]]:
+        """Return rules whose ids do not begin with the dialect's name, by the first two parts of their ids."""
+        return {}
+
     def file_findings(self, graph: Graph, targets: Sequence[Target], file: str | None) -> Iterable[Finding]:
         """Return what is to be said of a file and all targets of this dialect together."""
         return ()
@@ -202,6 +206,16 @@ class DialectPackage:
         on_fallback: is called with a line that says what other software computes.
         """
         raise InputError(f"a model of {self.name} is linted, not executed", file=path)
+
+    # Runtimes, which place the nodes of models.
+
+    def runtime_target(self, name: str, wanted: str) -> Target | None:
+        """Return the target ``NAME:WANTED`` of a runtime's package, None for what is none; raise InputError."""
+        return None
+
+    def runtime_rows(self) -> Iterable[dict[str, Any]]:
+        """Return what `specgate targets` lists of the releases of runtimes."""
+        return ()
 
     # Implementations that can be asked.
 

@@ -36,7 +36,8 @@ _TEXTS = "an array of non-blank strings"
 #: What is expected where pydantic, or a validator of ours, finds an error of a type.
 _EXPECTED = {
     "string_type": _TEXT, "literal_error": _TEXT, "missing": _TEXT, "list_type": _TEXTS, "too_short": _TEXTS,
-    "bool_type": "true or false", "date_type": "a date such as 2027-01-31", "model_type": "a table",
+    "dict_type": "a table of severities by rule", "bool_type": "true or false",
+    "date_type": "a date such as 2027-01-31", "model_type": "a table",
     "entry_type": f"a table or {_TEXT}", "any_segments": "a * for each segment of the id",
 }  # fmt: skip
 _FOUND = {"missing": "nothing", "too_short": "an empty array"}
@@ -75,10 +76,10 @@ class Config:
     """What the configuration says; without any, all that it can say is empty.
 
     targets: as written, not parsed. severity, fail_on, select, ignored_rules, statistics: as the options of these names
-    (the strings in ``ignore`` are ``ignored_rules``), None and empty where nothing is said. baseline: as written,
-    relative to `root`. custom_domains: of ONNX operators, which the targets are known to have. source: the file that
-    was read. root: its directory, to which every pattern is relative (without a file the repository's, else where the
-    search began).
+    (the strings in ``ignore`` are ``ignored_rules``), None and empty where nothing is said. severities: by ids of rules
+    or what those begin with, the last that matches. baseline: as written, relative to `root`. custom_domains: of ONNX
+    operators, which the targets are known to have. source: the file that was read. root: its directory, to which every
+    pattern is relative (without a file the repository's, else where the search began).
     """
 
     targets: list[str] = field(default_factory=list)
@@ -91,6 +92,7 @@ class Config:
     fail_on: FailOn | None = None
     select: list[str] = field(default_factory=list)
     ignored_rules: list[str] = field(default_factory=list)
+    severities: dict[str, Severity] = field(default_factory=dict)
     statistics: bool = False
     custom_domains: list[str] = field(default_factory=list)
     source: str | None = None

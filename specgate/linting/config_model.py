@@ -99,6 +99,9 @@ class ConfigFile(_Table):
     severity: Severity | None = Field(default=None, description="the least severity to show")
     fail_on: FailOn | None = Field(default=None, description="from which severity on the exit code is 1")
     select: Texts = Field(default=[], description="the rules whose findings count, by id or the beginning of one")
+    severities: dict[Text, Severity] = Field(
+        default={}, description="the severity of findings by rule: an id or the beginning of one"
+    )
     statistics: bool = Field(default=False, description="report how many findings each rule has")
     custom_domains: Texts = Field(default=[], description="domains of operators that the targets are known to have")
     paths: list[PathTable] = Field(default=[], description="what applies to some files; the last that matches wins")

@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from specgate.dialects import dialect_names
+from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError
 from specgate.spec.check_rules import NODE_RULES, OWN_RULES
-from specgate.spec.model_rules import model_rules
+from specgate.spec.model_rules import model_rules, other_groups
 from specgate.spec.rulebook import rule_names
 from specgate.spec.tables import dialect
 
@@ -28,7 +28,7 @@ def expect_rule(pattern: str) -> None:
     parts = pattern.split("/")
     if len(parts) > _SEGMENTS or not all(parts):
         raise _unknown(pattern, "expected an id such as directml/GEMM/same-type, or what it begins with")
-    groups = _matching(parts[0], (*dialect_names(), _OWN))
+    groups = _matching(parts[0], _groups())
     if not groups:
         raise _unknown(pattern, _near_group(pattern, parts))
     found = [(group, "") for group in groups]
@@ -43,10 +43,17 @@ def expect_rule(pattern: str) -> None:
         found = [(group, name) for group, _ in found for name in names if name in _below(group, "")]
 
 
+def _groups() -> tuple[str, ...]:
+    return (*dialect_names(), *dict.fromkeys(group.partition("/")[0] for group in other_groups()), _OWN)
+
+
 def _below(group: str, operator: str) -> set[str]:
     """The segments that may follow a group, or an operator (or ``model`` or ``tensor``) of a dialect."""
     if group == _OWN:
         return set(OWN_RULES) if not operator else set()
+    if not is_dialect(group):
+        others = other_groups()
+        return set(others[f"{group}/{operator}"]) if operator else {o.partition("/")[2] for o in others}
     table = dialect(group)
     if not operator:
         return {*table.operators, _MODEL, "tensor"}
@@ -68,9 +75,9 @@ def _folded(part: str, names: Iterable[str]) -> list[str]:
 def _near_group(pattern: str, parts: list[str]) -> str:
     """What to say of a first segment that is no dialect: it may be an operator without one, or misspelt."""
     of = [group for group in dialect_names() if _matching(parts[0], dialect(group).operators)]
-    near = get_close_matches(parts[0], (*dialect_names(), _OWN), 1)
+    near = get_close_matches(parts[0], _groups(), 1)
     meant = f"{of[0]}/{pattern}" if of else "/".join([near[0], *parts[1:]]) if near else None
-    return f"did you mean {meant}?" if meant else f"ids begin with one of {', '.join((*dialect_names(), _OWN))}"
+    return f"did you mean {meant}?" if meant else f"ids begin with one of {', '.join(_groups())}"
 
 
 def _unknown(pattern: str, hint: str) -> InputError:

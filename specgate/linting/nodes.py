@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -70,7 +70,8 @@ class Graph:
     dialect: whose words the file uses. imports: ONNX's opset imports of the ai.onnx domain and others.
     ir_version: of the file. findings: what is wrong with the file itself. not_inferred: the package without which types
     that the file leaves out stay unknown, "" where it was not missed. custom: the operators of domains that are not the
-    dialect's, each with how many nodes there are of it.
+    dialect's, each with how many nodes there are of it. source: what the dialect read of the file and found out of it,
+    for what looks at more than units.
     """
 
     dialect: str
@@ -80,6 +81,7 @@ class Graph:
     findings: list[Finding] = field(default_factory=list)
     not_inferred: str = ""
     custom: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    source: Any = None
 
     def dialects(self) -> list[str]:
         """Every dialect of its units; the file's own where none has a table."""

@@ -33,7 +33,9 @@ _SCHEMAS: Final = "schemas"
 #: Folders that other parts of the placement read.
 _OTHERS: Final = ("lowering/",)
 #: What a compiled row leaves out where it is this.
-_DEFAULTS: Final = {"constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "query": None}
+_DEFAULTS: Final = {
+    "constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "needs": {}, "query": None,
+}  # fmt: skip
 
 
 def build_runtime(folder: Path) -> dict[str, Any]:

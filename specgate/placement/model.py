@@ -84,6 +84,9 @@ class Row(_File):
     cpu_inputs: list[Index] = Field(default=[], description="further inputs that it wants in CPU memory")
     cpu_outputs: list[Index] = Field(default=[], description="outputs that it leaves in CPU memory")
     graph: bool = Field(default=True, description="it can be part of a fused graph")
+    needs: dict[Word, list[Word]] = Field(
+        default={}, description="by type what a device must report before tensors of it are taken; one is enough"
+    )
     query: Expression | None = Field(default=None, description="what must hold of the node's arguments and attributes")
     releases: ReleaseRange | None = Field(default=None, description="those that have it; none: all that are known")
     apart: bool = Field(default=False, description="registered by code of its own, which no library's table has")

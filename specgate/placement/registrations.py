@@ -37,7 +37,8 @@ class Registration:
     it holds for `version` alone. types: by constraint (a type variable of the schema, or an input or output) what it
     takes, such as ``FLOAT`` or ``seq(FLOAT)``. cpu_inputs, cpu_outputs: positions of those in CPU memory, the
     constant inputs among them. constant_inputs: of those that have to be constants for the kernel to be made early.
-    graph: whether it can be part of a fused graph. query: what must hold of the node besides; None: nothing.
+    graph: whether it can be part of a fused graph. needs: by type what a device must report (one is enough) before the
+    kernel takes tensors of it. query: what must hold of the node besides; None: nothing.
     """
 
     provider: str
@@ -50,6 +51,7 @@ class Registration:
     cpu_outputs: tuple[int, ...] = ()
     constant_inputs: tuple[int, ...] = ()
     graph: bool = True
+    needs: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     query: Rule | None = field(default=None, hash=False)
 
     def holds(self, since: int) -> bool:
@@ -135,6 +137,7 @@ class Registry:
             tuple(row.get("cpu_outputs", ())),
             constant,
             row.get("graph", True),
+            row.get("needs", {}),
             self._query(domain, operator, row),
         )
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from specgate.verdict import Finding, Report
+    from specgate.verdict import Finding, Report, Severity
 
-__all__ = ["FAIL_ON", "SEVERITIES", "Selection", "matches", "statistics"]
+__all__ = ["FAIL_ON", "SEVERITIES", "Selection", "matches", "regraded", "statistics"]
 
 FailOn = Literal["error", "warning", "note", "never"]
 
@@ -65,6 +65,16 @@ def matches(pattern: str, rule: str) -> bool:
     return len(wanted) <= len(given) and all(
         fnmatchcase(part, like.replace("[", "[[]")) for part, like in zip(given, wanted, strict=False)
     )
+
+
+def regraded(findings: Iterable[Finding], severities: Mapping[str, Severity]) -> list[Finding]:
+    """Return findings with the severities that patterns of rule ids give them; of several the last one counts."""
+
+    @cache
+    def given(rule: str) -> Severity | None:
+        return next((severity for like, severity in reversed(list(severities.items())) if matches(like, rule)), None)
+
+    return [replace(found, severity=given(found.id) or found.severity) for found in findings]
 
 
 def statistics(findings: Iterable[Finding]) -> list[tuple[str, str, int, int]]:

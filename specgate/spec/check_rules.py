@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specgate.spec.model_rules import model_rules
+from specgate.spec.model_rules import rules_of_group
 
 __all__ = ["NODE_RULES", "OWN_RULES", "file_rule"]
 
@@ -29,7 +29,7 @@ def file_rule(rule: str) -> str | None:
     group, _, name = rule.rpartition("/")
     if group == "specgate":
         return OWN_RULES.get(name)
-    if group.endswith("/model"):
-        found = model_rules(group.removesuffix("/model")).get(name)
+    found = rules_of_group(group).get(name)
+    if found is not None or group.endswith("/model"):
         return None if found is None else found[1]
     return NODE_RULES.get(name) if "/" in group else None

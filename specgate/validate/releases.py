@@ -30,7 +30,9 @@ def _forget() -> None:
 
 def newer_types(target: Target) -> Mapping[str, str]:
     """Return the first release of each type that is newer than the release that a target names; none for a level."""
-    return {} if target.environment is None else newer_than(target.dialect, target.environment)
+    if target.environment is None or target.runtime is not None:
+        return {}
+    return newer_than(target.dialect, target.environment)
 
 
 def newer_than(dialect: str, release: str) -> Mapping[str, str]:

@@ -107,7 +107,7 @@ def test_every_format_has_only_what_is_selected(capsys: pytest.CaptureFixture[st
         ("onnx/model/opset-imports", "did you mean onnx/model/opset-import?"),
         ("onx/OneHot", "did you mean onnx/OneHot?"),
         ("ONE_HOT", "did you mean directml/ONE_HOT?"),
-        ("xyz", "ids begin with one of directml, onnx, openvino, specgate"),
+        ("xyz", "ids begin with one of directml, onnx, openvino, onnxruntime, specgate"),
         ("directml//x", "expected an id such as"),
         ("", "expected an id such as"),
     ],

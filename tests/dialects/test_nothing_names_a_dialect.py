@@ -21,7 +21,6 @@ NAMES: Final = re.compile(
 EXAMPLE: Final = re.compile(r"\b(such as|for instance|e\.g\.) ")
 COMMANDS: Final = "texts of help, and the names that two commands take"
 BENCHMARKS: Final = "benchmarks of named operators beside named packages"
-PLACEMENT: Final = "the runtime whose registrations it reads, and the dialect of its models"
 TEXTS: Final = "descriptions of fields in the tables' schema"
 #: The files that still name a dialect, and why each may.
 ALLOWED: Final = {
@@ -34,9 +33,6 @@ ALLOWED: Final = {
     "cli/bringing.py": COMMANDS,
     "cli/options.py": COMMANDS,
     "cli/parser.py": COMMANDS,
-    "placement/importer/library.py": PLACEMENT,
-    "placement/registrations.py": PLACEMENT,
-    "placement/scopes.py": PLACEMENT,
     "spec/dialect_model.py": TEXTS,
     "spec/model_rows.py": TEXTS,
     "spec/view.py": "the prefix of DirectML's operators, which may be given with it",

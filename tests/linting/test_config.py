@@ -161,7 +161,7 @@ def test_a_source_below_the_working_directory_is_named_relatively(
     [
         ('tragets = ["onnx:17"]', ["tragets: unknown key, did you mean targets?"]),
         ('"x y" = 1',
-         ["'x y': unknown key, expected one of targets, basis, baseline, format, severity, fail_on, select, statistics, custom_domains, paths, ignore"]),
+         ["'x y': unknown key, expected one of targets, basis, baseline, format, severity, fail_on, select, severities, statistics, custom_domains, paths, ignore"]),
         ('targets = "onnx:17"', ["targets: expected an array of non-blank strings, found 'onnx:17'"]),
         ("targets = []", ["targets: expected an array of non-blank strings, found an empty array"]),
         ('targets = ["onnx:17", 17]', ["targets[1]: expected a non-blank string, found an integer"]),

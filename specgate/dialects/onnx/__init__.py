@@ -81,6 +81,11 @@ class ONNX(Packaged):
 
         return RULES
 
+    def rule_groups(self) -> Mapping[str, Mapping[str, tuple[str, str, dict[str, str]]]]:
+        from specgate.placement.rules import GROUP, RULES
+
+        return {GROUP: RULES}
+
     def file_findings(self, graph: Graph, targets: Sequence[Target], file: str | None) -> Iterable[Finding]:
         if not graph.custom:
             return ()
@@ -91,7 +96,12 @@ class ONNX(Packaged):
     def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
         from specgate.dialects.onnx.lint.versions import target_findings
 
-        return target_findings(graph, target, files, versions)
+        found = target_findings(graph, target, files, versions)
+        if target.runtime is None:
+            return found
+        from specgate.placement.findings import placement_findings
+
+        return (*found, *placement_findings(graph, target, versions.device, files[0] if files else None))
 
     def pinnable(self, size: Symbol) -> bool:
         from specgate.dialects.onnx.lint.types import pinless
@@ -115,6 +125,16 @@ class ONNX(Packaged):
         from specgate.dialects.onnx.run.model import run_model
 
         return run_model(path, arrays, target, budget=budget, on_fallback=on_fallback)
+
+    def runtime_target(self, name: str, wanted: str) -> Target | None:
+        from specgate.placement.targets import runtime_target
+
+        return runtime_target(name, wanted)
+
+    def runtime_rows(self) -> Iterable[dict[str, Any]]:
+        from specgate.placement.targets import runtime_rows
+
+        return runtime_rows()
 
     def opened(self, level: str) -> Oracle:
         from specgate.dialects.onnx.oracle.oracle import ONNXOracle

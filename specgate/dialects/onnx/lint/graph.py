@@ -53,10 +53,25 @@ if TYPE_CHECKING:
     Types = MutableMapping[str, TensorDesc]
     _Tensors = tuple[list[TensorDesc | None], list[TensorDesc | None]]
 
-__all__ = ["onnx_units"]
+__all__ = ["Source", "onnx_units"]
 
 _BLANK = TensorDesc(None, None)
 _QUIET = LintSettings(infer=False)
+
+
+@dataclass(slots=True)
+class Source:
+    """A model as it was read, for what looks at more than units.
+
+    scopes: by graph (its id) what is known of the values in it, those outside of it included; where the file states a
+    type and another follows from the operators, the latter, which a runtime goes by. units: by node (its id)
+    its unit; a call of a function of the model has none.
+    """
+
+    model: OnnxModel
+    settings: LintSettings
+    scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
+    units: dict[int, Unit] = field(default_factory=dict)
 
 
 def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
@@ -82,7 +97,8 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.findings.extend(external_findings(model, walked))
     inferred = asked()
     graph.findings.extend(inferred.findings)
-    walker = _Walker(model, inferred.types, graph.findings)
+    graph.source = source = Source(model, settings)
+    walker = _Walker(model, inferred.types, graph.findings, source)
     graph.units.extend(walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})))
     for function in model.functions:
         graph.units.extend(walker.function(function))
@@ -105,13 +121,18 @@ class _Body:
 
 class _Walker:
     def __init__(
-        self, model: OnnxModel, inferred: Mapping[int, Mapping[str, OnnxType]], findings: list[Finding]
+        self,
+        model: OnnxModel,
+        inferred: Mapping[int, Mapping[str, OnnxType]],
+        findings: list[Finding],
+        source: Source,
     ) -> None:
         self.file = model.file
         self.functions = {function_key(function) for function in model.functions}
         self.calls = Calls({function_key(function): function for function in model.functions})
         self.inferred = inferred
         self.findings = findings
+        self.source = source
         self.reasons: dict[str, str] = {}
         self.alike: dict[int, dict[tuple[Any, ...], Unit]] = {}  # by imports: the first of equal nodes
         self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
@@ -124,6 +145,7 @@ class _Walker:
         stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
         found = self.inferred.get(id(graph), {})
         makers: dict[str, tuple[str, str | None]] | None = None
+        overruled: dict[str, TensorDesc] = {}
         for name in dict.fromkeys(chain(stated, found)):
             declared, computed = stated.get(name), found.get(name)
             known = self.types.get((id(declared), id(computed)))
@@ -134,6 +156,7 @@ class _Walker:
                 makers = makers or _makers(graph.nodes, place)
                 node, operator = makers.get(name, (place, None))
                 self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+                overruled[name] = known_type(computed)
             if tensor_desc is not None:
                 types[name] = tensor_desc
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
@@ -142,6 +165,7 @@ class _Walker:
             types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
         types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
         names = ChainMap(_own_names(graph, place), outer.names) if place != "graph" else outer.names
+        self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         own = {name for name, kind in stated.items() if kind}
         yield from self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
 
@@ -173,11 +197,13 @@ class _Walker:
             writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
             if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph
                 first = alike[key]
-                yield Unit(at, first.operator, first.descriptor, "", (reads, writes))
+                unit = self.source.units[id(node)] = Unit(at, first.operator, first.descriptor, "", (reads, writes))
+                yield unit
                 continue
             if function_key(node) not in self.functions:
                 unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
                 unit.ends = reads, writes
+                self.source.units[id(node)] = unit
                 if self.complete(node, unit):
                     alike[key] = unit
                 yield unit

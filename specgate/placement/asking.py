@@ -1,0 +1,95 @@
+"""What ONNX's own functions are made of, asked of the onnx package in a process of its own."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specgate.workers.child import Child
+
+__all__ = ["BUILT", "WRITTEN", "answering", "ask"]
+
+#: What an answer says of a function, as the model's producer: made for the types of one call, or written once.
+BUILT, WRITTEN = "built", "written"
+
+
+class _Shared:
+    """The process that is asked: one for all threads, started when it is first needed."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.child: Child | None = None
+
+    def ask(self, question: tuple[bytes, int]) -> object:
+        """Return the answer; a text says why there is none."""
+        with self.lock:
+            if self.child is None:
+                from specgate.workers.child import Child
+
+                self.child = Child(__name__, "answering")
+                atexit.register(self.child.close)
+            return self.child.ask(question)
+
+    def forked(self) -> None:
+        """In a copy of this process: the holder of the lock is not in it, and the child is not its own."""
+        self.lock = threading.Lock()
+        child, self.child = self.child, None
+        if child is not None:
+            child.disown()
+
+
+_shared = _Shared()
+
+
+def ask(model: bytes, opset: int) -> object:
+    """Return a serialized model with the function that the one node of `model` calls at an opset; a text if none."""
+    return _shared.ask((model, opset))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_shared.forked)
+
+
+def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
+    """Return what answers in the other process: a model whose one function is what a model's one node calls."""
+    import onnx
+
+    def function_of(model: Any, opset: int) -> tuple[str, Any]:
+        node = model.graph.node[0]
+        schema: Any = onnx.defs.get_schema(node.op_type, max_inclusive_version=opset, domain=node.domain)
+        if schema.has_context_dependent_function:
+            version = max(one for one in schema.context_dependent_function_opset_versions if one <= opset)
+            types = {info.name: info.type for info in model.graph.input}
+            held = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
+            data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), held)
+        elif schema.has_function:
+            version = max(one for one in schema.function_opset_versions if one <= opset)
+            data = schema.get_function_with_opset_version(version)
+        else:
+            return "", None
+        function = onnx.FunctionProto.FromString(data)
+        function.name, function.domain = node.op_type, node.domain
+        given = [attribute.name for attribute in node.attribute]
+        defaults = (info.default_value for info in schema.attributes.values() if info.name not in given)
+        function.attribute_proto.extend(value for value in defaults if value.name)
+        return BUILT if schema.has_context_dependent_function else WRITTEN, function
+
+    def answer(asked: tuple[bytes, int]) -> bytes | str:
+        model = onnx.ModelProto.FromString(asked[0])
+        try:
+            kind, function = function_of(model, asked[1])
+        except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
+            return f"{type(error).__name__}: {error}"
+        if function is None:
+            return "no function"
+        made = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
+        made.producer_name = kind
+        made.graph.SetInParent()
+        return bytes(made.SerializeToString())
+
+    return answer

@@ -1,0 +1,161 @@
+"""Whether the kernel of a placed node is made: with the session, at the first run, or not at all.
+
+Source: onnxruntime core/providers/dml/DmlExecutionProvider/src/MLOperatorAuthorImpl.cpp (AbiOpKernel): a kernel is made
+with the session where all inputs that it wants as constants are, and the sizes of all inputs are known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.dialects.onnx.lint.types import attribute_of
+from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
+from specgate.placement.validity import refusal
+from specgate.placement.words import listed
+from specgate.validate.check import check_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.placement.graph import Node
+    from specgate.placement.place import Assigned
+    from specgate.placement.placed import Creation, PlacedNode
+    from specgate.placement.registrations import Registration
+    from specgate.placement.runtime import Runtime
+    from specgate.verdict import Finding
+
+    Made = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
+
+__all__ = ["Creator"]
+
+
+class Creator:
+    """Says of the nodes of one model whether their kernels are made. Nodes that are alike are looked at once."""
+
+    def __init__(self, runtime: Runtime, device: frozenset[str] | None, stated: Mapping[str, Finding]) -> None:
+        """Look at the nodes of a model; stated: by a node's path that the file states another type of what it gives."""
+        self.runtime = runtime
+        self.stated = stated
+        self.device = device
+        self._known: dict[tuple[object, ...], Made] = {}
+        self._blind: set[tuple[int, str]] = set()
+        self._refusals: dict[tuple[int, bool], Finding | None] = {}
+
+    def create(self, one: Assigned, node: PlacedNode) -> None:
+        """Fill in what is known of the creation of a node; nodes come in the order of the model."""
+        if one.provider is None:
+            node.creation, node.created_by = "fails", one.why
+        self._look(one)
+        refused = self._refused(one) or self.stated.get(node.node)
+        if refused is not None:
+            node.refused, node.findings = True, (refused,)
+            node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
+            return
+        if one.provider is None or one.row is None or not self.runtime.below or one.provider != self._first:
+            return
+        node.creation, node.created_by, node.lowered, node.findings = self._alike(one, one.row)
+        if node.creation == "deferred" and self._blind:
+            unseen = self._unseen(one)
+            if unseen:
+                node.creation, node.created_by = "unknown", unseen
+
+    def _refused(self, one: Assigned) -> Finding | None:
+        on_cpu = one.provider == self.runtime.providers[-1]
+        key = (id(one.node.descriptor), on_cpu)
+        if key not in self._refusals:
+            self._refusals[key] = refusal(one.node.descriptor, on_cpu=on_cpu)
+        return self._refusals[key]
+
+    @property
+    def _first(self) -> str:
+        return self.runtime.providers[0]
+
+    def _look(self, one: Assigned) -> None:
+        """Note values whose sizes the runtime may know and nothing here: behind operators of its own domains."""
+        foreign = one.node.proto.domain not in STANDARD_DOMAINS
+        if not foreign and not self._blind:
+            return
+        node, body = one.node, id(one.body)
+        if foreign or any((body, name) in self._blind for name in node.proto.inputs):
+            pairs = zip(node.proto.outputs, node.outputs, strict=True)
+            self._blind.update((body, name) for name, tensor in pairs if name and not _sized(tensor))
+
+    def _unseen(self, one: Assigned) -> str:
+        names = [name for name in one.node.proto.inputs if (id(one.body), name) in self._blind]
+        return f"the sizes of {names[0]} are not known here; the runtime may infer them" if names else ""
+
+    def _late(self, one: Assigned) -> str:
+        """Why a kernel cannot be made with the session, "" where it can."""
+        node, row = one.node, one.row
+        assert row is not None  # noqa: S101  # asked before
+        for index in sorted(row.constant_inputs):
+            name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
+            if not name:
+                return f"{_named(node, index)} is left out, which does not count as a constant"
+            if name not in one.body.constants:
+                return f"{_named(node, index)} is no constant"
+        for index, tensor in enumerate(node.inputs):
+            if tensor is not None and not _sized(tensor):
+                open_sizes = [
+                    str(size) for size in tensor.sizes or () if not isinstance(size, int) and size is not None
+                ]
+                depends = f" depend on {listed(list(dict.fromkeys(open_sizes)))}" if open_sizes else " are not known"
+                return f"the sizes of {_named(node, index)}{depends}"
+        return ""
+
+    def _alike(self, one: Assigned, row: Registration) -> Made:
+        """Return what becomes of a node: of nodes with the same types, attributes and constants the same."""
+        node, proto, constants = one.node, one.node.proto, one.body.constants
+        names = proto.inputs
+        fixed = [at < len(names) and names[at] in constants for at in row.constant_inputs]
+        key = (
+            proto.op_type, proto.domain, *map(id, node.inputs), None, *map(id, node.outputs), None,
+            *map(id, proto.attributes.values()), *fixed,
+        )  # fmt: skip
+        made = self._known.get(key)
+        if made is None:
+            late = self._late(one)
+            made = self._known[key] = ("deferred", late, None, ()) if late else self._made(node)
+        return made
+
+    def _made(self, node: Node) -> Made:
+        from specgate.placement import lower as lowering
+
+        if node.opset is None:
+            return "unknown", "", None, ()
+        attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
+        descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
+        if descriptor is None:
+            return "unknown", f"no table says what {node.operator} becomes", None, ()
+        found = lowering.lower(descriptor, node.opset)
+        if isinstance(found, lowering.NotLowered):
+            if found.kind == "refused":
+                return "fails", found.reason, None, ()
+            return ("deferred" if found.kind == "open" else "unknown"), found.reason, None, ()
+        return self._judged(found)
+
+    def _judged(self, found: Sequence[Descriptor]) -> Made:
+        """Judge what a node becomes by the tables of the dialect below, as builds have it."""
+        findings: list[Finding] = []
+        refused: list[str] = []
+        for one in found:
+            verdict = check_at(one, self.runtime.level, "observed", None, self.device)
+            if verdict.accepted is False:
+                refused.append(one.operator)
+                findings += verdict.findings
+        if not refused:
+            return "created", "", tuple(found), ()
+        said = f": {findings[0].message}" if findings else ""
+        return "fails", f"placed, but CreateOperator refuses {listed(refused)}{said}", tuple(found), tuple(findings)
+
+
+def _sized(tensor: TensorDesc | None) -> bool:
+    return tensor is None or (tensor.sizes is not None and all(isinstance(size, int) for size in tensor.sizes))
+
+
+def _named(node: Node, index: int) -> str:
+    params = node.schema.inputs if node.schema is not None else ()
+    if index < len(params) and not params[index].several:
+        return f"its input {params[index].name}"
+    return f"its input {index}"

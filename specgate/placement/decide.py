@@ -1,0 +1,160 @@
+"""Which provider takes one node: by version, by types, by the support query and by what the device reports.
+
+Sources: onnxruntime core/framework/kernel_registry.cc (commit 032935e6b: versions and types) and
+core/providers/dml/DmlExecutionProvider/src/ExecutionProvider.cpp (commit 00708a6a3: IsNodeSupportedByDml).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from specgate.placement.query import answered
+from specgate.placement.words import listed, several
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from specgate.placement.graph import Node
+    from specgate.placement.registrations import Registration, Registry
+
+__all__ = ["Found", "Lookup", "Reason"]
+
+#: Why a provider does not take a node. `newer`, `older`: it has the operator at other versions only.
+Reason = Literal["", "unregistered", "newer", "older", "type", "query", "device", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a provider has for a node.
+
+    registration: the one that matches by version and types, None without. reason: why the provider does not take the
+    node, "" if it does; says: the same in words. open: what is not known and was taken for granted.
+    """
+
+    registration: Registration | None
+    reason: Reason = ""
+    says: str = ""
+    open: str = ""
+
+    @property
+    def taken(self) -> bool:
+        """Whether the provider takes the node."""
+        return not self.reason
+
+
+class Lookup:
+    """Looks up the nodes of one model in one provider's registry. Nodes that are alike are looked up once.
+
+    lacking: the types, in words of registrations, that tensors on the device may not have, each with the reason; a
+    tensor that the kernel reads in CPU memory as a constant may. registry: None where it is not known what the provider
+    registers; it then counts as one that has everything. device: what it reports, None: everything.
+    """
+
+    def __init__(
+        self,
+        registry: Registry | None,
+        provider: str,
+        lacking: Mapping[str, str] | None = None,
+        device: frozenset[str] | None = None,
+    ) -> None:
+        self.registry = registry
+        self.provider = provider
+        self.lacking = lacking or {}
+        self.device = device
+        self._known: dict[tuple[int, int], Found] = {}
+
+    def forget(self) -> None:
+        """Drop what is known of nodes, which are known by their identity: others come."""
+        self._known.clear()
+
+    def of(self, node: Node) -> Found:
+        """Return what the provider has for a node."""
+        # Nodes that share a descriptor have the same attributes; without one nothing but the node itself says so.
+        shared = id(node.descriptor) if node.descriptor is not None else id(node)
+        key = (shared, id(node.kinds))  # which nodes of one operator and opset share
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._looked(node)
+        return found
+
+    def kernel(self, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> Found:
+        """Return the registration that matches a node with these types."""
+        if self.registry is None:
+            return Found(None, open=f"what {self.provider} registers in this release is not known")
+        domain, op_type = node.proto.domain, node.proto.op_type
+        rows = self.registry.of(domain, op_type)
+        if not rows:
+            return Found(None, "unregistered", f"no kernel of {node.operator} is registered for {self.provider}")
+        if node.schema is None:
+            return Found(None, "unregistered", f"no version of {node.operator} is known at what the model imports")
+        since = node.schema.since
+        same = [row for row in rows if row.holds(since)]
+        if not same:
+            return self._other_version(node, rows)
+        why = Found(None)
+        for row in same:
+            why = self._types(node, row, inputs, outputs)
+            if why.registration is not None:
+                return why
+        return why
+
+    def _looked(self, node: Node) -> Found:
+        found = self.kernel(node, *node.kinds)
+        row = found.registration
+        if row is None:
+            return found
+        if row.query is not None:
+            answer = answered(row.query, node)
+            if answer is False:
+                asks = f"{self.provider} takes {node.operator}-{row.version} only where {row.query.text}"
+                return Found(row, "query", asks)
+            if answer is None:
+                found = Found(row, open=found.open or f"it is not known whether {row.query.text}")
+        refused = self._device(node, row)
+        return refused or found
+
+    def _other_version(self, node: Node, rows: Sequence[Registration]) -> Found:
+        assert node.schema is not None  # noqa: S101  # asked before
+        since = node.schema.since
+        versions = sorted({row.version for row in rows})
+        newest = max(row.until or row.version for row in rows)
+        is_newer = since > newest
+        has = f"{self.provider} has {several('version', len(versions))} {listed(versions)}"
+        return Found(None, "newer" if is_newer else "older", f"{node.operator}-{since}, and {has}")
+
+    def _types(
+        self, node: Node, row: Registration, inputs: Sequence[str | None], outputs: Sequence[str | None]
+    ) -> Found:
+        """Return the registration where the first argument that each of its names limits has one of the types."""
+        assert node.schema is not None  # noqa: S101  # asked before
+        unknown = ""
+        for name, types in row.types.items():
+            kind = node.schema.first(name, inputs, outputs)
+            if kind is None or kind in types:
+                continue
+            if not kind:
+                unknown = unknown or f"the type of {name} is not known"
+                continue
+            some = listed(sorted(types))
+            return Found(None, "type", f"{name} is {kind}, and {self.provider} has {node.operator} for {some}")
+        return Found(row, open=unknown)
+
+    def _device(self, node: Node, row: Registration) -> Found | None:
+        """What the device lacks for the types of a node's tensors; None where it lacks nothing.
+
+        A list of tensors is in no memory of the device; nothing else but a tensor can be there.
+        """
+        constant: Collection[int] = row.constant_inputs if self.lacking else ()
+        inputs, outputs = node.kinds
+        for index, kind in enumerate((*inputs, *outputs) if self.lacking else ()):
+            if not kind or kind.startswith("seq("):
+                continue
+            if "(" in kind:
+                return Found(row, "device", f"{self.provider} has no tensors of the type {kind}")
+            if kind in self.lacking and not (index < len(inputs) and index in constant):
+                return Found(row, "device", f"a tensor is {kind}, {self.lacking[kind]}")
+            if self.device is not None and kind in row.needs and self.device.isdisjoint(row.needs[kind]):
+                needed = " or ".join(row.needs[kind])
+                return Found(row, "device", f"for {kind} its kernel needs a device that reports {needed}")
+        return None

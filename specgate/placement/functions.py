@@ -1,0 +1,251 @@
+"""Calls of functions without a kernel, replaced by the nodes that the function is made of, as ONNX Runtime does.
+
+A function of the model is in the file. What a function of ONNX's own operators is made of says the onnx package, in a
+process of its own; its release may say so otherwise than the one which a runtime was built with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.file.structure import (
+    OnnxAttribute,
+    OnnxFunction,
+    OnnxGraph,
+    OnnxModel,
+    OnnxType,
+    OnnxValueInfo,
+)
+from specgate.dialects.onnx.file.write import Nodes, node_field, write_graph, write_model
+from specgate.dialects.onnx.infer.inference import installed
+from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
+from specgate.errors import InputError
+from specgate.placement.asking import BUILT, ask
+from specgate.placement.schemas import schema_of
+from specgate.placement.scopes import type_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.descriptors.core import TensorDesc
+    from specgate.dialects.onnx.file.structure import OnnxNode
+    from specgate.placement.graph import Node
+
+#: The place of a node that calls, its own name there, and what it calls.
+Call = tuple[str, str, OnnxFunction]
+
+__all__ = ["Call", "Functions", "Inlined"]
+
+
+@dataclass(slots=True)
+class Inlined:
+    """A model with calls replaced. origin: by new node (its id) the path of the call and the operator called.
+
+    used: the paths of calls; nodes may share a name, and what they are made of must not.
+    """
+
+    model: OnnxModel
+    origin: dict[int, tuple[str, str]] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+
+
+class Functions:
+    """Finds what calls are made of, and puts it in their places."""
+
+    def __init__(self, model: OnnxModel, opsets: Mapping[str, int]) -> None:
+        """Look into `model`. opsets: the domains that the release of the runtime has."""
+        self._own = {function_key(function): function for function in model.functions}
+        self._domains = opsets
+        self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
+        #: Whether something was asked that only the onnx package could have answered.
+        self.missing = False
+
+    def of(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+        """Return what a node calls, None where it is no function or nothing says what it is made of."""
+        own = self._own.get(function_key(node.proto))
+        if own is not None:
+            return own
+        domain = node.proto.domain
+        if node.schema is None or domain not in STANDARD_DOMAINS or domain not in self._domains:
+            return None
+        attributes = tuple(map(id, node.proto.attributes.values()))
+        shapes = tuple((tensor.type, _numbers(tensor)) if tensor else None for tensor in (*node.inputs, *node.outputs))
+        key = (node.operator, node.opset, len(node.inputs), shapes, attributes)
+        if key not in self._made:
+            self._made[key] = self._asked(node, model)
+        return self._made[key]
+
+    def _asked(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+        """Ask what one call is made of, as a function of its inputs and outputs by position: others are alike."""
+        if not installed():
+            self.missing = True
+            return None
+        proto = node.proto
+        ends = (("in", node.inputs), ("out", node.outputs))
+        inputs, outputs = ([f"{end}{i}" if one else "" for i, one in enumerate(tensors)] for end, tensors in ends)
+        alone = replace(proto, name="", inputs=inputs, outputs=outputs)
+        graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
+        data = write_model(model, _written(graph), [])
+        answer = ask(data, node.opset or 1)
+        if not isinstance(answer, bytes):
+            return None
+        try:
+            answered = read_model_bytes(answer, "<function>")
+            function = answered.functions[0]
+        except (InputError, IndexError):
+            return None
+        used = answered.producer_name == BUILT or _means_the_same(function, model.opset_imports)
+        return function if used else None
+
+    def replaced(self, model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
+        """Return a model with `calls` (by the node's id) replaced."""
+        made = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
+        for _, _, function in calls.values():
+            for domain, version in function.opset_imports.items():
+                made.model.opset_imports.setdefault(domain, version)
+        made.model.graph = _graph(model.graph, calls, made)
+        return made
+
+
+def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
+    """Whether the operators of a function are the same at a model's imports: else the runtime does not inline it.
+
+    A function that is made for the types of a call is taken whatever has changed: onnx/defs/schema.cc asks the same of
+    it (OpSchema::BuildContextDependentFunction), and does not look at the answer.
+    """
+    for node in function.nodes:
+        own, outer = function.opset_imports.get(node.domain), imports.get(node.domain)
+        if own is not None and outer is not None and own != outer:
+            written, meant = (schema_of(node.domain, node.op_type, version) for version in (own, outer))
+            if written is None or meant is None or written.since != meant.since:
+                return False
+    return True
+
+
+def _written(graph: OnnxGraph) -> bytes:
+    """Return a serialized graph with all the types that it states, without weights."""
+    return write_graph(
+        graph,
+        [node_field(Nodes().write(node, _written)) for node in graph.nodes],
+        initializers=[tensor for tensor in graph.initializers if tensor.data is not None],
+        outputs=[(info.name, info.type) for info in graph.outputs],
+        value_infos=[(info.name, info.type) for info in graph.value_infos],
+    )
+
+
+def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[OnnxValueInfo]:
+    return [OnnxValueInfo(name, _type(one)) for name, one in zip(names, tensors, strict=True) if one is not None]
+
+
+def _type(tensor: TensorDesc) -> OnnxType | None:
+    if tensor.type is None or "(" in tensor.type:
+        return _container(tensor.type or "")
+    return OnnxType("tensor", tensor.type, _numbers(tensor))
+
+
+def _numbers(tensor: TensorDesc) -> tuple[int | None, ...] | None:
+    """The sizes that are numbers: names that inference made up would make equal calls differ."""
+    sizes = tensor.sizes
+    return None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
+
+
+def _container(spelt: str) -> OnnxType | None:
+    """Return the type that schemas spell so: of a sequence, an optional or a tensor; None for any other."""
+    for kind, begin in (("sequence", "seq("), ("optional", "optional(")):
+        if spelt.startswith(begin):
+            inner = _container(spelt[len(begin) : -1])
+            return None if inner is None else OnnxType(kind, inner=inner)
+    word = type_word(spelt)
+    return OnnxType("tensor", word) if word != spelt else None
+
+
+def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGraph:
+    """Return a graph with calls replaced, itself where it has none."""
+    nodes: list[OnnxNode] = []
+    changed = False
+    for node in graph.nodes:
+        call = calls.get(id(node))
+        if call is not None:
+            changed = True
+            nodes += _expanded(node, *call, made)
+            continue
+        inside = {id(held): new for _, held in subgraphs(node) if (new := _graph(held, calls, made)) is not held}
+        if inside:
+            changed = True
+            nodes.append(replace(node, attributes=_with_graphs(node, partial(_held_or_new, inside))))
+        else:
+            nodes.append(node)
+    return replace(graph, nodes=nodes, runs=[]) if changed else graph
+
+
+def _held_or_new(new: Mapping[int, OnnxGraph], held: OnnxGraph) -> OnnxGraph:
+    return new.get(id(held), held)
+
+
+def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
+    def changed(value: object) -> object:
+        return change(value) if isinstance(value, OnnxGraph) else value
+
+    return {
+        name: replace(
+            held, value=[changed(one) for one in held.value] if isinstance(held.value, list) else changed(held.value)
+        )
+        for name, held in node.attributes.items()
+    }
+
+
+def _expanded(call: OnnxNode, place: str, name: str, function: OnnxFunction, made: Inlined) -> Iterator[OnnxNode]:
+    """Yield the nodes of a call. What a function names itself gets the name of the call in front."""
+    path = f"{place}/{name}"
+    formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
+    names = dict(formal) | {own: given for own, given in zip(function.outputs, call.outputs, strict=False) if given}
+    given = {held.name: held for held in function.attribute_protos} | call.attributes
+    made.used[path] = number = made.used.get(path, 0) + 1
+    prefix = path if number == 1 else f"{path}#{number}"
+
+    def named(own: str) -> str:
+        return names.get(own, f"{prefix}/{own}") if own else ""
+
+    for index, node in enumerate(function.nodes):
+        new = _copied(node, named, given)
+        new.name = f"{name}/{label(node, index)}"
+        made.origin[id(new)] = (path, f"{call.domain}.{call.op_type}" if call.domain else call.op_type)
+        yield new
+
+
+def _copied(node: OnnxNode, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxNode:
+    """Return a node of a function as a call has it."""
+    attributes = {}
+    for name, held in node.attributes.items():
+        if held.ref_attr_name is None:
+            attributes[name] = held
+        elif held.ref_attr_name in given:
+            attributes[name] = replace(given[held.ref_attr_name], name=name)
+    new = replace(
+        node,
+        inputs=[named(name) for name in node.inputs],
+        outputs=[named(name) for name in node.outputs],
+        attributes=attributes,
+    )
+    if any(not held.plain for held in attributes.values()):
+        new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, given))
+    return new
+
+
+def _renamed(graph: OnnxGraph, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxGraph:
+    def infos(held: list[OnnxValueInfo]) -> list[OnnxValueInfo]:
+        return [OnnxValueInfo(named(info.name), info.type) for info in held]
+
+    return replace(
+        graph,
+        nodes=[_copied(node, named, given) for node in graph.nodes],
+        inputs=infos(graph.inputs),
+        outputs=infos(graph.outputs),
+        value_infos=infos(graph.value_infos),
+        initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.initializers],
+        sparse_initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.sparse_initializers],
+        runs=[],
+    )

@@ -1,0 +1,265 @@
+"""A model as a runtime places it: bodies of nodes with their values' types, who makes and who reads each value.
+
+A `Constant` node is an initializer by the time that nodes are placed (onnxruntime core/graph/graph.cc), so it is none
+of the nodes here.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import ChainMap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from specgate.descriptors.core import TensorDesc
+from specgate.dialects.onnx.lint.types import held_constant
+from specgate.dialects.onnx.lint.walk import label, subgraphs
+from specgate.placement.schemas import schema_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxNode
+    from specgate.dialects.onnx.lint.graph import Source
+    from specgate.placement.schemas import Schema
+
+    Types = MutableMapping[str, TensorDesc]
+    Tensors = tuple[TensorDesc | None, ...]
+    Kinds = tuple[str | None, ...]
+    Alike = tuple[int | None, Schema | None, Tensors, Tensors, tuple[Kinds, Kinds], bool]
+
+__all__ = ["Body", "Node", "body_of", "every_node"]
+
+_BLANK = TensorDesc(None, None)
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a body. path: its place in the file. opset: the version of its domain that the model imports.
+
+    inputs, outputs: what is known of them by position, None where one is left out. kinds: the types of inputs and
+    outputs in the words of registrations, "" where one is not known. descriptor: as the linter reads it, None without a
+    table. implicit: the values outside of its bodies that they read.
+    """
+
+    index: int
+    path: str
+    proto: OnnxNode
+    opset: int | None
+    schema: Schema | None
+    inputs: tuple[TensorDesc | None, ...]
+    outputs: tuple[TensorDesc | None, ...]
+    descriptor: Descriptor | None
+    kinds: tuple[tuple[str | None, ...], tuple[str | None, ...]]
+    bodies: list[Body] = field(default_factory=list)
+    implicit: list[str] = field(default_factory=list)
+
+    @property
+    def operator(self) -> str:
+        """Its operator as the tables name it."""
+        proto = self.proto
+        return f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
+
+
+@dataclass(slots=True, eq=False)
+class Body:
+    """A graph or subgraph, its nodes in topological order.
+
+    inputs: its own inputs that are no initializers. sizes: of each initializer here and outside how many elements it
+    has, None where it may be overridden by an input. readers: by value the nodes that read it, implicitly or not.
+    """
+
+    place: str
+    nodes: list[Node] = field(default_factory=list)
+    inputs: frozenset[str] = frozenset()
+    outputs: frozenset[str] = frozenset()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    constants: frozenset[str] = frozenset()
+    makers: dict[str, Node] = field(default_factory=dict)
+    readers: dict[str, list[Node]] = field(default_factory=dict)
+    constant_nodes: int = 0
+
+
+def every_node(body: Body) -> Iterator[tuple[Body, Node]]:
+    """Yield all nodes of a body and of those inside of it, each with its body."""
+    for node in body.nodes:
+        yield body, node
+        for inside in node.bodies:
+            yield from every_node(inside)
+
+
+def body_of(source: Source, release: str, imports: Mapping[str, int] | None = None) -> Body:
+    """Return the main graph of a model that was read.
+
+    release: of the runtime, for its own operators. imports: the opsets that count instead of those it imports.
+    """
+    return _Reader(source, release, source.model.opset_imports if imports is None else imports).body(
+        source.model.graph, "graph", {}, frozenset(), {}
+    )
+
+
+class _Reader:
+    def __init__(self, source: Source, release: str, imports: Mapping[str, int]) -> None:
+        self.source = source
+        self.release = release
+        self.imports = imports
+        self.model: OnnxModel = source.model
+        self.overridable = (self.model.ir_version or 4) >= 4
+        self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of types, which live as long as the scopes
+
+    def body(self, graph: OnnxGraph, place: str, sizes: Mapping[str, int], outer: frozenset[str], found: Types) -> Body:
+        """Read one graph.
+
+        sizes, outer: the initializers outside of it, and which of them nothing overrides. found: values outside of it
+        whose types follow from their operators alone.
+        """
+        scope = self.source.scopes.get(id(graph), {})
+        given = {info.name for info in graph.inputs}
+        own = {tensor.name: _count(tensor.dims) for tensor in (*graph.initializers, *graph.sparse_initializers)}
+        held, nodes = [], []
+        for index, node in enumerate(graph.nodes):
+            constant = held_constant(node) if node.op_type == "Constant" else None
+            if constant is not None or (node.op_type == "Constant" and not node.domain and not node.inputs):
+                known = (constant or scope.get(node.outputs[0], _BLANK)).sizes
+                dims = (-1,) if known is None else known
+                own[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
+                held.append(node.outputs[0])
+            else:
+                nodes.append((index, node))
+        fixed = frozenset(name for name in own if not (self.overridable and name in given)) | frozenset(held)
+        body = Body(
+            place,
+            inputs=frozenset(given - own.keys()),
+            outputs=frozenset(info.name for info in graph.outputs),
+            sizes={**sizes, **own} if sizes else own,
+            constants=(outer - own.keys()) | fixed,
+            constant_nodes=len(held),
+        )
+        self._fill(body, _ordered(nodes), scope, ChainMap({}, found) if found else {})
+        return body
+
+    def _fill(
+        self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Mapping[str, TensorDesc], found: Types
+    ) -> None:
+        readers, makers = body.readers, body.makers
+        place, units = body.place, self.source.units
+        for at, (index, proto) in enumerate(nodes):
+            names = proto.inputs
+            inputs = [(found.get(name) or scope.get(name, _BLANK)) if name else None for name in names]
+            outputs = [(found.get(name) or scope.get(name, _BLANK)) if name else None for name in proto.outputs]
+            key = (proto.op_type, proto.domain, *map(id, inputs), None, *map(id, outputs))
+            alike = self.alike.get(key)
+            if alike is None:
+                alike = self.alike[key] = self._settled(proto, tuple(inputs), tuple(outputs))
+            opset, schema, known, derived, kinds, told = alike
+            if told:
+                found.update((name, one) for name, one in zip(proto.outputs, derived, strict=True) if one is not None)
+            unit = units.get(id(proto))
+            descriptor = None if unit is None else unit.descriptor
+            path = f"{place}/{proto.name or label(proto, index)}"
+            node = Node(at, path, proto, opset, schema, known, derived, descriptor, kinds)
+            body.nodes.append(node)
+            for name in proto.outputs:
+                if name:
+                    makers[name] = node
+            for name in names if len(names) < 2 else dict.fromkeys(names):
+                if name:
+                    reading = readers.get(name)
+                    if reading is None:
+                        readers[name] = [node]
+                    else:
+                        reading.append(node)
+            if proto.attributes and any(not held.plain for held in proto.attributes.values()):
+                self._inside(node, body, found)
+
+    def _settled(self, proto: OnnxNode, inputs: Tensors, outputs: Tensors) -> Alike:
+        """Return what nodes of one operator share whose values are of the same types."""
+        opset = self.imports.get(proto.domain)
+        schema = schema_of(proto.domain, proto.op_type, opset, self.release)
+        told = any(tensor is not None and tensor.type is None for tensor in outputs)
+        if told:
+            outputs = _derived(schema, inputs, outputs)
+        return opset, schema, inputs, outputs, (_kinds(inputs), _kinds(outputs)), told
+
+    def _inside(self, node: Node, body: Body, found: Types) -> None:
+        for name, graph in subgraphs(node.proto):
+            inner = self.body(graph, f"{node.path}/{name}", body.sizes, body.constants, found)
+            node.bodies.append(inner)
+            own = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
+            for read in (*inner.readers, *inner.outputs):
+                if read not in own and read not in node.implicit:
+                    node.implicit.append(read)
+        for read in node.implicit:
+            seen = body.readers.setdefault(read, [])
+            if not seen or seen[-1] is not node:
+                seen.append(node)
+
+
+def _count(dims: tuple[int, ...]) -> int:
+    """How many elements there are; a size that is not known makes them many."""
+    count = 1
+    for size in dims:
+        count = min(count * size, 1 << 62) if size >= 0 else 1 << 62
+    return count
+
+
+def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
+    return tuple([None if tensor is None else word(tensor.type) for tensor in tensors])
+
+
+def _derived(
+    schema: Schema | None, inputs: tuple[TensorDesc | None, ...], outputs: tuple[TensorDesc | None, ...]
+) -> tuple[TensorDesc | None, ...]:
+    """Give outputs whose type nothing states the one that the operator's type variables say they have."""
+    if schema is None or not schema.outputs:
+        return outputs
+    types = [None if tensor is None else tensor.type for tensor in inputs]
+    found = []
+    for index, tensor in enumerate(outputs):
+        param = schema.outputs[min(index, len(schema.outputs) - 1)]
+        if tensor is None or tensor.type is not None or param.mixed:
+            found.append(tensor)
+            continue
+        bound = (types[at] for out, at in schema.bound[param.limited] if not out and at < len(types))
+        kind = param.only or next((one for one in bound if one is not None), None)
+        found.append(tensor._replace(type=kind) if kind is not None else tensor)
+    return tuple(found)
+
+
+def _ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
+    """Return nodes in topological order: as they are if they are so, else each behind what it reads.
+
+    What a subgraph reads of the graph around counts as read by its node. Nodes of a cycle come last.
+    """
+    made = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
+    if all(made.get(name, -1) < at for at, (_, node) in enumerate(nodes) for name in _reads(node)):
+        return nodes
+    needs = [{made[name] for name in _reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
+    behind: dict[int, list[int]] = {}
+    for at, need in enumerate(needs):
+        for before in need:
+            behind.setdefault(before, []).append(at)
+    ready = [at for at, need in enumerate(needs) if not need]
+    order: list[int] = []
+    while ready:
+        at = heapq.heappop(ready)
+        order.append(at)
+        for after in behind.get(at, ()):
+            needs[after].discard(at)
+            if not needs[after]:
+                heapq.heappush(ready, after)
+    cycle = [at for at, need in enumerate(needs) if need]  # which is reported by the linter
+    return [nodes[at] for at in (*order, *cycle)]
+
+
+def _reads(node: OnnxNode) -> Sequence[str]:
+    """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
+    if not node.attributes or all(held.plain for held in node.attributes.values()):
+        return node.inputs
+    found = list(node.inputs)
+    for _, graph in subgraphs(node):
+        for inner in graph.nodes:
+            found += _reads(inner)
+        found += (info.name for info in graph.outputs)
+    return found

@@ -1,0 +1,256 @@
+"""Places the nodes of a model: asks each provider, walks for the CPU, inlines functions, and says what comes of it.
+
+The order is that of onnxruntime core/framework/graph_partitioner.cc (commit 1266adfd2): each provider takes what it can
+of every body, calls of functions that none took are replaced by their nodes, and all is asked again; then
+core/optimizer/insert_cast_transformer.cc (commit 05f47fa0a) gives what reads FLOAT16 and was not taken to the CPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.onnx.lint.graph import Source, onnx_units
+from specgate.placement.decide import Found, Lookup
+from specgate.placement.graph import body_of, every_node
+from specgate.placement.partition import copies, partitions
+from specgate.placement.placed import Partition, PlacedNode, Placement
+from specgate.placement.preferred import MOST_ELEMENTS, preferred
+from specgate.placement.registrations import registrations
+from specgate.placement.validity import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.linting.nodes import Graph
+    from specgate.placement.functions import Call, Functions
+    from specgate.placement.graph import Body, Node
+    from specgate.placement.registrations import Registration
+    from specgate.placement.runtime import Runtime
+    from specgate.targets import Target
+
+__all__ = ["CPU", "Assigned", "Assigner", "Whole", "assigned", "place_graph"]
+
+CPU: Final = "CPU"
+#: Calls of calls: how often what was inlined is asked for calls again.
+_MOST_ROUNDS: Final = 25
+#: The finding on a type that a file states and its operators contradict, with which the runtime loads no model.
+_STATED: Final = "onnx/model/stated-type"
+_PREFERRED: Final = (
+    f"computes with small values: its inputs are CPU values, graph inputs or initializers of at most {MOST_ELEMENTS} "
+    "elements (GetCpuPreferredNodes)"
+)
+
+
+@dataclass(slots=True)
+class Assigned:
+    """One node and its provider. row: the registration that it runs by, None where it runs by none.
+
+    found: what the first provider said of it.
+    """
+
+    node: Node
+    body: Body
+    provider: str | None
+    row: Registration | None
+    found: Found
+    reason: str = ""
+    why: str = ""
+    casts: bool = False
+
+
+@dataclass(slots=True)
+class Assigner:
+    """Assigns the nodes of models to the providers of one release, on one device."""
+
+    runtime: Runtime
+    device: frozenset[str] | None = None
+    lookups: dict[str, Lookup] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from specgate.placement.device import lacking
+
+        for provider in self.runtime.providers:
+            lacked = {} if provider == CPU else lacking(self.runtime, self.device)
+            known = provider in self.runtime.registered
+            registry = registrations(provider, self.runtime.release) if known else None
+            self.lookups[provider] = Lookup(registry, provider, lacked, self.device)
+
+    def assign(self, main: Body) -> list[Assigned]:
+        """Return every node with its provider, bodies inside of nodes behind them."""
+        for lookup in self.lookups.values():
+            lookup.forget()
+        order = list(every_node(main))
+        made: dict[Node, Assigned] = {}
+        for body in dict.fromkeys(body for body, _ in order):
+            made.update(self._body(body))
+        return [made[node] for _, node in order]
+
+    def _body(self, body: Body) -> dict[Node, Assigned]:
+        first = self.runtime.providers[0]
+        if first == CPU:
+            return {node: self._on_cpu(node, body, Found(None), "", "") for node in body.nodes}
+        lookup = self.lookups[first]
+        found = {node: lookup.of(node) for node in body.nodes}
+        kernels = {node: one.registration for node, one in found.items() if one.registration is not None}
+        chosen = preferred(body, kernels)
+        made = {}
+        for node in body.nodes:
+            one = found[node]
+            if one.taken and node not in chosen:
+                made[node] = Assigned(node, body, first, one.registration, one)
+            elif one.taken:
+                made[node] = self._on_cpu(node, body, one, "preferred", _PREFERRED)
+            else:
+                made[node] = self._on_cpu(node, body, one, one.reason, one.says)
+        return made
+
+    def _on_cpu(self, node: Node, body: Body, first: Found, reason: str, why: str) -> Assigned:
+        """Return a node on the CPU, or with no provider where the CPU has no kernel for it."""
+        found = self.lookups[CPU].of(node)
+        open_ = first if first.open else found
+        if found.taken:
+            return Assigned(node, body, CPU, found.registration, open_, reason, why)
+        says = "; ".join(text for text in (why, found.says) if text)
+        return Assigned(node, body, None, None, open_, reason or found.reason, says)
+
+    def cast(self, one: Assigned) -> Assigned:
+        """Return a node that no provider took as it runs with Casts around it: on the CPU, with FLOAT for FLOAT16."""
+        inputs, outputs = one.node.kinds
+        if "FLOAT16" not in inputs:
+            return one
+        wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
+        found = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
+        if found.reason:
+            return one
+        why = f"{one.why}; it runs as FLOAT between Casts that the runtime inserts"
+        return replace(one, provider=CPU, row=found.registration, why=why, casts=True)
+
+
+@dataclass(slots=True)
+class Whole:
+    """Every node of a model with its provider, calls of functions that none took replaced by what they are made of.
+
+    origin: by node of such a call (its id) the call's path and operator. called: the calls. main: the main body.
+    """
+
+    nodes: list[Assigned]
+    main: Body
+    origin: dict[int, tuple[str, str]]
+    called: list[Node]
+
+
+def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
+    """Assign the nodes of a model, and those of the functions that it calls."""
+    origin: dict[int, tuple[str, str]] = {}
+    called: list[Node] = []
+    for _ in range(_MOST_ROUNDS):
+        main = body_of(source, assigner.runtime.release)
+        found = assigner.assign(main)
+        calls: dict[int, Call] = {}
+        for one in found:
+            function = functions.of(one.node, source.model) if one.provider is None else None
+            if function is not None:
+                place = one.body.place
+                calls[id(one.node.proto)] = place, one.node.path[len(place) + 1 :], function
+                called.append(one.node)
+        if not calls:
+            break
+        made = functions.replaced(source.model, calls)
+        origin |= made.origin
+        source = onnx_units(made.model, source.settings).source
+    return Whole([assigner.cast(one) if one.provider is None else one for one in found], main, origin, called)
+
+
+def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> Placement:
+    """Return the placement of a model that was read, on a target that has a runtime."""
+    runtime = target.runtime
+    assert runtime is not None  # asked by all who call  # noqa: S101
+    from specgate.placement.creating import Creator
+    from specgate.placement.fixes import fixes
+    from specgate.placement.functions import Functions
+
+    assigner = Assigner(runtime, device)
+    functions = Functions(graph.source.model, runtime.opsets)
+    whole = assigned(graph.source, assigner, functions)
+    placement = Placement(str(target), runtime.providers, file, device)
+    placement.refusals.extend(_refusals(graph, runtime))
+    stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
+    creator = Creator(runtime, device, stated)
+    made: dict[Node, PlacedNode] = {}
+    for one in whole.nodes:
+        call = whole.origin.get(id(one.node.proto))
+        made[one.node] = placed = PlacedNode(
+            one.node.path,
+            one.node.operator,
+            None if one.node.schema is None else one.node.schema.since,
+            one.provider,
+            one.reason,
+            one.why,
+            one.casts,
+            function=None if call is None else call[0],
+            open=one.found.open,
+        )
+        creator.create(one, placed)
+        placement.nodes.append(placed)
+    for node in whole.called:
+        refused = refusal(node.descriptor, on_cpu=False) or stated.get(node.path)
+        if refused is not None:
+            placement.refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+    _divide(placement, whole.nodes, made)
+    _remark(placement, graph, functions, whole.main)
+    placement.fixes.extend(fixes(graph.source, assigner, whole.nodes))
+    return placement
+
+
+def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node, PlacedNode]) -> None:
+    """Add the partitions of the first provider, and what is copied between it and the CPU."""
+    first = placement.providers[0]
+    if first == CPU:
+        return
+    by_body: dict[Body, dict[Node, str | None]] = {}
+    rows = {one.node: one.row for one in found if one.row is not None}
+    for one in found:
+        by_body.setdefault(one.body, {})[one.node] = one.provider
+    for body, providers in by_body.items():
+        for nodes in partitions(body, lambda node, held=providers: held.get(node) == first):  # type: ignore[misc]
+            number = len(placement.partitions) + 1
+            for node in nodes:
+                made[node].partition = number
+            placement.partitions.append(Partition(number, first, body.place, tuple(made[node].node for node in nodes)))
+        placement.copies.extend(copies(body, first, providers, rows))
+
+
+def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
+    """Why the release refuses the file whatever its nodes: it loads no newer opsets and IR versions than it knows."""
+    found = []
+    for domain, version in graph.imports.items():
+        newest = runtime.opsets.get(domain)
+        if newest is not None and version > newest:
+            name = domain or "ai.onnx"
+            found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
+    if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
+        found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
+    return found
+
+
+def _remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:
+    """Say what the answer rests on."""
+    placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
+    if placement.device is None and len(placement.providers) > 1:
+        placement.notes.append("the device counts as one that reports every capability")
+    if main.constant_nodes:
+        what = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
+        placement.notes.append(f"{what} not counted: their values are initializers when nodes are placed")
+    if functions.missing:
+        placement.notes.append(
+            "what functions without a kernel are made of says the onnx package, which is not installed"
+        )
+    errors = sum(found.severity == "error" for found in graph.findings)
+    if errors:
+        what = "1 error" if errors == 1 else f"{errors} errors"
+        placement.notes.append(f"the model itself has {what}, which the runtime may refuse: lint it")
+    if graph.not_inferred:
+        placement.notes.append(
+            f"types and shapes that the file leaves out were not inferred: {graph.not_inferred} is not installed"
+        )

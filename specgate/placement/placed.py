@@ -1,0 +1,150 @@
+"""The answer of a placement: where each node runs and why, partitions, copies, whether the session is created."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.placement.partition import Copy
+    from specgate.verdict import Finding
+
+__all__ = ["Creation", "Partition", "PlacedNode", "Placement"]
+
+Creation = Literal["created", "deferred", "fails", "unknown"]
+
+
+@dataclass(slots=True)
+class PlacedNode:
+    """Where one node runs.
+
+    node: its path in the file. version: that of its operator which the model's imports mean, None where the tables do
+    not say. provider: "DirectML", "CPU", or None where no provider has a kernel. reason: why it is not with the
+    target's first provider, in one word (`newer`, `older`, `unregistered`, `type`, `query`, `device`, `preferred`), ""
+    where it is; why: the same in a sentence. casts: it runs as FLOAT between Casts that the runtime inserts. creation:
+    whether its kernel is made with the session, at the first run, or not at all; created_by: why not with the session.
+    lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
+    part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
+    refused: the runtime refuses it wherever it might run, as it is not what ONNX takes.
+    """
+
+    node: str
+    operator: str
+    version: int | None
+    provider: str | None
+    reason: str = ""
+    why: str = ""
+    casts: bool = False
+    creation: Creation = "created"
+    created_by: str = ""
+    lowered: tuple[Descriptor, ...] | None = None
+    function: str | None = None
+    partition: int | None = None
+    open: str = ""
+    refused: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate place --format json`` prints it."""
+        from specgate.descriptors.read import write_dict
+
+        return {
+            "node": self.node,
+            "operator": self.operator,
+            "version": self.version,
+            "provider": self.provider,
+            "reason": self.reason,
+            "why": self.why,
+            "casts": self.casts,
+            "creation": self.creation,
+            "creation_why": self.created_by,
+            "lowered": None if self.lowered is None else [write_dict(one) for one in self.lowered],
+            "function": self.function,
+            "partition": self.partition,
+            "open": self.open,
+            "refused": self.refused,
+            "findings": [found.to_dict() for found in self.findings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Nodes of one provider that run with no node of another one between them. place: their body."""
+
+    number: int
+    provider: str
+    place: str
+    nodes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate place --format json`` prints it."""
+        return {
+            "number": self.number, "provider": self.provider, "place": self.place, "nodes": list(self.nodes),
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Placement:
+    """Where a runtime runs the nodes of a model. Iterates over the nodes.
+
+    target: as it was given; providers: in the order in which they are asked. device: what it reports, None where it is
+    not known and counts as reporting everything. session: whether it is created; refusals: why the runtime refuses the
+    model whatever its nodes. fixes: what would move nodes to the first provider. notes: what the answer rests on.
+    All holds without optimisations, which is also the only way in which a runtime keeps the nodes of the file.
+    """
+
+    target: str
+    providers: tuple[str, ...]
+    file: str | None = None
+    device: frozenset[str] | None = None
+    nodes: list[PlacedNode] = field(default_factory=list)
+    partitions: list[Partition] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    fixes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    optimisations: str = "off"
+
+    def __iter__(self) -> Iterator[PlacedNode]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def counts(self) -> Mapping[str | None, int]:
+        """How many nodes each provider has; None: no kernel anywhere."""
+        return Counter(node.provider for node in self.nodes)
+
+    @property
+    def session(self) -> Literal["created", "fails"]:
+        """Whether the session is created."""
+        failed = self.refusals or any(node.provider is None or node.creation == "fails" for node in self.nodes)
+        return "fails" if failed else "created"
+
+    @property
+    def elsewhere(self) -> Sequence[PlacedNode]:
+        """The nodes that the target's first provider does not have."""
+        return [node for node in self.nodes if node.provider != self.providers[0]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate place --format json`` prints it."""
+        return {
+            "schema": "specgate-placement/1",
+            "target": self.target,
+            "file": self.file,
+            "optimisations": self.optimisations,
+            "device": None if self.device is None else sorted(self.device),
+            "session": self.session,
+            "refusals": self.refusals,
+            "counts": {str(provider): count for provider, count in self.counts.items()},
+            "nodes": [node.to_dict() for node in self.nodes],
+            "partitions": [partition.to_dict() for partition in self.partitions],
+            "copies": [copy.to_dict() for copy in self.copies],
+            "fixes": self.fixes,
+            "notes": self.notes,
+        }

@@ -1,0 +1,39 @@
+"""What each rule about a placement says: the last part of ``onnxruntime/placement/…``, and its reference."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["GROUP", "RULES"]
+
+GROUP: Final = "onnxruntime/placement"
+
+_REPOSITORY: Final = "microsoft/onnxruntime"
+_REGISTRY: Final = {
+    "repository": _REPOSITORY, "path": "onnxruntime/core/framework/kernel_registry.cc",
+    "commit": "032935e6b58aed06d2ffb131f33d23ce65d2bbf6",
+}  # fmt: skip
+_PREFERRED: Final = {
+    "repository": _REPOSITORY, "path": "onnxruntime/core/framework/fallback_cpu_capability.cc",
+    "commit": "039e489f3ff5cc427030dc58e43af78696cf74e7",
+}  # fmt: skip
+_PROVIDER: Final = {
+    "repository": _REPOSITORY, "path": "onnxruntime/core/providers/dml/DmlExecutionProvider/src/ExecutionProvider.cpp",
+    "commit": "00708a6a34cf6e02a1906d053093ea11ed9065f3",
+}  # fmt: skip
+_CASTS: Final = {
+    "repository": _REPOSITORY, "path": "onnxruntime/core/optimizer/insert_cast_transformer.cc",
+    "commit": "05f47fa0aa39c517a7071462444d6649a9ef171d",
+}  # fmt: skip
+_OURS: Final[dict[str, str]] = {}
+
+#: By rule: its severity, what it asks for, and where that stands; without a place it is a courtesy of lint.
+RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
+    "cast": ("note", "some provider has a kernel for a node as it is, without Casts around it", _CASTS),
+    "newer-than-registered": ("note", "the first provider has a node's version of its operator", _REGISTRY),
+    "no-kernel": ("error", "some provider has a kernel for a node", _REGISTRY),
+    "on-cpu": ("note", "the first provider takes a node", _PROVIDER),
+    "preferred-cpu": ("note", "a node that the first provider could take is not left to the CPU", _PREFERRED),
+    "session-fails": ("error", "the session is created: the release loads the model and makes its kernels", _OURS),
+    "undecided": ("note", "everything that decides where a node runs is known", _OURS),
+}

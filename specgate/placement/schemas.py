@@ -1,0 +1,166 @@
+"""What an operator's schema says that a placement asks: its version, and by which names its inputs' types are limited.
+
+A registration limits types by the names of the schema's type variables, or by the name of an input or output whose type
+is no variable (onnxruntime core/framework/kernel_type_str_resolver.cc, commit 070a4ef26).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.onnx.reader import operator_name
+from specgate.errors import NoTable
+from specgate.placement.registrations import runtime_tables
+from specgate.placement.scopes import is_type, type_word
+from specgate.spec.fields import FieldInfo
+from specgate.spec.tables import dialect, on_change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+__all__ = ["Param", "Schema", "schema_of", "word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """An input or output. field: its name in tables. limited: the name by which its types are limited.
+
+    several: it takes any number of tensors; mixed: of different types. only: its type where it has but one.
+    """
+
+    name: str
+    field: str
+    limited: str
+    several: bool = False
+    only: str | None = None
+    mixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """An operator as an imported opset has it. since: the version that the opset means.
+
+    bound: by each name that limits types the inputs and outputs that it limits, in order: whether it is an output, and
+    its position.
+    """
+
+    since: int
+    inputs: tuple[Param, ...]
+    outputs: tuple[Param, ...]
+    attributes: tuple[FieldInfo, ...]
+    bound: Mapping[str, tuple[tuple[bool, int], ...]]
+
+    @classmethod
+    def of(
+        cls, since: int, inputs: Sequence[Param], outputs: Sequence[Param], attributes: Sequence[FieldInfo]
+    ) -> Schema:
+        """Return the schema of these inputs and outputs."""
+        bound: dict[str, tuple[tuple[bool, int], ...]] = {}
+        for is_output, params in ((False, inputs), (True, outputs)):
+            for index, param in enumerate(params):
+                bound[param.limited] = (*bound.get(param.limited, ()), (is_output, index))
+        return cls(since, tuple(inputs), tuple(outputs), tuple(attributes), bound)
+
+    def first(self, limited: str, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> str | None:
+        """Return the type of the first argument that a name limits and that is there; "" where it is not known.
+
+        inputs, outputs: the types by position, None where one is left out. None: no such argument is there.
+        """
+        for is_output, index in self.bound.get(limited, ()):
+            given = outputs if is_output else inputs
+            if index < len(given) and given[index] is not None:
+                return given[index]
+        return None
+
+
+_SPELT: Final[dict[str, str]] = {}
+
+
+def word(kind: str | None) -> str:
+    """Return a type in the words of registrations: ``FLOAT``, ``seq(FLOAT)``; "" for one that is not known."""
+    if kind is None:
+        return ""
+    if "(" not in kind:
+        return kind
+    found = _SPELT.get(kind)
+    if found is None:
+        key, comma, held = kind.removeprefix("map(").removesuffix(")").partition(", ")
+        found = _SPELT[kind] = f"map({key},{type_word(f'tensor({held})')})" if comma else type_word(kind)
+    return found
+
+
+@on_change
+def _forget() -> None:
+    """Drop what was read from tables that are gone."""
+    _SPELT.clear()
+    schema_of.cache_clear()
+
+
+@lru_cache(maxsize=8192)
+def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -> Schema | None:
+    """Return the schema of an operator at an imported opset; None where the tables have none, or it is withdrawn.
+
+    release: of the runtime, whose own operators differ from release to release.
+    """
+    if opset is None:
+        return None
+    table = dialect("onnx")
+    name = operator_name(op_type, domain)
+    if name not in table.tables.operators:
+        return _own(domain, op_type, opset, release) if release else None
+    try:
+        spec = table.operator(name)
+    except NoTable:
+        return None
+    level = str(opset)
+    row = spec.row_at(level) if level in spec.dialect.position else None
+    if row is None:
+        return None
+    cells = spec.table.only_rows[row]
+    layout = spec.layout(level)
+    return Schema.of(
+        int(row),
+        [_param(info, cells.get(info.name, {})) for info in layout.inputs],
+        [_param(info, cells.get(info.name, {})) for info in layout.outputs],
+        [info for info in spec.fields_at(level).values() if info.kind == "attribute"],
+    )
+
+
+def _param(info: FieldInfo, cell: Mapping[str, Any]) -> Param:
+    types = cell.get("types") or ()
+    only = word(types[0]) if len(types) == 1 and isinstance(types, list | tuple) else None
+    limited = cell.get("variable") or info.vendor_name
+    return Param(info.vendor_name, info.name, limited, info.type == "tensor[]", only, info.heterogeneous)
+
+
+def _own(domain: str, op_type: str, opset: int, release: str) -> Schema | None:
+    """Return the schema of one of the runtime's own operators: the newest version that the import means."""
+    tables = runtime_tables()
+    at = list(tables["releases"]).index(".".join(release.split(".")[:2]))
+    rows = tables["schemas"].get(domain or "ai.onnx", {}).get(op_type, ())
+    held = [row for row in rows if row["version"] <= opset and row["first"] <= at <= row["last"]]
+    if not held:
+        return None
+    row = max(held, key=lambda each: int(each["version"]))
+    inputs, outputs = ({name: str(text) for name, text in row.get(end, {}).items()} for end in ("inputs", "outputs"))
+    taken = {*inputs, *outputs}
+    attributes = []
+    for name, entry in row.get("attributes", {}).items():
+        info = entry if isinstance(entry, dict) else {"type": entry}
+        field = f"{name}_attribute" if name in taken else name
+        attributes.append(FieldInfo(field, "attribute", info["type"], default=info.get("default"), vendor_name=name))
+    return Schema.of(
+        row["version"],
+        [_own_param(name, text) for name, text in inputs.items()],
+        [_own_param(name, text) for name, text in outputs.items()],
+        attributes,
+    )
+
+
+def _own_param(name: str, text: str) -> Param:
+    bare = text.rstrip("?*")
+    only = bare if is_type(bare) else None
+    return Param(name, name, name if only else bare, "*" in text, only)

@@ -1,0 +1,46 @@
+"""Nodes that the runtime refuses when it loads a model, wherever they might run: they are not what ONNX takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.spec.tables import dialect
+from specgate.validate.check import check_at
+from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Finding
+
+__all__ = ["refusal"]
+
+#: What loads a model: the onnx package's checks, which the runtime has in it.
+_LOADING: Final = ("checker", "inference")
+#: What makes kernels on the CPU.
+_MAKING: Final = "onnxruntime"
+
+
+def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
+    """Return why the runtime refuses a node of a model, None where it takes it, or nothing certain is known.
+
+    on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or looks at by chance, is no
+    reason.
+    """
+    if descriptor is None or descriptor.version is None:
+        return None
+    for implementation in (*_LOADING, _MAKING) if on_cpu else _LOADING:
+        verdict = check_at(descriptor, descriptor.version, "observed", implementation)
+        if verdict.accepted is not False:
+            continue
+        spec = dialect(descriptor.dialect).operator(descriptor.operator)
+        unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
+        if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
+            unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
+        seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
+        for found in verdict.findings:
+            sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
+            if sure and not of_outputs(
+                spec, found.id, observed=True
+            ):  # a shape that the file states gives way to what is inferred
+                return found
+    return None

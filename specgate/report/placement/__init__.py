@@ -1,0 +1,1 @@
+"""Where a runtime runs the nodes of a model, as text and as a page."""

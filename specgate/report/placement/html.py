@@ -1,0 +1,87 @@
+"""A placement as one HTML file: the nodes in order, partitions in colour, copies between them marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.report import plural
+from specgate.report.markup import Markup, breakable, tag
+from specgate.report.page import document, own_file, scrolled
+from specgate.report.placement.words import Group, failing, groups, summary
+
+if TYPE_CHECKING:
+    from specgate.placement.placed import PlacedNode, Placement
+
+__all__ = ["render"]
+
+_MOST: Final = 5000  # nodes on the page; a browser gets slow beyond it
+_COLOURS: Final = 6
+
+
+def render(placement: Placement) -> str:
+    """Return the page as a whole document."""
+    title = f"specgate: {placement.file or 'a model'} on {placement.target}"
+    main = tag(
+        "main",
+        tag("header", tag("h1", title), tag("p", summary(placement), class_="headline"), _lines(placement)),
+        _groups("Not created", failing(placement)),
+        _groups(f"Not on {placement.providers[0]}", groups(placement)),
+        _copies(placement),
+        _nodes(placement),
+    )
+    return document(title, main, style=own_file(__package__, "style.css"), script="")
+
+
+def _lines(placement: Placement) -> Markup:
+    fixes = [f"fix: {fix}" for fix in placement.fixes]
+    return tag("ul", *(tag("li", line) for line in (*placement.refusals, *fixes, *placement.notes)), class_="lines")
+
+
+def _groups(title: str, found: list[Group]) -> Markup:
+    if not found:
+        return Markup()
+    rows = [
+        tag("tr", tag("td", group.provider), tag("td", breakable(group.named())), tag("td", group.why))
+        for group in found
+    ]
+    table = tag("table", tag("tbody", *rows))
+    return tag("section", tag("h2", title), scrolled(table, title))
+
+
+def _copies(placement: Placement) -> Markup:
+    if not placement.copies:
+        return Markup()
+    listed = [
+        tag("li", tag("code", copy.value), f": {copy.source} → {copy.to}, in {copy.place}")
+        for copy in placement.copies[:_MOST]
+    ]
+    return tag("section", tag("h2", f"Copies: {plural(len(listed), 'value')}"), tag("ul", *listed))
+
+
+def _nodes(placement: Placement) -> Markup:
+    head = tag("tr", *(tag("th", name) for name in ("node", "operator", "provider", "kernel", "becomes")))
+    rows: list[Markup] = []
+    before: PlacedNode | None = None
+    for node in placement.nodes[:_MOST]:
+        if before is not None and before.provider != node.provider:
+            words = f"{before.provider or 'none'} → {node.provider or 'none'}"
+            rows.append(tag("tr", tag("td", words, colspan="5"), class_="border"))
+        rows.append(_row(node))
+        before = node
+    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="nodes")
+    left = len(placement.nodes) - _MOST
+    more = tag("p", f"{left} more are not on this page; --format json has all of them.") if left > 0 else Markup()
+    return tag("section", tag("h2", "Nodes"), scrolled(table, "Nodes"), more)
+
+
+def _row(node: PlacedNode) -> Markup:
+    if node.partition is not None:
+        style = f"part-{node.partition % _COLOURS}"
+        provider = f"{node.provider} · partition {node.partition}"
+    else:
+        style, provider = ("none" if node.provider is None else "cpu"), node.provider or "no kernel"
+    becomes = "" if node.lowered is None else ", ".join(one.operator for one in node.lowered)
+    made = node.creation + (f": {node.created_by}" if node.created_by else "")
+    name = node.operator if node.version is None else f"{node.operator}-{node.version}"
+    cells = (breakable(node.node), name, tag("span", provider, title=node.why), made, breakable(becomes))
+    return tag("tr", *(tag("td", cell) for cell in cells), class_=style)

@@ -1,0 +1,54 @@
+"""A runtime of a few registrations, for tests of the walks that no release of the real one decides."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from specgate.placement.decide import Lookup
+from specgate.placement.place import Assigner
+from specgate.placement.registrations import Registration, Registry
+from specgate.placement.runtime import Runtime
+
+FIRST, CPU = "Fast", "CPU"
+FLOATS = {"T": frozenset({"FLOAT"})}
+RUNTIME = Runtime("fake", "1.24.4", (FIRST, CPU), (FIRST, CPU))
+
+
+def row(operator, version, *, provider=FIRST, types=None, until=None, domain="ai.onnx", **more):
+    return Registration(provider, domain, operator, version, until, types or {}, **more)
+
+
+class FakeRegistry(Registry):
+    """As a registry of tables, of rows that are given."""
+
+    def __init__(self, rows):
+        self.rows = defaultdict(list)
+        for one in rows:
+            self.rows[one.domain, one.operator].append(one)
+
+    def of(self, domain, operator):
+        return tuple(self.rows[domain or "ai.onnx", operator])
+
+
+def assigner(fast, cpu=()):
+    """Return what assigns nodes to these registrations; without those of the CPU it has what the tests' models use."""
+    made = object.__new__(Assigner)
+    made.runtime, made.device = RUNTIME, None
+    cpu = list(cpu) or [
+        row(operator, 1, provider=CPU, until=99)
+        for operator in (
+            "Relu",
+            "Shape",
+            "Gather",
+            "Concat",
+            "Reshape",
+            "Add",
+            "Det",
+            "Abs",
+            "Cast",
+            "Unsqueeze",
+            "Mul",
+        )
+    ]
+    made.lookups = {FIRST: Lookup(FakeRegistry(fast), FIRST), CPU: Lookup(FakeRegistry(cpu), CPU)}
+    return made

@@ -1,0 +1,152 @@
+"""What lint says where the target is a runtime."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.placement.rules import RULES
+from specgate.report import FORMATS, render
+from specgate.report.options import RenderOptions
+from tests.linting.models import INT64, graph, helper, info, model, onnx, relu
+
+DML, CPU = "onnxruntime-directml:1.24.4", "onnxruntime:1.24.4"
+FLOAT16 = onnx.TensorProto.FLOAT16
+
+
+def node(operator, inputs, output, **more):
+    return helper.make_node(operator, inputs, [output], name=output, **more)
+
+
+def mixed():
+    """A model with a node for each rule but `undecided`, at opset 22."""
+    nodes = [
+        node("Shape", ["x"], "s"),
+        node("Gather", ["s", "zero"], "preferred"),
+        node("Det", ["m"], "det"),
+        node("Round", ["m"], "newer"),
+        node("Sin", ["half"], "cast"),
+        node("MatMul", ["a", "b"], "refused"),
+        helper.make_node("Foo", ["m"], ["foo"], name="foo", domain="acme"),
+    ]
+    inputs = [
+        info("x", [2, 3]), info("m", [3, 3]), info("half", [2], FLOAT16),
+        info("a", [2, 2, 2, 2, 3]), info("b", [2, 2, 2, 3, 4]),
+    ]  # fmt: skip
+    outputs = [info(name, None) for name in ("det", "newer", "refused", "foo")]
+    outputs += [info("preferred", [], INT64), info("cast", None, FLOAT16)]
+    small = [helper.make_tensor("zero", INT64, [], [0])]
+    return model(graph(nodes, inputs, outputs, small), opsets=[("", 22), ("acme", 1)], ir=10)
+
+
+def found_in(made, target=DML, **more):
+    report = specgate.lint(made, target, **more)
+    return {
+        (f.location.node, f.id.rpartition("/")[2], f.severity)
+        for f in report.findings
+        if f.location and "placement" in f.id
+    }
+
+
+def test_each_rule_has_its_finding_and_severity():
+    assert found_in(mixed()) == {
+        ("graph/preferred", "preferred-cpu", "note"),
+        ("graph/det", "on-cpu", "note"),
+        ("graph/newer", "newer-than-registered", "note"),
+        ("graph/cast", "cast", "note"),
+        ("graph/refused", "session-fails", "error"),
+        ("graph/foo", "no-kernel", "error"),
+    }
+
+
+def test_findings_name_target_values_and_the_fix():
+    fixed = specgate.lint(model(graph([node("Round", ["x"], "y")]), opsets=[("", 22)], ir=10), DML)
+    assert [f.fix for f in fixed.findings] == ["export at opset 21: then 1 of 1"]
+    report = specgate.lint(mixed(), DML)
+    newer = next(f for f in report.findings if f.id == "onnxruntime/placement/newer-than-registered")
+    assert (newer.target, newer.message) == (DML, "Round-22, and DirectML has version 11")
+    assert newer.values == {"provider": "CPU", "version": 22}
+    assert newer.location is not None
+    assert newer.location.operator == "Round"
+
+
+def test_the_cpu_alone_has_nothing_to_move():
+    assert found_in(mixed(), CPU) == {("graph/cast", "cast", "note"), ("graph/foo", "no-kernel", "error")}
+
+
+def test_what_decides_may_be_unknown():
+    made = model(graph([helper.make_node("Foo", ["x"], ["a"], name="foo", domain="acme"), relu("a", "y", name="y")]),
+                 opsets=[("", 17), ("acme", 1)])  # fmt: skip
+    assert ("graph/y", "undecided", "note") in found_in(made)
+
+
+def test_a_release_that_is_too_old_for_the_model():
+    made = model(graph([relu("x", "y", name="y")]), opsets=[("", 17)], ir=9)
+    assert found_in(made, "onnxruntime-directml:1.13.1") == {("model", "session-fails", "error")}
+
+
+def test_what_lint_says_of_a_node_is_not_said_twice():
+    made = model(graph([relu("x", "y", name="y", beta=1.0)]))
+    assert found_in(made) == set()
+    assert [f.id for f in specgate.lint(made, DML).findings] == ["onnx/Relu/unknown-attribute"]
+
+
+def test_other_targets_have_no_such_findings():
+    assert found_in(mixed(), "onnx:22") == found_in(mixed(), "onnx:onnxruntime-1.24") == set()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_them(name):
+    text = render(specgate.lint(mixed(), DML), name, options=RenderOptions())
+    assert "onnxruntime/placement/session-fails" in text
+
+
+def test_every_rule_has_its_reference(capsys):
+    for name, (severity, says, source) in RULES.items():
+        assert main(["rule", f"onnxruntime/placement/{name}"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert f"{says} ({severity})" in said
+        assert source.get("path", "") in said
+    assert main(["rule", "onnxruntime/placement/none"]) == 2
+
+
+def write(folder, text):
+    path = folder / "specgate.toml"
+    path.write_text(text, encoding="utf-8")
+    onnx.save(mixed(), folder / "m.onnx")
+    return ["lint", str(folder / "m.onnx"), "--config", str(path), "-t", DML, "--format", "json"]
+
+
+def test_severities_are_configured(tmp_path, capsys):
+    text = '[severities]\n"onnxruntime/placement" = "warning"\n"onnxruntime/placement/on-cpu" = "error"\n'
+    assert main(write(tmp_path, text)) == 1
+    report = json.loads(capsys.readouterr().out)
+    found = {f["id"].rpartition("/")[2]: f["severity"] for f in report["findings"] if "placement" in f["id"]}
+    assert found == {
+        "preferred-cpu": "warning", "on-cpu": "error", "newer-than-registered": "warning", "cast": "warning",
+        "session-fails": "warning", "no-kernel": "warning",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('severities = "error"', "severities: expected a table of severities by rule, found 'error'"),
+        ('[severities]\n"onnxruntime/placement/on-cpu" = "grave"', "expected one of error, warning, note, found"),
+        ('[severities]\n"onnxruntime/placement/on-gpu" = "error"', "severities: no rule has an id like"),
+    ],
+)
+def test_wrong_severities_are_refused(tmp_path, capsys, text, said):
+    assert main(write(tmp_path, text)) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_rules_are_selected_by_the_beginning_of_their_ids(tmp_path, capsys):
+    command = write(tmp_path, "")
+    main([*command, "--select", "onnxruntime/placement/no-kernel"])
+    assert [f["id"] for f in json.loads(capsys.readouterr().out)["findings"]] == ["onnxruntime/placement/no-kernel"]
+    assert main([*command, "--select", "onnxruntime/placment"]) == 2
+    assert "did you mean onnxruntime/placement?" in capsys.readouterr().err

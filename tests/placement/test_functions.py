@@ -1,0 +1,136 @@
+"""Calls of functions that no provider has a kernel for."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+from specgate.placement import functions
+from tests.linting.models import BOOL, INT64, graph, helper, info, model, onnx, relu
+
+DML, CPU = "onnxruntime-directml:1.24.4", "onnxruntime:1.24.4"
+FLOAT16 = onnx.TensorProto.FLOAT16
+
+
+def paths(found):
+    return [(one.node, one.operator, one.provider, one.function) for one in found]
+
+
+def scale(**more):
+    """A function with an attribute, a constant and a value of its own."""
+    nodes = [
+        helper.make_node("Constant", [], ["c"], name="c", value_float=2.0),
+        helper.make_node("Elu", ["a"], ["e"], name="elu"),
+        helper.make_node("Mul", ["e", "c"], ["b"], name="mul"),
+    ]
+    alpha = nodes[1].attribute.add()
+    alpha.name, alpha.ref_attr_name, alpha.type = "alpha", "strength", onnx.AttributeProto.FLOAT
+    return helper.make_function("local", "Scale", ["a"], ["b"], nodes, [helper.make_opsetid("", 17)], ["strength"])
+
+
+def calling(*nodes, functions_=(), outputs=("y",)):
+    return model(graph(list(nodes), ["x"], outputs), opsets=[("", 17), ("local", 1)], functions=functions_)
+
+
+def test_a_function_of_the_model_is_replaced_by_its_nodes():
+    calls = [
+        helper.make_node("Scale", ["x"], ["a"], name="one", domain="local", strength=0.5),
+        helper.make_node("Scale", ["a"], ["y"], name="two", domain="local", strength=0.25),
+    ]
+    found = specgate.place(calling(*calls, functions_=[scale()]), DML)
+    assert paths(found) == [
+        ("graph/one/elu", "Elu", "DirectML", "graph/one"),
+        ("graph/one/mul", "Mul", "DirectML", "graph/one"),
+        ("graph/two/elu", "Elu", "DirectML", "graph/two"),
+        ("graph/two/mul", "Mul", "DirectML", "graph/two"),
+    ]
+    assert [made.fields["Alpha"] for one in found if one.operator == "Elu" for made in one.lowered or ()] == [0.5, 0.25]
+    assert [len(one.nodes) for one in found.partitions] == [4]
+
+
+def test_calls_of_one_name_keep_their_values_apart():
+    calls = [helper.make_node("Scale", [a], [b], name="same", domain="local", strength=1.0) for a, b in ("xa", "ay")]
+    found = specgate.place(calling(*calls, functions_=[scale()]), DML)
+    assert [one.operator for one in found] == ["Elu", "Mul", "Elu", "Mul"]
+    assert found.session == "created"
+
+
+def test_calls_inside_of_functions_and_subgraphs():
+    outer = helper.make_function(
+        "local", "Twice", ["a"], ["b"],
+        [helper.make_node("Scale", ["a"], ["b"], name="inner", domain="local", strength=1.0)],
+        [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)],
+    )  # fmt: skip
+    then = helper.make_graph([helper.make_node("Twice", ["x"], ["t"], name="call", domain="local")], "then", [],
+                             [info("t", None)])  # fmt: skip
+    other = helper.make_graph([relu("x", "e", name="e")], "else", [], [info("e", None)])
+    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=other)
+    body = graph([choice], [info("x"), info("c", [], BOOL)], [info("y", None)])
+    made = model(body, opsets=[("", 16), ("local", 1)], functions=[outer, scale()])
+    found = {one.node: one.function for one in specgate.place(made, DML)}
+    assert found["graph/if/then_branch/call/inner/elu"] == "graph/if/then_branch/call/inner"
+    assert "graph/if/else_branch/e" in found
+
+
+def test_a_function_of_onnx_is_replaced_where_no_provider_has_it():
+    swish = [helper.make_node("HardSwish", ["x"], ["y"], name="call")]
+    found = specgate.place(model(graph(swish), opsets=[("", 18)]), DML)
+    assert [(one.operator, one.provider, one.function) for one in found] == [
+        ("HardSigmoid", "DirectML", "graph/call"), ("Mul", "DirectML", "graph/call"),
+    ]  # fmt: skip
+    assert [one.creation for one in found] == ["created", "created"]
+
+
+def test_a_body_whose_operators_have_changed_since_is_not_used():
+    half = graph([helper.make_node("HardSigmoid", ["x"], ["y"], name="n")], [info("x", kind=FLOAT16)],
+                 [info("y", None, FLOAT16)])  # fmt: skip
+    (found,) = specgate.place(model(half, opsets=[("", 22)], ir=10), DML)
+    assert (found.operator, found.provider, found.casts) == ("HardSigmoid", "CPU", True)
+
+
+def test_a_body_that_is_made_for_each_call_is_used_whatever_has_changed():
+    pad = graph([helper.make_node("CenterCropPad", ["x", "to"], ["y"], name="n")],
+                [info("x", [2, 3]), info("to", [2], INT64)], [info("y", None)])  # fmt: skip
+    found = specgate.place(model(pad, opsets=[("", 25)], ir=10), DML)
+    assert {one.function for one in found} == {"graph/n"}
+    assert found.session == "created"
+
+
+def test_a_function_with_a_kernel_stays():
+    found = specgate.place(model(graph([helper.make_node("Softplus", ["x"], ["y"])]), opsets=[("", 17)]), CPU)
+    assert [one.operator for one in found] == ["Softplus"]
+
+
+def test_what_a_function_over_sequences_is_made_of():
+    body = helper.make_graph([relu("e", "r", name="r")], "body", [info("e")], [info("r", None)])
+    seq = helper.make_tensor_sequence_value_info
+    nodes = [helper.make_node("SequenceMap", ["x"], ["y"], name="map", body=body)]
+    made = helper.make_graph(nodes, "g", [seq("x", 1, [2])], [seq("y", 1, None)])
+    found = specgate.place(model(made, opsets=[("", 17)]), CPU)
+    assert "SequenceMap" not in {one.operator for one in found}
+    assert {"Loop", "Relu"} <= {one.operator for one in found}
+    assert found.session == "created"
+
+
+def test_without_the_onnx_package_nothing_says_what_it_is_made_of(monkeypatch):
+    monkeypatch.setattr(functions, "installed", lambda: False)
+    found = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
+    assert [one.provider for one in found] == [None]
+    assert any("the onnx package, which is not installed" in note for note in found.notes)
+
+
+def test_what_is_wrong_with_a_call_is_said_although_its_nodes_are_placed():
+    bad = helper.make_node("HardSwish", ["x"], ["y"], name="call", beta=1.0)
+    found = specgate.place(model(graph([bad]), opsets=[("", 18)]), DML)
+    assert [one.operator for one in found] == ["HardSigmoid", "Mul"]
+    assert found.session == "fails"
+    assert found.refusals[0].startswith("graph/call (HardSwish): ")
+
+
+@pytest.mark.timeout(60)
+def test_a_function_that_calls_itself_ends():
+    loop = helper.make_function("local", "Scale", ["a"], ["b"],
+                                [helper.make_node("Scale", ["a"], ["b"], name="again", domain="local")],
+                                [helper.make_opsetid("local", 1)])  # fmt: skip
+    found = specgate.place(calling(helper.make_node("Scale", ["x"], ["y"], domain="local"), functions_=[loop]), DML)
+    assert found.session == "fails"

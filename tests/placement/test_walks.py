@@ -1,0 +1,231 @@
+"""The walk for the CPU, partitions and copies, on registrations made for each case."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.lint.graph import onnx_units
+from specgate.linting.settings import LintSettings
+from specgate.placement.graph import body_of
+from specgate.placement.partition import copies, partitions
+from tests.linting.models import BOOL, FLOAT, INT64, graph, helper, info, model, onnx, relu
+from tests.placement.fakes import CPU, FIRST, assigner, row
+
+FLOAT16 = onnx.TensorProto.FLOAT16
+ANY = [row(operator, 13) for operator in ("Shape", "Gather", "Unsqueeze", "Concat", "Cast", "Mul", "Add", "Abs")]
+SHAPED = [
+    row("Shape", 15, cpu_outputs=(0,)),
+    row("Gather", 13),
+    row("Unsqueeze", 13),
+    row("Concat", 13),
+    row("Cast", 13),
+    row("Mul", 14),
+    row("Add", 14),
+    row("Reshape", 14, cpu_inputs=(1,)),
+    row("Relu", 14),
+    row("Abs", 13),
+]
+
+
+def ints(name, *values, shape=None):
+    return helper.make_tensor(name, INT64, [len(values)] if shape is None else shape, list(values))
+
+
+def body(made):
+    read = read_model_bytes(made.SerializeToString())
+    return body_of(onnx_units(read, LintSettings()).source, "1.24.4")
+
+
+def placed(made, fast, cpu=()):
+    """Return by node's name its provider and the reason."""
+    return {
+        one.node.path.removeprefix("graph/"): (one.provider, one.reason)
+        for one in assigner(fast, cpu).assign(body(made))
+    }
+
+
+def node(operator, inputs, output, **more):
+    return helper.make_node(operator, inputs, [output], name=output, **more)
+
+
+def shape_subgraph(*between, opset=17):
+    """A model that reshapes x to a shape which it computes: Shape, Gather, `between` from d to u, Concat, Reshape."""
+    nodes = [
+        node("Shape", ["x"], "s"),
+        node("Gather", ["s", "zero"], "d"),
+        *(between or [node("Unsqueeze", ["d", "axes"], "u")]),
+        node("Concat", ["u", "rest"], "to", axis=0),
+        node("Reshape", ["x", "to"], "y"),
+    ]
+    small = [ints("zero", 0, shape=[]), ints("axes", 0), ints("rest", -1)]
+    return model(graph(nodes, [info("x", ["N", 3])], ["y"], small), opsets=[("", opset)])
+
+
+def test_shape_subgraphs_go_to_the_cpu_and_their_ends_stay():
+    assert placed(shape_subgraph(), SHAPED) == {
+        "s": (FIRST, ""),
+        "d": (CPU, "preferred"),
+        "u": (CPU, "preferred"),
+        "to": (CPU, "preferred"),
+        "y": (FIRST, ""),
+    }
+
+
+def test_without_outputs_in_cpu_memory_nothing_is_preferred():
+    rows = [row("Shape", 15) if one.operator == "Shape" else one for one in SHAPED]
+    assert {provider for provider, _ in placed(shape_subgraph(), rows).values()} == {FIRST}
+
+
+def test_a_large_initializer_ends_the_walk():
+    nodes = [node("Shape", ["x"], "s"), node("Gather", ["s", "at"], "d")]
+    for count, provider in ((100, CPU), (101, FIRST)):
+        made = model(graph(nodes, [info("x", [3])], [info("d", [count], INT64)], [ints("at", *[0] * count)]))
+        assert placed(made, SHAPED)["d"][0] == provider
+
+
+def test_constants_are_initializers():
+    at = helper.make_node("Constant", [], ["zero"], value=ints("", 0, shape=[]))
+    nodes = [at, node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "d")]
+    made = body(model(graph(nodes, [info("x", [3])], [info("d", [], INT64)])))
+    assert (made.constant_nodes, [one.path for one in made.nodes]) == (1, ["graph/s", "graph/d"])
+    assert assigner(SHAPED).assign(made)[1].reason == "preferred"
+
+
+def test_float16_keeps_the_rest_where_it_was():
+    casts = [
+        node("Cast", ["d"], "half", to=FLOAT16),
+        node("Mul", ["half", "half"], "twice"),
+        node("Cast", ["twice"], "back", to=INT64),
+        node("Unsqueeze", ["back", "axes"], "u"),
+    ]
+    found = placed(shape_subgraph(*casts), SHAPED)
+    assert {name: provider for name, (provider, _) in found.items()} == {
+        "s": FIRST, "d": CPU, "half": CPU, "twice": FIRST, "back": FIRST, "u": FIRST, "to": FIRST, "y": FIRST,
+    }  # fmt: skip
+
+
+def test_an_input_that_is_left_out_is_in_no_memory():
+    nodes = [node("Shape", ["x"], "s"), helper.make_node("Concat", ["s", "", "s"], ["y"], name="y", axis=0)]
+    made = model(graph(nodes, [info("x", [3])], [info("y", None, INT64)]))
+    assert placed(made, SHAPED)["y"] == (FIRST, "")
+
+
+def test_the_walk_goes_on_behind_a_node_without_a_kernel_that_it_reaches():
+    nodes = [node("Shape", ["x"], "s"), node("Det", ["s"], "d"), node("Abs", ["d"], "y"), node("Det", ["x"], "z")]
+    made = model(graph([*nodes, node("Abs", ["z"], "w")], [info("x", [3, 3])], [info("y", None), info("w", None)]))
+    found = placed(made, SHAPED)
+    assert found["y"] == (CPU, "preferred")
+    assert found["w"] == (FIRST, "")  # nothing in CPU memory leads to it
+
+
+def test_a_graph_input_does_not_end_the_walk():
+    nodes = [node("Shape", ["x"], "s"), node("Add", ["s", "more"], "y")]
+    made = model(graph(nodes, [info("x", [3]), info("more", [1], INT64)], [info("y", [1], INT64)]))
+    assert placed(made, SHAPED)["y"] == (CPU, "preferred")
+
+
+def test_nodes_that_are_not_in_order_are_put_in_order():
+    made = shape_subgraph()
+    nodes = list(made.graph.node)
+    del made.graph.node[:]
+    made.graph.node.extend(reversed(nodes))
+    assert [one.proto.name for one in body(made).nodes] == ["s", "d", "u", "to", "y"]
+
+
+@pytest.mark.timeout(30)
+def test_long_chains_in_the_wrong_order_take_no_longer():
+    names = [f"v{number}" for number in range(4001)]
+    nodes = [relu(a, b, name=b) for a, b in itertools.pairwise(names)]
+    made = model(graph(nodes[::-1], names[:1], names[-1:]))
+    assert [one.proto.name for one in body(made).nodes] == names[1:]
+
+
+def test_nodes_of_a_cycle_come_last():
+    nodes = [relu("b", "a", name="a"), relu("a", "b", name="b"), relu("x", "y", name="y")]
+    assert [one.proto.name for one in body(model(graph(nodes))).nodes] == ["y", "a", "b"]
+
+
+def groups(made, outside):
+    return [
+        [one.proto.name for one in nodes] for nodes in partitions(body(made), lambda n: n.proto.name not in outside)
+    ]
+
+
+def diamond():
+    """A and then B, C from it, and D from both."""
+    nodes = [
+        relu("x", "a", name="a"), relu("a", "b", name="b"), relu("a", "c", name="c"),
+        helper.make_node("Add", ["b", "c"], ["d"], name="d"),
+    ]  # fmt: skip
+    return model(graph(nodes, ["x"], ["d"]))
+
+
+@pytest.mark.parametrize(
+    ("outside", "wanted"),
+    [
+        ((), [["a", "b", "c", "d"]]),
+        (("a",), [["b", "c", "d"]]),
+        (("b",), [["a"], ["c", "d"]]),  # a is closed by b, so that d, which needs b, does not join it
+        (("c",), [["a", "b"], ["d"]]),  # b joined before c closed it
+        (("d",), [["a", "b", "c"]]),
+    ],
+)
+def test_partitions_never_wait_for_themselves(outside, wanted):
+    assert groups(diamond(), outside) == wanted
+
+
+def test_partitions_that_one_node_reads_are_joined():
+    nodes = [relu("x", "a", name="a"), relu("z", "b", name="b"), helper.make_node("Add", ["a", "b"], ["c"], name="c")]
+    assert groups(model(graph(nodes, ["x", "z"], ["c"])), ()) == [["a", "b", "c"]]
+
+
+def copied(made, fast):
+    main = body(made)
+    found = assigner(fast).assign(main)
+    rows = {one.node: one.row for one in found if one.row is not None}
+    moved = copies(main, FIRST, {one.node: one.provider for one in found}, rows)
+    return {(one.value, one.source, one.to) for one in moved}
+
+
+def test_values_are_copied_once_for_each_way():
+    nodes = [
+        relu("x", "a", name="a"), node("Det", ["a"], "b"), node("Det", ["a"], "c"), relu("b", "d", name="d"),
+        relu("b", "e", name="e"), relu("c", "f", name="f"),
+    ]  # fmt: skip
+    made = model(graph(nodes, [info("x", [2, 2])], [info(name, None) for name in "def"]))
+    assert copied(made, [row("Relu", 14)]) == {("a", FIRST, CPU), ("b", CPU, FIRST), ("c", CPU, FIRST)}
+
+
+def test_an_input_is_copied_only_where_both_read_it():
+    both = model(graph([relu("x", "a"), node("Det", ["x"], "b")], [info("x", [2, 2])], [info(n, None) for n in "ab"]))
+    assert copied(both, [row("Relu", 14)]) == {("x", CPU, FIRST)}
+    one = model(graph([node("Det", ["x"], "b")], [info("x", [2, 2])], [info("b", None)]))
+    assert copied(one, [row("Relu", 14)]) == set()
+
+
+def test_what_is_in_cpu_memory_already_is_not_copied():
+    assert copied(shape_subgraph(), SHAPED) == set()
+
+
+def test_subgraphs_are_placed_for_themselves():
+    then = helper.make_graph([relu("x", "t", name="t")], "then", [], [info("t", None)])
+    other = helper.make_graph([node("Det", ["m"], "e")], "else", [], [info("e", None)])
+    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=other)
+    inputs = [info("c", [], BOOL), info("x", [2]), info("m", [2, 2])]
+    made = model(graph([choice], inputs, [info("y", None, FLOAT)]))
+    found = placed(made, [row("Relu", 14)], [row("If", 16, provider=CPU), row("Det", 11, provider=CPU)])
+    assert {name: provider for name, (provider, _) in found.items()} == {
+        "if": CPU, "if/then_branch/t": FIRST, "if/else_branch/e": CPU,
+    }  # fmt: skip
+
+
+def test_what_a_subgraph_reads_counts_as_read_by_its_node():
+    then = helper.make_graph([relu("a", "t", name="t")], "then", [], [info("t", None)])
+    other = helper.make_graph([relu("a", "e", name="e")], "else", [], [info("e", None)])
+    choice = helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=other)
+    made = model(graph([relu("x", "a", name="a"), choice, relu("a", "z", name="z")],
+                       [info("x"), info("c", [], BOOL)], [info("y", None), info("z")]))  # fmt: skip
+    assert groups(made, {"if"}) == [["a"], ["z"]]
