@@ -1,0 +1,361 @@
+/* Asks ONNX Runtime where its DirectML provider places a model's nodes, and what it creates for them.
+ *
+ *   placement DIRECTML ONNXRUNTIME [NAME=NUMBER ...]        numbers: what the device reports; see capability.h
+ *
+ * The libraries are loaded in this order, so that the runtime takes this DirectML and no other. The device is real (on
+ * Windows, or Wine's over a software Vulkan), but nothing is compiled: IDMLDevice::CreateOperator is logged, and
+ * CompileOperator answers with one operator that was compiled at the start. The protocol, all numbers little-endian and
+ * 32 bits wide:
+ *
+ *   hello     "SGDP", protocol version, HRESULT of creating the devices, feature level that DirectML confirms
+ *   layout    1, number of operators; for each its number, its structure's size, how many pointers are in it, and for
+ *             each of those its kind (see `kind`), its offset, the offset of the member that counts it
+ *   create    2, optimisation level as GraphOptimizationLevel numbers it, whether DirectML's nodes are fused into
+ *             graphs, the model's size; the model
+ *   records   of one session, each with its kind and its size:
+ *               1  an operator is about to be created: offset of the DML_OPERATOR_DESC, number of pointers; the
+ *                  pointers' offsets; the image, in which each pointer holds the offset of what it points to
+ *               2  HRESULT of creating it
+ *               3  a line of the runtime's log about the places of nodes
+ *               4  something is about to be compiled, so that a kernel has all its operators: number of its nodes if it
+ *                  is a graph, 0 if it is one operator
+ *               5  the end: 0 or the error's code (OrtErrorCode), then its text
+ *
+ * The host ends when its input ends.
+ */
+#include "capability.h"
+#include "device.h"
+
+#define PROTOCOL 1u
+
+enum { MAX_OPERATORS = 1024, MAX_MEMBERS = 64, MAX_MODEL = 0x7fffffff };
+
+/* ---- the runtime's C API: a table of functions that only grows; the slots of those that are used ---- */
+
+enum {
+    ERROR_CODE = 1, ERROR_MESSAGE = 2, CREATE_ENVIRONMENT = 4, CREATE_SESSION = 8, CREATE_OPTIONS = 10,
+    DISABLE_PATTERNS = 17, LOG_SEVERITY = 22, OPTIMISATION = 23, THREADS = 24,
+    CONFIGURE = 130, RELEASE_STATUS = 93, RELEASE_SESSION = 95, RELEASE_OPTIONS = 100,
+    API_VERSION = 10, VERBOSE = 0,
+};
+typedef struct { const function *(*api)(uint32_t); const char *(*version)(void); } api_base;
+typedef const api_base *(*get_base)(void);
+typedef void (*log_line)(void *, int, const char *, const char *, const char *, const char *);
+typedef int (*error_code)(const void *);
+typedef const char *(*error_message)(const void *);
+typedef void *(*create_environment)(log_line, void *, int, const char *, void **);
+typedef void *(*create_session)(void *, const void *, size_t, const void *, void **);
+typedef void *(*create_options)(void **);
+typedef void *(*option)(void *);
+typedef void *(*numbered_option)(void *, int);
+typedef void *(*configuration)(void *, const char *, const char *);
+typedef void *(*append_provider)(void *, void *, void *);
+typedef void (*release_any)(void *);
+
+static const function *ort;
+static append_provider append_directml;
+static void *environment;
+
+/* ---- records ---- */
+
+enum record { OPERATOR = 1, CREATED, PLACE, COMPILED, END };
+
+static void put_head(enum record kind, size_t size) {
+    uint32_t head[2] = {kind, (uint32_t)size};
+    put(head, sizeof head);
+}
+
+static void put_text(enum record kind, const char *text) {
+    put_head(kind, strlen(text));
+    put(text, strlen(text));
+}
+
+static void put_number(enum record kind, uint32_t number) {
+    put_head(kind, sizeof number);
+    put(&number, sizeof number);
+}
+
+/* ---- descriptions as images ---- */
+
+/* What a pointer in a structure points to; NUMBERS are counted members of 4 bytes, a PAIR is 8 bytes. */
+enum kind { TENSOR = 1, TENSORS, NESTED, NESTEDS, PAIR, NUMBERS };
+
+typedef struct { uint32_t kind, offset, count; } member;
+static struct { uint32_t number, size, members; member member[MAX_MEMBERS]; } layout[MAX_OPERATORS];
+static uint32_t layouts, used, pointers;
+static image made;
+
+typedef struct { uint32_t type; const void *description; } tagged; /* DML_OPERATOR_DESC and DML_TENSOR_DESC */
+typedef struct {
+    uint32_t type, flags, rank;
+    const uint32_t *sizes, *strides;
+    uint64_t total;
+    uint32_t alignment;
+} buffer_tensor;
+
+/* Appends a copy, zeros without `from`; returns its offset, a multiple of 8. */
+static uint32_t append(const void *from, size_t size) {
+    uint32_t start = used;
+    size_t room = (size + 7) & ~(size_t)7;
+    if (room > MAX_IMAGE - used) exit(5);
+    memset(made.data + start, 0, room);
+    if (from) memcpy(made.data + start, from, size);
+    used += (uint32_t)room;
+    return start;
+}
+
+static void point(uint32_t at, uint32_t target) {
+    uint64_t wide = target;
+    if (pointers == MAX_POINTERS) exit(5);
+    memcpy(made.data + at, &wide, sizeof wide);
+    made.pointers[pointers++] = at;
+}
+
+static void copy_tensor(const tagged *from, uint32_t at) {
+    const buffer_tensor *tensor = from->description;
+    memcpy(made.data + at, &from->type, sizeof from->type);
+    if (!tensor) return;
+    uint32_t start = append(tensor, sizeof *tensor);
+    memset(made.data + start + offsetof(buffer_tensor, sizes), 0, 2 * sizeof tensor->sizes);
+    point(at + 8, start);
+    size_t bytes = tensor->rank * sizeof *tensor->sizes;
+    if (tensor->sizes) point(start + offsetof(buffer_tensor, sizes), append(tensor->sizes, bytes));
+    if (tensor->strides) point(start + offsetof(buffer_tensor, strides), append(tensor->strides, bytes));
+}
+
+static void copy_operator(const tagged *from, uint32_t at);
+
+static void copy_member(const uint8_t *structure, uint32_t base, const member *each) {
+    const uint8_t *from;
+    uint32_t count = 1, start;
+    memcpy(&from, structure + each->offset, sizeof from);
+    memset(made.data + base + each->offset, 0, sizeof from);
+    if (!from) return;
+    if (each->kind == TENSORS || each->kind == NESTEDS || each->kind == NUMBERS)
+        memcpy(&count, structure + each->count, sizeof count);
+    if (each->kind == PAIR || each->kind == NUMBERS) {
+        point(base + each->offset, append(from, each->kind == PAIR ? 8 : 4 * (size_t)count));
+        return;
+    }
+    start = append(NULL, sizeof(tagged) * (size_t)count);
+    point(base + each->offset, start);
+    for (uint32_t i = 0; i < count; i++) {
+        const tagged *item = (const tagged *)from + i;
+        uint32_t at = start + i * (uint32_t)sizeof *item;
+        if (each->kind == TENSOR || each->kind == TENSORS) copy_tensor(item, at);
+        else copy_operator(item, at);
+    }
+}
+
+static void copy_operator(const tagged *from, uint32_t at) {
+    memcpy(made.data + at, &from->type, sizeof from->type);
+    for (uint32_t i = 0; i < layouts; i++)
+        if (layout[i].number == from->type && from->description) {
+            uint32_t base = append(from->description, layout[i].size);
+            point(at + 8, base);
+            for (uint32_t m = 0; m < layout[i].members; m++)
+                copy_member(from->description, base, &layout[i].member[m]);
+        }
+}
+
+static void put_operator(const tagged *description) {
+    used = pointers = 0;
+    uint32_t head[2] = {append(NULL, sizeof *description), 0};
+    copy_operator(description, head[0]);
+    head[1] = pointers;
+    put_head(OPERATOR, sizeof head + pointers * sizeof *made.pointers + used);
+    put(head, sizeof head);
+    put(made.pointers, pointers * sizeof *made.pointers);
+    put(made.data, used);
+}
+
+/* ---- the DirectML device ---- */
+
+static const GUID IID_DEVICE_1 = {0xa0884f9a, 0xd2be, 0x4355, {0xaa, 0x5d, 0x59, 0x01, 0x28, 0x1a, 0xd1, 0xd2}};
+static const GUID IID_COMPILED = {0x6b15e56a, 0xbf5c, 0x4902, {0x92, 0xd8, 0xda, 0x3a, 0x65, 0x0a, 0xfe, 0xa4}};
+
+enum { CREATE_OPERATOR = 8, COMPILE_OPERATOR = 9, COMPILE_GRAPH = 17, IDENTITY = 1 };
+
+typedef int32_t (*query_interface)(object *, const GUID *, void **);
+typedef int32_t (*compile_operator)(object *, object *, uint32_t, const GUID *, void **);
+
+static object *directml, *compiled;
+static create_operator real_create;
+static int logging;
+
+static int32_t logged_create(object *self, const void *description, const guid *iid, void **out) {
+    if (logging) put_operator(description);
+    int32_t result = real_create(self, description, iid, out);
+    if (logging) put_number(CREATED, (uint32_t)result);
+    return result;
+}
+
+static int32_t compile_nothing(uint32_t nodes, const GUID *iid, void **out) {
+    if (logging) put_number(COMPILED, nodes);
+    return ((query_interface)compiled->slots[0])(compiled, iid, out);
+}
+
+static int32_t compile_no_operator(object *self, object *operator, uint32_t flags, const GUID *iid, void **out) {
+    (void)self;
+    (void)operator;
+    (void)flags;
+    return compile_nothing(0, iid, out);
+}
+
+static int32_t compile_no_graph(object *self, const uint32_t *graph, uint32_t flags, const GUID *iid, void **out) {
+    (void)self;
+    (void)flags;
+    return compile_nothing(graph[2], iid, out); /* DML_GRAPH_DESC: inputs, outputs, nodes */
+}
+
+static HRESULT WINAPI check_feature_support(ID3D12Device *self, D3D12_FEATURE feature, void *data, UINT size) {
+    HRESULT result = real_check(self, feature, data, size);
+    return report(feature, data) ? S_OK : result;
+}
+
+typedef HRESULT(WINAPI *create_heap)(ID3D12Device *, const D3D12_DESCRIPTOR_HEAP_DESC *, REFIID, void **);
+static create_heap real_heap;
+
+/* Each session asks for a heap of one size, which takes Wine most of the session's time: give the same one again. */
+static HRESULT WINAPI create_descriptor_heap(ID3D12Device *self, const D3D12_DESCRIPTOR_HEAP_DESC *wanted, REFIID iid,
+                                             void **out) {
+    static D3D12_DESCRIPTOR_HEAP_DESC kept;
+    static object *heap;
+    if (!heap || memcmp(&kept, wanted, sizeof kept)) {
+        if (heap) ((release)heap->slots[2])(heap);
+        heap = NULL;
+        HRESULT result = real_heap(self, wanted, &IID_ID3D12DescriptorHeap, (void **)&heap);
+        if (FAILED(result)) return result;
+        kept = *wanted;
+    }
+    return ((query_interface)heap->slots[0])(heap, iid, out);
+}
+
+/* Compiles the operator that stands for all others, then replaces the methods. */
+static HRESULT prepare_directml(void) {
+    static const uint32_t sizes[] = {1, 1, 1, 1};
+    static const buffer_tensor buffer = {1, 0, 4, sizes, NULL, 4, 0}; /* FLOAT32 */
+    static const tagged tensor = {1, &buffer};
+    struct { const tagged *input, *output; const void *scale; } identity = {&tensor, &tensor, NULL};
+    tagged description = {IDENTITY, &identity};
+    object *operator = NULL, *extended = NULL;
+    real_create = (create_operator)directml->slots[CREATE_OPERATOR];
+    HRESULT result = real_create(directml, &description, &IID_OPERATOR, (void **)&operator);
+    if (FAILED(result)) return result;
+    result = ((compile_operator)directml->slots[COMPILE_OPERATOR])(directml, operator, 0, &IID_COMPILED,
+                                                                   (void **)&compiled);
+    if (FAILED(result)) return result;
+    replace(directml, CREATE_OPERATOR, (function)logged_create);
+    replace(directml, COMPILE_OPERATOR, (function)compile_no_operator);
+    if (SUCCEEDED(((query_interface)directml->slots[0])(directml, &IID_DEVICE_1, (void **)&extended))) {
+        replace(extended, CREATE_OPERATOR, (function)logged_create);
+        replace(extended, COMPILE_OPERATOR, (function)compile_no_operator);
+        replace(extended, COMPILE_GRAPH, (function)compile_no_graph);
+    }
+    return S_OK;
+}
+
+/* ---- the runtime ---- */
+
+static void log_places(void *unused, int severity, const char *category, const char *id, const char *where,
+                       const char *message) {
+    (void)unused;
+    (void)severity;
+    (void)category;
+    (void)id;
+    if (logging && strstr(where, "VerifyEachNodeIsAssignedToAnEp")) put_text(PLACE, message);
+}
+
+/* Returns an error's code and lets it go; its text is in `text`. */
+static uint32_t finish(void *status, char *text, size_t size) {
+    text[0] = 0;
+    if (!status) return 0;
+    uint32_t code = (uint32_t)((error_code)ort[ERROR_CODE])(status);
+    snprintf(text, size, "%s", ((error_message)ort[ERROR_MESSAGE])(status));
+    ((release_any)ort[RELEASE_STATUS])(status);
+    return code ? code : 1;
+}
+
+static HRESULT load_runtime(const char *path) {
+    static char text[1024];
+    HMODULE library = LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+    if (!library) fprintf(stderr, "%s: LoadLibrary failed with %lu\n", path, GetLastError());
+    get_base base = library ? (get_base)(function)GetProcAddress(library, "OrtGetApiBase") : NULL;
+    append_directml = library ? (append_provider)(function)GetProcAddress(
+                                    library, "OrtSessionOptionsAppendExecutionProviderEx_DML") : NULL;
+    if (!base || !append_directml || !(ort = base()->api(API_VERSION))) return NOT_LOADED;
+    void *status = ((create_environment)ort[CREATE_ENVIRONMENT])(log_places, NULL, VERBOSE, "", &environment);
+    if (finish(status, text, sizeof text)) fprintf(stderr, "%s\n", text);
+    return environment ? S_OK : NOT_LOADED;
+}
+
+static void *make_session(const void *model, size_t size, int optimisation, int fused) {
+    void *options = NULL, *session = NULL, *status = ((create_options)ort[CREATE_OPTIONS])(&options);
+    if (!status) status = ((option)ort[DISABLE_PATTERNS])(options);
+    if (!status) status = ((numbered_option)ort[LOG_SEVERITY])(options, VERBOSE);
+    if (!status) status = ((numbered_option)ort[OPTIMISATION])(options, optimisation);
+    if (!status) status = ((numbered_option)ort[THREADS])(options, 1);
+    if (!status && !fused)
+        status = ((configuration)ort[CONFIGURE])(options, "ep.dml.disable_graph_fusion", "1");
+    if (!status) status = append_directml(options, directml, queue);
+    if (!status) status = ((create_session)ort[CREATE_SESSION])(environment, model, size, options, &session);
+    logging = 0;
+    if (session) ((release_any)ort[RELEASE_SESSION])(session);
+    if (options) ((release_any)ort[RELEASE_OPTIONS])(options);
+    return status;
+}
+
+/* ---- questions ---- */
+
+static void take_layout(void) {
+    take(&layouts, sizeof layouts);
+    if (layouts > MAX_OPERATORS) exit(4);
+    for (uint32_t i = 0; i < layouts; i++) {
+        take(&layout[i].number, 3 * sizeof(uint32_t));
+        if (layout[i].members > MAX_MEMBERS) exit(4);
+        take(layout[i].member, layout[i].members * sizeof(member));
+    }
+}
+
+static void answer_create(void) {
+    static char text[1 << 16];
+    uint32_t head[3];
+    take(head, sizeof head);
+    if (head[2] > MAX_MODEL) exit(4);
+    void *model = malloc(head[2] ? head[2] : 1);
+    if (!model) exit(5);
+    take(model, head[2]);
+    logging = 1;
+    uint32_t code = finish(make_session(model, head[2], (int)head[0], (int)head[1]), text, sizeof text);
+    free(model);
+    put_head(END, sizeof code + strlen(text));
+    put(&code, sizeof code);
+    put(text, strlen(text));
+}
+
+int main(int count, char **arguments) {
+    uint32_t hello[4] = {0x50444753u, PROTOCOL, (uint32_t)NOT_LOADED, 0};
+    if (count < 3) return 2;
+    prepare_process();
+    read_capabilities(count - 3, arguments + 3);
+    made = new_image();
+    create_device create = load(arguments[1]);
+    if (create) hello[2] = (uint32_t)create_device_and_queue((function)check_feature_support);
+    if (hello[2] == OK) {
+        real_heap = (create_heap)((object *)device)->slots[14];
+        replace((object *)device, 14, (function)create_descriptor_heap);
+    }
+    if (hello[2] == OK) hello[2] = (uint32_t)create(device, 0, 0x1000, &IID_DEVICE, (void **)&directml);
+    if (hello[2] == OK) hello[3] = confirmed_level(directml);
+    if (hello[2] == OK) hello[2] = (uint32_t)prepare_directml();
+    if (hello[2] == OK) hello[2] = (uint32_t)load_runtime(arguments[2]);
+    put(hello, sizeof hello);
+    if (hello[2] != OK) return 1;
+    for (;;) {
+        uint32_t kind;
+        take(&kind, sizeof kind);
+        if (kind == 1) take_layout();
+        else if (kind == 2) answer_create();
+        else exit(4);
+    }
+}

@@ -1,0 +1,97 @@
+"""A model with two nodes more, of which one runs on the CPU only and one on every device.
+
+The runtime logs the places of single nodes only where not all are in the same place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError, key_of, length_of, varint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MARKER", "marked"]
+
+#: How the names of nodes and values begin that were added.
+MARKER: Final = "specgate-marker-"
+_WIDTHS: Final = {I32: 4, I64: 8}
+# Numbers of fields in onnx.proto.
+_GRAPH, _IMPORT, _DOMAIN, _VERSION = 7, 8, 1, 2
+_NODE, _INPUT, _OUTPUT = 1, 11, 12
+_NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _NODE_TYPE = 1, 2, 3, 4
+_VALUE_NAME, _VALUE_TYPE, _TENSOR_TYPE, _ELEMENT, _SHAPE, _DIMENSION, _SIZE = 1, 2, 1, 1, 2, 1, 1
+_FLOAT, _STRING = 1, 8  # DirectML has no strings
+
+
+def _field(number: int, *parts: bytes) -> bytes:
+    data = b"".join(parts)
+    if len(data) > 16383:  # never: all that is written here is short
+        raise ValueError(len(data))
+    length = bytes([len(data)]) if len(data) < 128 else bytes([len(data) & 127 | 128, len(data) >> 7])
+    return bytes([number << 3 | LEN]) + length + data
+
+
+def _number(number: int, value: int) -> bytes:
+    return bytes([number << 3 | VARINT, value])
+
+
+def _marker(kind: int) -> bytes:
+    """Return the graph of an Identity of one element."""
+    name, source, result = (f"{MARKER}{kind}{end}".encode() for end in ("", "-in", "-out"))
+    shape = _field(_SHAPE, _field(_DIMENSION, _number(_SIZE, 1)))
+    tensor = _field(_VALUE_TYPE, _field(_TENSOR_TYPE, _number(_ELEMENT, kind), shape))
+    node = (
+        _field(_NODE_INPUT, source),
+        _field(_NODE_OUTPUT, result),
+        _field(_NODE_NAME, name),
+        _field(_NODE_TYPE, b"Identity"),
+    )
+    return (
+        _field(_NODE, *node)
+        + _field(_INPUT, _field(_VALUE_NAME, source), tensor)
+        + _field(_OUTPUT, _field(_VALUE_NAME, result), tensor)
+    )
+
+
+_MARKERS: Final = _field(_GRAPH, _marker(_FLOAT), _marker(_STRING))
+_DEFAULT_IMPORT: Final = _field(_IMPORT, _field(_DOMAIN), _number(_VERSION, 1))
+
+
+def marked(model: bytes) -> bytes:
+    """Return a serialised model with the two nodes; what is no model stays as it is.
+
+    Protobuf merges a message that occurs twice, so the nodes of a second graph are added to those of the first.
+    """
+    try:
+        known = _imports_default(model)
+    except (WireError, IndexError):
+        return model
+    return model + _MARKERS + (b"" if known else _DEFAULT_IMPORT)
+
+
+def _imports_default(model: bytes) -> bool:
+    """Return whether a model imports a version of ONNX's own domain, or nothing at all: then one is assumed."""
+    imports = [model[begin:end] for number, begin, end in _spans(model) if number == _IMPORT]
+    domains = [next((one[begin:end] for n, begin, end in _spans(one) if n == _DOMAIN), b"") for one in imports]
+    return not domains or b"" in domains or b"ai.onnx" in domains
+
+
+def _spans(message: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield the number, begin and end of each field with a length; raise WireError or IndexError."""
+    at = 0
+    while at < len(message):
+        key, at = key_of(message, at, at)
+        if key & 7 == LEN:
+            length, at = length_of(message, at, at)
+            if length > len(message) - at:
+                raise WireError("the message ends too soon", at)
+            yield key >> 3, at, at + length
+            at += length
+        elif key & 7 == VARINT:
+            _, at = varint(message, at, at)
+        elif key & 7 in _WIDTHS:
+            at += _WIDTHS[key & 7]
+        else:
+            raise WireError("a group", at)
