@@ -235,14 +235,20 @@ def _specs(commands: Any) -> None:
         "--to", metavar="DIR", help="the dialect's own folder, such as specs/onnx (default: the one that specgate uses)"
     )
     oracle = commands.add_parser(
-        "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts and values."
+        "oracle",
+        help="the real builds of DirectML and ONNX Runtime",
+        description="Real builds to ask for verdicts, values and places.",
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
     listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
     listed.set_defaults(function="listed")
     install = _command(actions, "install", "oracle", "fetch builds into the cache and build the host that asks them")
-    install.add_argument("dialect", choices=("directml",))
-    install.add_argument("--levels", help="6.2 (default; 6.4 for values), several separated by commas, or all")
+    install.add_argument("dialect", choices=("directml", "onnxruntime-directml", "onnxruntime"))
+    install.add_argument(
+        "--levels",
+        help="6.2 (default; 6.4 for values), several separated by commas, or all; of DirectML under a runtime: its own",
+    )
+    install.add_argument("--release", metavar="N", help="of a runtime, such as 1.24.4; several separated by commas")
     install.add_argument("--system", choices=("linux", "windows"), help="only builds of this system")
     install.add_argument(
         "--values", action="store_true", help="also what executes: Wine 10 and Mesa, in a Debian root if need be"

@@ -49,13 +49,15 @@ class Created(NamedTuple):
 class Answer:
     """What became of a model.
 
-    word: how creating the session ended. error: the runtime's own text where it ``fails``. nodes: with their places,
+    word: how creating the session ended. error: the runtime's own text where it ``fails``; code: its number, one of
+    OrtErrorCode (9 is NOT_IMPLEMENTED: a node without a kernel), else 0. nodes: with their places,
     as far as the runtime came so far; grouped by provider, in the order of the graph. operators: in the order of their
     creation. seconds: how long it took.
     """
 
     word: Literal["created", "fails", "crashed", "timeout"]
     error: str = ""
+    code: int = 0
     nodes: tuple[Placed, ...] = ()
     operators: tuple[Created, ...] = ()
     seconds: float = 0.0
@@ -70,6 +72,7 @@ class Answer:
         return {
             "session": self.word,
             "error": self.error,
+            "code": self.code,
             "nodes": [node._asdict() for node in self.nodes],
             "operators": [
                 each._asdict() | {"hresult": None if each.hresult is None else f"0x{each.hresult:08X}"}

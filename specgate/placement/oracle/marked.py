@@ -5,18 +5,15 @@ The runtime logs the places of single nodes only where not all are in the same p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError, key_of, length_of, varint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from specgate.dialects.onnx.file.varints import LEN, VARINT, WireError
+from specgate.placement.oracle.protobuf import spans
 
 __all__ = ["MARKER", "marked"]
 
 #: How the names of nodes and values begin that were added.
 MARKER: Final = "specgate-marker-"
-_WIDTHS: Final = {I32: 4, I64: 8}
 # Numbers of fields in onnx.proto.
 _GRAPH, _IMPORT, _DOMAIN, _VERSION = 7, 8, 1, 2
 _NODE, _INPUT, _OUTPUT = 1, 11, 12
@@ -73,25 +70,6 @@ def marked(model: bytes) -> bytes:
 
 def _imports_default(model: bytes) -> bool:
     """Return whether a model imports a version of ONNX's own domain, or nothing at all: then one is assumed."""
-    imports = [model[begin:end] for number, begin, end in _spans(model) if number == _IMPORT]
-    domains = [next((one[begin:end] for n, begin, end in _spans(one) if n == _DOMAIN), b"") for one in imports]
+    imports = [model[begin:end] for number, begin, end in spans(model) if number == _IMPORT]
+    domains = [next((one[begin:end] for n, begin, end in spans(one) if n == _DOMAIN), b"") for one in imports]
     return not domains or b"" in domains or b"ai.onnx" in domains
-
-
-def _spans(message: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield the number, begin and end of each field with a length; raise WireError or IndexError."""
-    at = 0
-    while at < len(message):
-        key, at = key_of(message, at, at)
-        if key & 7 == LEN:
-            length, at = length_of(message, at, at)
-            if length > len(message) - at:
-                raise WireError("the message ends too soon", at)
-            yield key >> 3, at, at + length
-            at += length
-        elif key & 7 == VARINT:
-            _, at = varint(message, at, at)
-        elif key & 7 in _WIDTHS:
-            at += _WIDTHS[key & 7]
-        else:
-            raise WireError("a group", at)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from specgate.placement.oracle.install import Ready
     from specgate.placement.oracle.process import Outcome
 
-__all__ = ["OPTIMISATIONS", "PlacementOracle"]
+__all__ = ["OPTIMISATIONS", "PlacementOracle", "optimisation_number"]
 
 #: The runtime's levels of graph optimisation, as it numbers them.
 OPTIMISATIONS: Final = {"off": 0, "basic": 1, "extended": 2, "all": 99}
@@ -62,14 +62,12 @@ class PlacementOracle:
         fused: bool = False,
         timeout: float = 120.0,
     ) -> None:
-        if optimisation not in OPTIMISATIONS:
-            raise InputError(f"expected one of {', '.join(OPTIMISATIONS)}, found {shown(optimisation)}")
         self.runtime = find_runtime(release)
         self.level = level or self.runtime.level
         self.device = device or Capabilities()
         self.timeout = timeout
         self.fused = fused
-        self._optimisation = OPTIMISATIONS[optimisation]
+        self._optimisation = optimisation_number(optimisation)
         self._ready = ready(release, level)
         self._process: PlacementProcess | None = None
         self._closed = False
@@ -125,6 +123,13 @@ class PlacementOracle:
         self.close()
 
 
+def optimisation_number(word: str) -> int:
+    """Return the runtime's number of a level of optimisation; raise InputError."""
+    if word not in OPTIMISATIONS:
+        raise InputError(f"expected one of {', '.join(OPTIMISATIONS)}, found {shown(word)}")
+    return OPTIMISATIONS[word]
+
+
 def _command(ready: Ready, device: Capabilities) -> list[str]:
     place = ready.place
     libraries = ["Z:" + place.inside(path).replace("/", "\\") for path in (ready.directml, ready.runtime)]
@@ -135,7 +140,8 @@ def _command(ready: Ready, device: Capabilities) -> list[str]:
 def _answer(outcome: Outcome, seconds: float) -> Answer:
     return Answer(
         outcome.end or ("fails" if outcome.code else "created"),
-        "" if outcome.end else error_text(outcome.text),
+        error_text(outcome.text),
+        outcome.code,
         tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER)),
         tuple(
             Created(described(image), code, sum(before <= i for before, _ in outcome.kernels))

@@ -30,7 +30,8 @@ _START: Final = 120.0  # seconds; Wine may have to update its folder first
 class Outcome:
     """What became of one model: operators as they were given to CreateOperator with its HRESULT, lines of the log.
 
-    kernels: for each compilation how many operators there were, and how many nodes its graph has, 0 without one. code: 0, or the number of the runtime's error; text: its text. end: why the process was lost, if it was.
+    kernels: for each compilation how many operators there were, and how many nodes its graph has, 0 without one.
+    code: 0, or the number of the runtime's error; text: its text. end: why the process was lost, if it was.
     """
 
     operators: list[tuple[Image, int | None]] = field(default_factory=list)
