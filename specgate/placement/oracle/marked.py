@@ -10,16 +10,18 @@ from typing import Final
 from specgate.dialects.onnx.file.varints import LEN, VARINT, WireError
 from specgate.placement.oracle.protobuf import spans
 
-__all__ = ["MARKER", "marked"]
+__all__ = ["MARKER", "MARKER_SIZE", "marked"]
 
 #: How the names of nodes and values begin that were added.
 MARKER: Final = "specgate-marker-"
+#: How many elements they have: a number that tells the operator of one from those of the model.
+MARKER_SIZE: Final = 7919
 # Numbers of fields in onnx.proto.
 _GRAPH, _IMPORT, _DOMAIN, _VERSION = 7, 8, 1, 2
 _NODE, _INPUT, _OUTPUT = 1, 11, 12
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _NODE_TYPE = 1, 2, 3, 4
 _VALUE_NAME, _VALUE_TYPE, _TENSOR_TYPE, _ELEMENT, _SHAPE, _DIMENSION, _SIZE = 1, 2, 1, 1, 2, 1, 1
-_FLOAT, _STRING = 1, 8  # DirectML has no strings
+_STRING, _BOOL = 8, 9
 
 
 def _field(number: int, *parts: bytes) -> bytes:
@@ -31,19 +33,20 @@ def _field(number: int, *parts: bytes) -> bytes:
 
 
 def _number(number: int, value: int) -> bytes:
-    return bytes([number << 3 | VARINT, value])
+    low = bytes([value]) if value < 128 else bytes([value & 127 | 128, value >> 7])
+    return bytes([number << 3 | VARINT]) + low
 
 
-def _marker(kind: int) -> bytes:
-    """Return the graph of an Identity of one element."""
-    name, source, result = (f"{MARKER}{kind}{end}".encode() for end in ("", "-in", "-out"))
-    shape = _field(_SHAPE, _field(_DIMENSION, _number(_SIZE, 1)))
+def _marker(operator: str, kind: int) -> bytes:
+    """Return the graph of one node with an input and an output of a type."""
+    name, source, result = (f"{MARKER}{operator}{end}".encode() for end in ("", "-in", "-out"))
+    shape = _field(_SHAPE, _field(_DIMENSION, _number(_SIZE, MARKER_SIZE)))
     tensor = _field(_VALUE_TYPE, _field(_TENSOR_TYPE, _number(_ELEMENT, kind), shape))
     node = (
         _field(_NODE_INPUT, source),
         _field(_NODE_OUTPUT, result),
         _field(_NODE_NAME, name),
-        _field(_NODE_TYPE, b"Identity"),
+        _field(_NODE_TYPE, operator.encode()),
     )
     return (
         _field(_NODE, *node)
@@ -52,7 +55,8 @@ def _marker(kind: int) -> bytes:
     )
 
 
-_MARKERS: Final = _field(_GRAPH, _marker(_FLOAT), _marker(_STRING))
+#: DirectML has no strings, and takes Not, which no opset has changed, on every device.
+_MARKERS: Final = _field(_GRAPH, _marker("Not", _BOOL), _marker("Identity", _STRING))
 _DEFAULT_IMPORT: Final = _field(_IMPORT, _field(_DOMAIN), _number(_VERSION, 1))
 
 

@@ -21,7 +21,7 @@ from specgate.errors import InputError
 from specgate.placement.oracle.answer import Answer, Created, error_text, placed_nodes
 from specgate.placement.oracle.builds import NEWEST, PACKAGE, find_runtime
 from specgate.placement.oracle.install import ready
-from specgate.placement.oracle.marked import MARKER, marked
+from specgate.placement.oracle.marked import MARKER, MARKER_SIZE, marked
 from specgate.placement.oracle.process import PlacementProcess
 
 if TYPE_CHECKING:
@@ -138,14 +138,20 @@ def _command(ready: Ready, device: Capabilities) -> list[str]:
 
 
 def _answer(outcome: Outcome, seconds: float) -> Answer:
+    operators = (
+        Created(described(image), code, sum(before <= i for before, _ in outcome.kernels))
+        for i, (image, code) in enumerate(outcome.operators)
+    )
     return Answer(
         outcome.end or ("fails" if outcome.code else "created"),
         error_text(outcome.text),
         outcome.code,
         tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER)),
-        tuple(
-            Created(described(image), code, sum(before <= i for before, _ in outcome.kernels))
-            for i, (image, code) in enumerate(outcome.operators)
-        ),
+        tuple(each for each in operators if not _of_marker(each)),
         seconds,
     )
+
+
+def _of_marker(created: Created) -> bool:
+    sizes = created.descriptor["desc"].get("InputTensor", {})
+    return isinstance(sizes, dict) and MARKER_SIZE in sizes.get("Sizes", ())

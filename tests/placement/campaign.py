@@ -1,0 +1,136 @@
+"""What ONNX Runtime does with thousands of one-node models: ``python -m tests.placement.campaign DIR [OPERATOR …]``.
+
+Draws descriptors of every ONNX operator at each of its versions, asks the oracle of placement, and writes what it says
+to a file of JSON lines in DIR: first what was asked, then one line a model, with the model itself. ``--compare`` then
+holds `specgate.place` against what was written, without asking anything: exit code 1 where they differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.conform.draw import draw_cases
+from specgate.dialects.onnx.oracle.models import NotExpressible, runtime_model
+from specgate.dialects.onnx.oracle.question import make_question
+from specgate.errors import InputError
+from specgate.generate.cases import cases_of
+from specgate.placement.oracle.builds import NEWEST, PACKAGE
+from specgate.placement.oracle.cpu import CPU_PACKAGE, CpuPlacementOracle
+from specgate.placement.oracle.oracle import OPTIMISATIONS, PlacementOracle
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from specgate.placement.oracle.answer import Answer
+
+#: The name of the node that a model is about.
+NODE: Final = "node"
+#: Models that are asked at once.
+_BATCH: Final = 100
+
+
+def models(operator: str, count: int, seed: str) -> Iterator[tuple[str, str, bytes]]:
+    """Yield an opset, how the descriptor was drawn, and the serialised model: about `count` for each version."""
+    spec = dialect("onnx").operator(operator)
+    for case in cases_of("onnx", operator):
+        try:
+            for drawn in draw_cases(spec, case.level, count, f"{seed}/{operator}/{case.level}"):
+                model = one_node(drawn.descriptor, case.level)
+                if model is not None:
+                    yield case.level, drawn.origin, model
+        except InputError:  # nothing valid is drawn there
+            continue
+
+
+def one_node(descriptor: Any, level: str) -> bytes | None:
+    """Return the model of a descriptor, None where there is none."""
+    question = make_question(descriptor, level)
+    if isinstance(question, str):
+        return None
+    try:
+        model = runtime_model(question)
+    except NotExpressible:
+        return None
+    model.graph.node[0].name = NODE
+    written: bytes = model.SerializeToString()
+    return written
+
+
+def ask(oracle: PlacementOracle | CpuPlacementOracle, operators: Sequence[str], count: int, seed: str) -> Iterator[Any]:
+    """Yield a record for each model of the operators: plain data for one line."""
+    for operator in operators:
+        waiting = list(models(operator, count, seed))
+        for first in range(0, len(waiting), _BATCH):
+            batch = waiting[first : first + _BATCH]
+            answers = oracle.ask([model for _, _, model in batch])
+            for (opset, kind, model), answer in zip(batch, answers, strict=True):
+                yield record(operator, opset, kind, model, answer)
+
+
+def record(operator: str, opset: str, kind: str, model: bytes, answer: Answer) -> dict[str, Any]:
+    """Return what is written of one model."""
+    held = base64.b64encode(model).decode()
+    return {"operator": operator, "opset": opset, "drawn": kind, **answer.to_dict(), "model": held}
+
+
+def write(path: Path, head: dict[str, Any], records: Iterable[Any]) -> int:
+    """Write a file of truth and return how many models are in it."""
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for line in ({"asked": head}, *()):
+            file.write(json.dumps(line) + "\n")
+        for each in records:
+            file.write(json.dumps(each) + "\n")
+            count += 1
+    return count
+
+
+def main() -> int:
+    """Run the command."""
+    options = _options()
+    target = f"{options.package}:{options.release}" + (f"@{options.level}" if options.level else "")
+    path = options.folder / f"{target.replace(':', '-')}{'-fused' if options.fused else ''}.jsonl"
+    if options.compare:
+        from tests.placement.compare import compare
+
+        return compare(path, target)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    began = time.perf_counter()
+    with _oracle(options) as oracle:
+        head = {"versions": dict(oracle.versions), "optimisation": options.optimisation, "fused": options.fused}
+        operators = options.operators or list(dialect("onnx").operators)
+        count = write(path, head | {"target": target}, ask(oracle, operators, options.cases, options.seed))
+    sys.stdout.write(f"{path}: {count} models in {time.perf_counter() - began:.0f} s\n")
+    return 0
+
+
+def _oracle(options: argparse.Namespace) -> PlacementOracle | CpuPlacementOracle:
+    if options.package == CPU_PACKAGE:
+        return CpuPlacementOracle(options.release, optimisation=options.optimisation)
+    return PlacementOracle(options.release, level=options.level, optimisation=options.optimisation, fused=options.fused)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.placement.campaign")
+    parser.add_argument("folder", type=Path, help="where the files of truth are")
+    parser.add_argument("operators", nargs="*", help="default: all of the ONNX tables")
+    parser.add_argument("--package", choices=(PACKAGE, CPU_PACKAGE), default=PACKAGE)
+    parser.add_argument("--release", default=NEWEST)
+    parser.add_argument("--level", help="of DirectML under the release (default: its own)")
+    parser.add_argument("--cases", type=int, default=20, help="for each version of an operator")
+    parser.add_argument("--seed", default="0")
+    parser.add_argument("--optimisation", choices=tuple(OPTIMISATIONS), default="off")
+    parser.add_argument("--fused", action="store_true", help="let DirectML's nodes become graphs")
+    parser.add_argument("--compare", action="store_true", help="hold specgate.place against what is there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
