@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import fields
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from specgate.descriptors.core import shown
 from specgate.dialects.directml.oracle.oracle import Capabilities
@@ -138,20 +138,22 @@ def _command(ready: Ready, device: Capabilities) -> list[str]:
 
 
 def _answer(outcome: Outcome, seconds: float) -> Answer:
-    operators = (
-        Created(described(image), code, sum(before <= i for before, _ in outcome.kernels))
+    counted = (
+        (described(image), code, sum(before <= i for before, _ in outcome.kernels))
         for i, (image, code) in enumerate(outcome.operators)
     )
+    own = [each for each in counted if not _of_marker(each[0])]
+    order = {kernel: i for i, kernel in enumerate(dict.fromkeys(kernel for _, _, kernel in own))}
     return Answer(
         outcome.end or ("fails" if outcome.code else "created"),
         error_text(outcome.text),
         outcome.code,
         tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER)),
-        tuple(each for each in operators if not _of_marker(each)),
+        tuple(Created(descriptor, code, order[kernel]) for descriptor, code, kernel in own),
         seconds,
     )
 
 
-def _of_marker(created: Created) -> bool:
-    sizes = created.descriptor["desc"].get("InputTensor", {})
-    return isinstance(sizes, dict) and MARKER_SIZE in sizes.get("Sizes", ())
+def _of_marker(descriptor: Mapping[str, Any]) -> bool:
+    tensor = descriptor["desc"].get("InputTensor")
+    return isinstance(tensor, dict) and MARKER_SIZE in tensor["Sizes"]

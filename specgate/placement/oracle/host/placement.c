@@ -174,13 +174,22 @@ static void put_operator(const tagged *description) {
 static const GUID IID_DEVICE_1 = {0xa0884f9a, 0xd2be, 0x4355, {0xaa, 0x5d, 0x59, 0x01, 0x28, 0x1a, 0xd1, 0xd2}};
 static const GUID IID_COMPILED = {0x6b15e56a, 0xbf5c, 0x4902, {0x92, 0xd8, 0xda, 0x3a, 0x65, 0x0a, 0xfe, 0xa4}};
 
-enum { CREATE_OPERATOR = 8, COMPILE_OPERATOR = 9, COMPILE_GRAPH = 17, IDENTITY = 1 };
+enum { /* slots of IDMLDevice, IDMLBindingTable and IDMLCommandRecorder; a number of DML_OPERATOR_TYPE */
+    CREATE_OPERATOR = 8, COMPILE_OPERATOR, CREATE_RECORDER = 11, CREATE_TABLE, REMOVED_REASON = 15, COMPILE_GRAPH = 17,
+    BIND_INPUTS = 8, BIND_OUTPUTS, BIND_TEMPORARY, BIND_PERSISTENT,
+    RECORD_DISPATCH = 8,
+    IDENTITY = 1,
+};
 
 typedef int32_t (*query_interface)(object *, const GUID *, void **);
 typedef int32_t (*compile_operator)(object *, object *, uint32_t, const GUID *, void **);
+typedef int32_t (*create_recorder)(object *, const GUID *, void **);
+typedef int32_t (*create_table)(object *, const void *, const GUID *, void **);
 
 static object *directml, *compiled;
 static create_operator real_create;
+static create_recorder real_recorder;
+static create_table real_table;
 static int logging;
 
 static int32_t logged_create(object *self, const void *description, const guid *iid, void **out) {
@@ -206,6 +215,32 @@ static int32_t compile_no_graph(object *self, const uint32_t *graph, uint32_t fl
     (void)self;
     (void)flags;
     return compile_nothing(graph[2], iid, out); /* DML_GRAPH_DESC: inputs, outputs, nodes */
+}
+
+/* What is bound and recorded is meant for other operators than the one that was compiled: nothing of it is done. */
+
+static void do_nothing(void) {}
+static int32_t all_is_well(void) { return OK; }
+
+static int32_t inert_recorder(object *self, const GUID *iid, void **out) {
+    int32_t result = real_recorder(self, iid, out);
+    if (result == OK) replace(*out, RECORD_DISPATCH, (function)do_nothing);
+    return result;
+}
+
+static int32_t inert_table(object *self, const void *description, const GUID *iid, void **out) {
+    int32_t result = real_table(self, description, iid, out);
+    for (int slot = BIND_INPUTS; result == OK && slot <= BIND_PERSISTENT; slot++)
+        replace(*out, slot, (function)do_nothing);
+    return result;
+}
+
+static void replace_methods(object *self) {
+    replace(self, CREATE_OPERATOR, (function)logged_create);
+    replace(self, COMPILE_OPERATOR, (function)compile_no_operator);
+    replace(self, CREATE_RECORDER, (function)inert_recorder);
+    replace(self, CREATE_TABLE, (function)inert_table);
+    replace(self, REMOVED_REASON, (function)all_is_well);
 }
 
 static HRESULT WINAPI check_feature_support(ID3D12Device *self, D3D12_FEATURE feature, void *data, UINT size) {
@@ -245,11 +280,11 @@ static HRESULT prepare_directml(void) {
     result = ((compile_operator)directml->slots[COMPILE_OPERATOR])(directml, operator, 0, &IID_COMPILED,
                                                                    (void **)&compiled);
     if (FAILED(result)) return result;
-    replace(directml, CREATE_OPERATOR, (function)logged_create);
-    replace(directml, COMPILE_OPERATOR, (function)compile_no_operator);
+    real_recorder = (create_recorder)directml->slots[CREATE_RECORDER];
+    real_table = (create_table)directml->slots[CREATE_TABLE];
+    replace_methods(directml);
     if (SUCCEEDED(((query_interface)directml->slots[0])(directml, &IID_DEVICE_1, (void **)&extended))) {
-        replace(extended, CREATE_OPERATOR, (function)logged_create);
-        replace(extended, COMPILE_OPERATOR, (function)compile_no_operator);
+        replace_methods(extended);
         replace(extended, COMPILE_GRAPH, (function)compile_no_graph);
     }
     return S_OK;
