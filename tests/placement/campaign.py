@@ -13,7 +13,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.conform.draw import draw_cases
 from specgate.dialects.onnx.oracle.models import NotExpressible, runtime_model
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 NODE: Final = "node"
 #: Models that are asked at once.
 _BATCH: Final = 100
+
+
+class Asked(Protocol):
+    """An oracle of placement."""
+
+    def ask(self, models: Sequence[bytes]) -> list[Answer]: ...
 
 
 def models(operator: str, count: int, seed: str) -> Iterator[tuple[str, str, bytes]]:
@@ -63,7 +69,7 @@ def one_node(descriptor: Any, level: str) -> bytes | None:
     return written
 
 
-def ask(oracle: PlacementOracle | CpuPlacementOracle, operators: Sequence[str], count: int, seed: str) -> Iterator[Any]:
+def ask(oracle: Asked, operators: Sequence[str], count: int, seed: str) -> Iterator[Any]:
     """Yield a record for each model of the operators: plain data for one line."""
     for operator in operators:
         waiting = list(models(operator, count, seed))
@@ -84,8 +90,7 @@ def write(path: Path, head: dict[str, Any], records: Iterable[Any]) -> int:
     """Write a file of truth and return how many models are in it."""
     count = 0
     with path.open("w", encoding="utf-8") as file:
-        for line in ({"asked": head}, *()):
-            file.write(json.dumps(line) + "\n")
+        file.write(json.dumps({"asked": head}) + "\n")
         for each in records:
             file.write(json.dumps(each) + "\n")
             count += 1

@@ -1,0 +1,109 @@
+"""The campaign: the models that it makes, what it writes, and what it compares."""
+
+from __future__ import annotations
+
+import base64
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from specgate.descriptors.read import read_dict
+from specgate.placement.oracle.answer import Answer, Created, Placed
+from tests.placement.campaign import NODE, ask, models, write
+from tests.placement.compare import judge, normal
+
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
+RELU: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
+
+
+class Oracle:
+    """Answers every model with a node on DirectML."""
+
+    def __init__(self):
+        self.asked = []
+
+    def ask(self, models):
+        self.asked += models
+        logged = {"type": RELU["type"], "desc": {k: v | {"TotalTensorSizeInBytes": 8} for k, v in RELU["desc"].items()}}
+        return [Answer("created", nodes=(Placed(NODE, "Relu", "DirectML"),), operators=(Created(logged, 0, 0),))] * len(
+            models
+        )
+
+
+def test_models_are_of_each_version_and_carry_their_constants():
+    made = [(opset, onnx.ModelProto.FromString(model)) for opset, _, model in models("OneHot", 8, "0")]
+    assert {"9", "11"} <= {opset for opset, _ in made}
+    assert {model.graph.node[0].name for _, model in made} == {NODE}
+    assert {model.opset_import[0].version for opset, model in made if opset == "9"} == {9}
+    assert any(model.graph.initializer for _, model in made)
+
+
+def test_the_same_seed_makes_the_same_models():
+    assert list(models("Relu", 6, "7")) == list(models("Relu", 6, "7"))
+
+
+def test_a_file_has_what_was_asked_and_a_line_for_each_model(tmp_path):
+    oracle = Oracle()
+    path = tmp_path / "truth.jsonl"
+    count = write(path, {"versions": {"a": "1"}}, ask(oracle, ["Relu"], 3, "0"))
+    head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    assert head == {"asked": {"versions": {"a": "1"}}}
+    assert count == len(lines) == len(oracle.asked) > 6
+    assert [base64.b64decode(line["model"]) for line in lines] == oracle.asked
+    assert {line["operator"] for line in lines} == {"Relu"}
+    assert lines[0]["nodes"] == [{"name": NODE, "op_type": "Relu", "provider": "DirectML"}]
+
+
+class Ours(list):
+    """A placement of one node."""
+
+    def __init__(self, session="created", provider="DirectML", lowered=(RELU,)):
+        descriptors = None if lowered is None else tuple(read_dict(one, "directml") for one in lowered)
+        super().__init__([SimpleNamespace(operator="Relu", provider=provider, creation="created", lowered=descriptors)])
+        self.session = session
+
+
+def judged(ours):
+    return judge(iter([*ask(Oracle(), ["Relu"], 1, "0")][:1]), lambda _: ours)
+
+
+def test_what_is_alike_is_counted():
+    differences = judged(Ours())
+    assert differences.found == {}
+    assert differences.same == differences.asked == {"session": 1, "nodes": 1, "operators": 1}
+
+
+@pytest.mark.parametrize(
+    ("ours", "what"),
+    [
+        (Ours(session="fails"), {"session"}),
+        (Ours(provider="CPU"), {"nodes", "operators"}),
+        (Ours(lowered=(RELU, RELU)), {"operators"}),
+    ],
+)
+def test_each_difference_has_its_class(ours, what):
+    differences = judged(ours)
+    assert {key[0] for key in differences.found} == what
+    assert all(len(line) > 5 for line in differences.lines())
+
+
+def test_what_is_not_known_is_not_compared():
+    assert judged(Ours(lowered=None)).left_out == {"what nodes become is not known": 1}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (TENSOR, TENSOR | {"Strides": [2, 2, 2, 1], "TotalTensorSizeInBytes": 8, "Flags": 0}, True),
+        (TENSOR, TENSOR | {"Strides": [0, 0, 0, 1]}, False),
+        (TENSOR, TENSOR | {"Flags": 1}, False),
+        ({"Epsilon": 1e-5, "X": None}, {"Epsilon": 9.999999747378752e-06}, True),
+        ({"Epsilon": 1e-5}, {"Epsilon": 1e-6}, False),
+        ([1, TENSOR], [1, dict(TENSOR)], True),
+    ],
+)
+def test_what_says_the_same_is_alike(one, other, same):
+    assert (normal(one) == normal(other)) is same
