@@ -1,1 +1,1 @@
-"""Where ONNX Runtime runs each node of a model: its providers' registrations, and the walks that choose among them."""
+"""Where a runtime puts the nodes of a model, and what each node becomes there."""
