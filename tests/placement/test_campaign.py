@@ -90,6 +90,15 @@ def test_each_difference_has_its_class(ours, what):
     assert all(len(line) > 5 for line in differences.lines())
 
 
+def test_an_error_is_a_difference():
+    def fail(_):
+        raise ValueError("no")
+
+    differences = judge(iter([*ask(Oracle(), ["Relu"], 1, "0")][:1]), fail)
+    assert {key[0] for key in differences.found} == {"answer"}
+    assert "ValueError('no')" in "".join(differences.lines())
+
+
 def test_what_is_not_known_is_not_compared():
     assert judged(Ours(lowered=None)).left_out == {"what nodes become is not known": 1}
 
