@@ -1,4 +1,4 @@
-"""A model with two nodes more, of which one runs on the CPU only and one on every device.
+"""A model with two nodes more: one runs on the CPU only, one on every device.
 
 The runtime logs the places of single nodes only where not all are in the same place.
 """
@@ -14,7 +14,7 @@ __all__ = ["MARKER", "MARKER_SIZE", "marked"]
 
 #: How the names of nodes and values begin that were added.
 MARKER: Final = "specgate-marker-"
-#: How many elements they have: a number that tells the operator of one from those of the model.
+#: How many elements they have: a number by which the operator of one is known.
 MARKER_SIZE: Final = 7919
 # Numbers of fields in onnx.proto.
 _GRAPH, _IMPORT, _DOMAIN, _VERSION = 7, 8, 1, 2
