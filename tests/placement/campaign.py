@@ -109,7 +109,12 @@ def main() -> int:
     options.folder.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     with _oracle(options) as oracle:
-        head = {"versions": dict(oracle.versions), "optimisation": options.optimisation, "fused": options.fused}
+        head = {
+            "versions": dict(oracle.versions),
+            "optimisation": options.optimisation,
+            "fused": options.fused,
+            "run": options.run,
+        }
         operators = options.operators or list(dialect("onnx").operators)
         count = write(path, head | {"target": target}, ask(oracle, operators, options.cases, options.seed))
     sys.stdout.write(f"{path}: {count} models in {time.perf_counter() - began:.0f} s\n")
@@ -133,6 +138,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", default="0")
     parser.add_argument("--optimisation", choices=tuple(OPTIMISATIONS), default="off")
     parser.add_argument("--fused", action="store_true", help="let DirectML's nodes become graphs")
+    parser.add_argument("--run", action="store_true", help="run sessions too, for kernels that wait for it")
     parser.add_argument("--compare", action="store_true", help="hold specgate.place against what is there")
     return parser.parse_args()
 

@@ -92,15 +92,20 @@ def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> 
 
 
 def _hold_operators(differences: Differences, record: Mapping[str, Any], nodes: list[Any], where: str) -> None:
+    """Compare what is created with the session, and where it ran what is created then."""
     from specgate.descriptors.read import write_dict
 
-    made = [node for node in nodes if node.provider == "DirectML" and node.creation == "created"]
-    if any(node.lowered is None for node in made):
-        differences.left_out["what nodes become is not known"] += 1
-        return
-    ours = [normal(write_dict(one)) for node in made for one in node.lowered]
-    truth = [normal(each["descriptor"]) for each in record["operators"]]
-    differences.hold("operators", record["operator"], truth, ours, where)
+    for creation, deferred in (("created", False), ("deferred", True)):
+        if deferred and record["run"] != "ran":
+            continue
+        made = [node for node in nodes if node.provider == "DirectML" and node.creation == creation]
+        if any(node.lowered is None for node in made):
+            differences.left_out[f"what {creation} nodes become is not known"] += 1
+            continue
+        ours = [normal(write_dict(one)) for node in made for one in node.lowered]
+        truth = [normal(each["descriptor"]) for each in record["operators"] if each["deferred"] is deferred]
+        if truth or ours or not deferred:
+            differences.hold(f"{creation} operators", record["operator"], truth, ours, where)
 
 
 def _added(node: Mapping[str, str]) -> bool:

@@ -37,12 +37,13 @@ class Created(NamedTuple):
     """A DirectML operator that was created: its descriptor in DxDispatch's words, and CreateOperator's HRESULT.
 
     hresult: None where the process ended in it. kernel: operators of one kernel, or of one graph of kernels, have the
-    same number.
+    same number. deferred: it was created when the session ran, not with it.
     """
 
     descriptor: Mapping[str, Any]
     hresult: int | None
     kernel: int
+    deferred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,10 @@ class Answer:
     """What became of a model.
 
     word: how creating the session ended. error: the runtime's own text where it ``fails``; code: its number, one of
-    OrtErrorCode (9 is NOT_IMPLEMENTED: a node without a kernel), else 0. nodes: with their places,
-    as far as the runtime came so far; grouped by provider, in the order of the graph. operators: in the order of their
-    creation. seconds: how long it took.
+    OrtErrorCode (9 is NOT_IMPLEMENTED: a node without a kernel), else 0. nodes: with their places, as far as the
+    runtime came; grouped by provider, in the order of the graph. operators: in the order of their creation. run: how a
+    run of the session ended, if it was asked for: ``ran``, ``crashed``, ``timeout``, or the text of its error. seconds:
+    how long it all took.
     """
 
     word: Literal["created", "fails", "crashed", "timeout"]
@@ -60,6 +62,7 @@ class Answer:
     code: int = 0
     nodes: tuple[Placed, ...] = ()
     operators: tuple[Created, ...] = ()
+    run: str = ""
     seconds: float = 0.0
 
     @property
@@ -78,6 +81,7 @@ class Answer:
                 each._asdict() | {"hresult": None if each.hresult is None else f"0x{each.hresult:08X}"}
                 for each in self.operators
             ],
+            "run": self.run,
             "seconds": round(self.seconds, 4),
         }
 

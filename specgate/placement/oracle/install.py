@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Ready", "RuntimeStatus", "install_command", "install_runtime", "ready", "status"]
 
 _HOST: Final = "placement.exe"
-_SOURCE: Final = Path(__file__).resolve().parent / "host" / "placement.c"
+_SOURCES: Final = tuple(Path(__file__).resolve().parent / "host" / name for name in ("placement.c", "images.h"))
 _DXCORE: Final = "DXCore.dll"
 _LIBRARY: Final = "onnxruntime.dll"
 
@@ -134,7 +134,8 @@ def _host(place: WineEnvironment) -> Path:
 @cache
 def _stamp() -> str:
     """A word that changes with the sources, so that a stale host is never run."""
-    return hashlib.sha256(_SOURCE.read_bytes() + directml.stamp(places.HOST).encode()).hexdigest()[:12]
+    sources = b"".join(path.read_bytes() for path in _SOURCES)
+    return hashlib.sha256(sources + directml.stamp(places.HOST).encode()).hexdigest()[:12]
 
 
 def _install_host(place: WineEnvironment, progress: Callable[[str], object]) -> None:
@@ -145,6 +146,6 @@ def _install_host(place: WineEnvironment, progress: Callable[[str], object]) -> 
     progress(f"building the host for placement with {Path(compiler).name}")
     with appearing(target.parent) as made:
         include = f"-I{directml.source('common.h').parent}"
-        command = [compiler, *COMPILE, include, "-o", str(made / _HOST), str(_SOURCE), "-static"]
+        command = [compiler, *COMPILE, include, "-o", str(made / _HOST), str(_SOURCES[0]), "-static"]
         run_program(command, "compiling")
         shutil.copyfile(place.host / _DXCORE, made / _DXCORE)

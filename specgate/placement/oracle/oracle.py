@@ -48,6 +48,8 @@ class PlacementOracle:
     level: the feature level of the DirectML under it, that of the release's own if None. device: what its device
     reports. optimisation: one of OPTIMISATIONS; only ``off`` names the model's own nodes. fused: whether neighbouring
     nodes on DirectML become one graph, as they do unless the session forbids it; a graph hides the nodes in it.
+    run: also run a session that is created, with zeros for inputs of known sizes, so that kernels are made that wait
+    for the first run. Nothing is computed: what the CPU reads of DirectML's results is not to be relied upon.
     timeout: seconds for each model. versions: of what is asked, by its name. Not for several threads at once.
     Raises InputError where it is not installed, with the command that installs it.
     """
@@ -60,13 +62,14 @@ class PlacementOracle:
         device: Capabilities | None = None,
         optimisation: str = "off",
         fused: bool = False,
+        run: bool = False,
         timeout: float = 120.0,
     ) -> None:
         self.runtime = find_runtime(release)
         self.level = level or self.runtime.level
         self.device = device or Capabilities()
         self.timeout = timeout
-        self.fused = fused
+        self.fused, self.run = fused, run
         self._optimisation = optimisation_number(optimisation)
         self._ready = ready(release, level)
         self._process: PlacementProcess | None = None
@@ -88,7 +91,7 @@ class PlacementOracle:
         process = self._current()
         fresh = process.asked == 0
         began = time.perf_counter()
-        outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused)
+        outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused, run=self.run)
         taken = time.perf_counter() - began
         harmed = outcome.end is not None or any(sign in outcome.text for sign in _GONE)
         if harmed or any(code not in _USUAL for _, code in outcome.operators):
@@ -138,19 +141,20 @@ def _command(ready: Ready, device: Capabilities) -> list[str]:
 
 
 def _answer(outcome: Outcome, seconds: float) -> Answer:
+    before_run = len(outcome.operators) if outcome.before_run is None else outcome.before_run
     counted = (
-        (described(image), code, sum(before <= i for before, _ in outcome.kernels))
+        (described(image), code, sum(before <= i for before, _ in outcome.kernels), i >= before_run)
         for i, (image, code) in enumerate(outcome.operators)
     )
     own = [each for each in counted if not _of_marker(each[0])]
-    order = {kernel: i for i, kernel in enumerate(dict.fromkeys(kernel for _, _, kernel in own))}
+    order = {kernel: i for i, kernel in enumerate(dict.fromkeys(each[2] for each in own))}
+    nodes = tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER))
+    created = tuple(Created(*each[:2], order[each[2]], each[3]) for each in own)
+    text = error_text(outcome.text)
+    if outcome.before_run is not None:
+        return Answer("created", "", 0, nodes, created, outcome.end or text or "ran", seconds)
     return Answer(
-        outcome.end or ("fails" if outcome.code else "created"),
-        error_text(outcome.text),
-        outcome.code,
-        tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER)),
-        tuple(Created(descriptor, code, order[kernel]) for descriptor, code, kernel in own),
-        seconds,
+        outcome.end or ("fails" if outcome.code else "created"), text, outcome.code, nodes, created, "", seconds
     )
 
 

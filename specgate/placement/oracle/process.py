@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "PlacementProcess"]
 
 _LAYOUT, _CREATE = 1, 2
-_OPERATOR, _CREATED, _PLACE, _COMPILED, _END = range(1, 6)
+_OPERATOR, _CREATED, _PLACE, _COMPILED, _END, _RUNNING = range(1, 7)
 _HEAD: Final = struct.Struct("<II")
-_QUESTION: Final = struct.Struct("<IIII")
+_QUESTION: Final = struct.Struct("<IIIII")
 _NUMBER: Final = struct.Struct("<I")
 _START: Final = 120.0  # seconds; Wine may have to update its folder first
 
@@ -31,12 +31,14 @@ class Outcome:
     """What became of one model: operators as they were given to CreateOperator with its HRESULT, lines of the log.
 
     kernels: for each compilation how many operators there were, and how many nodes its graph has, 0 without one.
-    code: 0, or the number of the runtime's error; text: its text. end: why the process was lost, if it was.
+    before_run: how many operators were created before the session ran, None if it did not. code: 0, or the number of
+    the runtime's error; text: its text. end: why the process was lost, if it was.
     """
 
     operators: list[tuple[Image, int | None]] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
     kernels: list[tuple[int, int]] = field(default_factory=list)
+    before_run: int | None = None
     code: int = 0
     text: str = ""
     end: End | None = None
@@ -50,14 +52,16 @@ class PlacementProcess(HostProcess):
         super().__init__(command, environment, b"SGDP", start_timeout=_START, group=True)
         self._layout = _NUMBER.pack(_LAYOUT) + pointer_layout()
 
-    def ask(self, model: bytes, optimisation: int, timeout: float, *, fused: bool = False) -> Outcome:
+    def ask(
+        self, model: bytes, optimisation: int, timeout: float, *, fused: bool = False, run: bool = False
+    ) -> Outcome:
         """Return what becomes of a serialised model; a process that is late is killed."""
         layout = b"" if self.asked else self._layout
         self.asked += 1
         outcome = Outcome()
         try:
             with self.within(timeout):
-                self.send(layout + _QUESTION.pack(_CREATE, optimisation, fused, len(model)) + model)
+                self.send(layout + _QUESTION.pack(_CREATE, optimisation, fused, run, len(model)) + model)
                 while self._record(outcome):
                     pass
         except WorkerLost as lost:
@@ -67,7 +71,7 @@ class PlacementProcess(HostProcess):
     def _record(self, outcome: Outcome) -> bool:
         """Take one record; return whether more are to come. EOFError where the process talks nonsense."""
         kind, size = _HEAD.unpack(self.read(_HEAD.size))
-        if not _OPERATOR <= kind <= _END or size > 2**28:
+        if not _OPERATOR <= kind <= _RUNNING or size > 2**28:
             self.kill()  # a dying process wrote text into the pipe
             raise EOFError
         data = self.read(size)
@@ -79,6 +83,8 @@ class PlacementProcess(HostProcess):
             outcome.places.append(data.decode("utf-8", "replace"))
         elif kind == _COMPILED:
             outcome.kernels.append((len(outcome.operators), _NUMBER.unpack(data)[0]))
+        elif kind == _RUNNING:
+            outcome.before_run = len(outcome.operators)
         else:
             outcome.code = _NUMBER.unpack_from(data)[0]
             outcome.text = data[_NUMBER.size :].decode("utf-8", "replace")

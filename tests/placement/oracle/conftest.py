@@ -34,7 +34,7 @@ FAKE_HOST = """
     asked = 0
     while True:
         assert take(4) == struct.pack("<I", 2)
-        optimisation, fused, size = struct.unpack("<III", take(12))
+        optimisation, fused, run, size = struct.unpack("<IIII", take(16))
         model = take(size).split(b"|")[0].decode()
         asked += 1
         for word in model.split():
@@ -44,12 +44,14 @@ FAKE_HOST = """
                 put(2, struct.pack("<I", int(word[5:], 16)))
             elif word == "compiled":
                 put(4, struct.pack("<I", 0))
+            elif word == "running":
+                put(6, b"")
             elif word == "node":
                 put(3, b" Node(s) placed on [DmlExecutionProvider]. Number of nodes: 1")
                 put(3, b"  Relu (r)")
             elif word == "settings":
                 put(3, b" Node(s) placed on [CPUExecutionProvider]. Number of nodes: 1")
-                put(3, b"  %d (%d)" % (optimisation, fused))
+                put(3, b"  %d (%d %d)" % (optimisation, fused, run))
             elif word == "die" or (word == "die-later" and asked > 1):
                 os._exit(7)
             elif word == "hang":

@@ -58,7 +58,12 @@ def test_errors_lose_what_changes_with_the_build(text, plain):
 def test_an_answer_is_plain_data():
     relu = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
     answer = Answer(
-        "fails", "no", 9, (Placed("n", "Relu", "CPU"),), (Created(relu, 0x80070057, 0), Created(relu, None, 1)), 0.25
+        "fails",
+        "no",
+        9,
+        (Placed("n", "Relu", "CPU"),),
+        (Created(relu, 0x80070057, 0), Created(relu, None, 1, True)),
+        seconds=0.25,
     )
     assert json.loads(json.dumps(answer.to_dict())) == {
         "session": "fails",
@@ -66,9 +71,10 @@ def test_an_answer_is_plain_data():
         "code": 9,
         "nodes": [{"name": "n", "op_type": "Relu", "provider": "CPU"}],
         "operators": [
-            {"descriptor": relu, "hresult": "0x80070057", "kernel": 0},
-            {"descriptor": relu, "hresult": None, "kernel": 1},
+            {"descriptor": relu, "hresult": "0x80070057", "kernel": 0, "deferred": False},
+            {"descriptor": relu, "hresult": None, "kernel": 1, "deferred": True},
         ],
+        "run": "",
         "seconds": 0.25,
     }
 

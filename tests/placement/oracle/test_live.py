@@ -134,6 +134,19 @@ def test_a_graph_hides_nodes_and_creates_the_same_operators(oracle):
     assert answer.operators[0].descriptor == alone.operators[0].descriptor
 
 
+def test_a_kernel_that_waits_is_made_when_the_session_runs(oracle):
+    without_bounds = one("Clip", "FLOAT", 13)
+    (waiting,) = oracle.ask([without_bounds])
+    assert (waiting.session, waiting.operators, waiting.run) == ("created", (), "")
+    with PlacementOracle(NEWEST.runtime.release, run=True) as running:
+        clip, relu, unknown = running.ask([without_bounds, one("Relu", "FLOAT"), one("Relu", "FLOAT", sizes=("N", 3))])
+    assert [(made.descriptor["type"], made.deferred) for made in clip.operators] == [
+        ("DML_OPERATOR_ELEMENT_WISE_CLIP1", True)
+    ]
+    assert [made.deferred for made in relu.operators] == [False]
+    assert (clip.run, relu.run, unknown.run) == ("ran", "ran", "an input has a size that is not known")
+
+
 def test_the_device_has_a_say():
     with PlacementOracle(NEWEST.runtime.release, device=Capabilities(double=False)) as without:
         assert places(without.ask([one("Relu", "DOUBLE")])[0]) == [("Relu", "CPU")]

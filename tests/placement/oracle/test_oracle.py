@@ -29,7 +29,12 @@ def test_operators_that_are_compiled_together_are_of_one_kernel(fake_oracle):
 
 
 @pytest.mark.parametrize(
-    ("options", "shown"), [({}, ("0", "0")), ({"optimisation": "all", "fused": True}, ("99", "1"))]
+    ("options", "shown"),
+    [
+        ({}, ("0", "0 0")),
+        ({"optimisation": "all", "fused": True}, ("99", "1 0")),
+        ({"optimisation": "basic", "run": True}, ("1", "0 1")),
+    ],
 )
 def test_the_settings_reach_the_host(fake_oracle, options, shown):
     with fake_oracle(**options) as oracle:

@@ -11,7 +11,7 @@
  *   layout    1, number of operators; for each its number, its structure's size, how many pointers are in it, and for
  *             each of those its kind (see `kind`), its offset, the offset of the member that counts it
  *   create    2, optimisation level as GraphOptimizationLevel numbers it, whether DirectML's nodes are fused into
- *             graphs, the model's size; the model
+ *             graphs, whether to run, the model's size; the model
  *   records   of one session, each with its kind and its size:
  *               1  an operator is about to be created: offset of the DML_OPERATOR_DESC, number of pointers; the
  *                  pointers' offsets; the image, in which each pointer holds the offset of what it points to
@@ -20,22 +20,27 @@
  *               4  something is about to be compiled, so that a kernel has all its operators: number of its nodes if it
  *                  is a graph, 0 if it is one operator
  *               5  the end: 0 or the error's code (OrtErrorCode), then its text
+ *               6  the session is created and runs now, with zeros for inputs: makes the kernels that wait for it
  *
  * The host ends when its input ends.
  */
 #include "capability.h"
 #include "device.h"
+#include "images.h"
 
 #define PROTOCOL 1u
 
-enum { MAX_OPERATORS = 1024, MAX_MEMBERS = 64, MAX_MODEL = 0x7fffffff };
+enum { MAX_MODEL = 0x7fffffff };
 
 /* ---- the runtime's C API: a table of functions that only grows; the slots of those that are used ---- */
 
 enum {
-    ERROR_CODE = 1, ERROR_MESSAGE = 2, CREATE_ENVIRONMENT = 4, CREATE_SESSION = 8, CREATE_OPTIONS = 10,
-    DISABLE_PATTERNS = 17, LOG_SEVERITY = 22, OPTIMISATION = 23, THREADS = 24,
-    CONFIGURE = 130, RELEASE_STATUS = 93, RELEASE_SESSION = 95, RELEASE_OPTIONS = 100,
+    CREATE_STATUS = 0, ERROR_CODE = 1, ERROR_MESSAGE = 2, CREATE_ENVIRONMENT = 4, CREATE_SESSION = 8, RUN = 9,
+    CREATE_OPTIONS = 10, DISABLE_PATTERNS = 17, LOG_SEVERITY = 22, OPTIMISATION = 23, THREADS = 24, INPUTS = 30,
+    OUTPUTS = 31, INPUT_TYPE = 33, INPUT_NAME = 36, OUTPUT_NAME = 37, CREATE_TENSOR = 48, TENSOR_DATA = 51,
+    TENSOR_INFO = 55, TENSOR_TYPE = 60, DIMENSIONS = 61, DIMENSION_SIZES = 62, DEFAULT_ALLOCATOR = 78,
+    RELEASE_STATUS = 93, RELEASE_SESSION = 95, RELEASE_VALUE = 96, RELEASE_TYPE = 98, RELEASE_OPTIONS = 100,
+    CONFIGURE = 130,
     API_VERSION = 10, VERBOSE = 0,
 };
 typedef struct { const function *(*api)(uint32_t); const char *(*version)(void); } api_base;
@@ -51,6 +56,17 @@ typedef void *(*numbered_option)(void *, int);
 typedef void *(*configuration)(void *, const char *, const char *);
 typedef void *(*append_provider)(void *, void *, void *);
 typedef void (*release_any)(void *);
+typedef void *(*create_status)(int, const char *);
+typedef void *(*run_session)(void *, const void *, const char *const *, void *const *, size_t, const char *const *,
+                             size_t, void **);
+typedef void *(*get_count)(void *, size_t *);
+typedef void *(*get_part)(void *, size_t, void **);
+typedef void *(*get_name)(void *, size_t, void *, char **);
+typedef void *(*get_pointer)(void *, void **);
+typedef void *(*get_number)(void *, int *);
+typedef void *(*get_sizes)(void *, int64_t *, size_t);
+typedef void *(*get_allocator)(void **);
+typedef void *(*create_tensor)(void *, const int64_t *, size_t, int, void **);
 
 static const function *ort;
 static append_provider append_directml;
@@ -58,7 +74,7 @@ static void *environment;
 
 /* ---- records ---- */
 
-enum record { OPERATOR = 1, CREATED, PLACE, COMPILED, END };
+enum record { OPERATOR = 1, CREATED, PLACE, COMPILED, END, RUNNING };
 
 static void put_head(enum record kind, size_t size) {
     uint32_t head[2] = {kind, (uint32_t)size};
@@ -73,89 +89,6 @@ static void put_text(enum record kind, const char *text) {
 static void put_number(enum record kind, uint32_t number) {
     put_head(kind, sizeof number);
     put(&number, sizeof number);
-}
-
-/* ---- descriptions as images ---- */
-
-/* What a pointer in a structure points to; NUMBERS are counted members of 4 bytes, a PAIR is 8 bytes. */
-enum kind { TENSOR = 1, TENSORS, NESTED, NESTEDS, PAIR, NUMBERS };
-
-typedef struct { uint32_t kind, offset, count; } member;
-static struct { uint32_t number, size, members; member member[MAX_MEMBERS]; } layout[MAX_OPERATORS];
-static uint32_t layouts, used, pointers;
-static image made;
-
-typedef struct { uint32_t type; const void *description; } tagged; /* DML_OPERATOR_DESC and DML_TENSOR_DESC */
-typedef struct {
-    uint32_t type, flags, rank;
-    const uint32_t *sizes, *strides;
-    uint64_t total;
-    uint32_t alignment;
-} buffer_tensor;
-
-/* Appends a copy, zeros without `from`; returns its offset, a multiple of 8. */
-static uint32_t append(const void *from, size_t size) {
-    uint32_t start = used;
-    size_t room = (size + 7) & ~(size_t)7;
-    if (room > MAX_IMAGE - used) exit(5);
-    memset(made.data + start, 0, room);
-    if (from) memcpy(made.data + start, from, size);
-    used += (uint32_t)room;
-    return start;
-}
-
-static void point(uint32_t at, uint32_t target) {
-    uint64_t wide = target;
-    if (pointers == MAX_POINTERS) exit(5);
-    memcpy(made.data + at, &wide, sizeof wide);
-    made.pointers[pointers++] = at;
-}
-
-static void copy_tensor(const tagged *from, uint32_t at) {
-    const buffer_tensor *tensor = from->description;
-    memcpy(made.data + at, &from->type, sizeof from->type);
-    if (!tensor) return;
-    uint32_t start = append(tensor, sizeof *tensor);
-    memset(made.data + start + offsetof(buffer_tensor, sizes), 0, 2 * sizeof tensor->sizes);
-    point(at + 8, start);
-    size_t bytes = tensor->rank * sizeof *tensor->sizes;
-    if (tensor->sizes) point(start + offsetof(buffer_tensor, sizes), append(tensor->sizes, bytes));
-    if (tensor->strides) point(start + offsetof(buffer_tensor, strides), append(tensor->strides, bytes));
-}
-
-static void copy_operator(const tagged *from, uint32_t at);
-
-static void copy_member(const uint8_t *structure, uint32_t base, const member *each) {
-    const uint8_t *from;
-    uint32_t count = 1, start;
-    memcpy(&from, structure + each->offset, sizeof from);
-    memset(made.data + base + each->offset, 0, sizeof from);
-    if (!from) return;
-    if (each->kind == TENSORS || each->kind == NESTEDS || each->kind == NUMBERS)
-        memcpy(&count, structure + each->count, sizeof count);
-    if (each->kind == PAIR || each->kind == NUMBERS) {
-        point(base + each->offset, append(from, each->kind == PAIR ? 8 : 4 * (size_t)count));
-        return;
-    }
-    start = append(NULL, sizeof(tagged) * (size_t)count);
-    point(base + each->offset, start);
-    for (uint32_t i = 0; i < count; i++) {
-        const tagged *item = (const tagged *)from + i;
-        uint32_t at = start + i * (uint32_t)sizeof *item;
-        if (each->kind == TENSOR || each->kind == TENSORS) copy_tensor(item, at);
-        else copy_operator(item, at);
-    }
-}
-
-static void copy_operator(const tagged *from, uint32_t at) {
-    memcpy(made.data + at, &from->type, sizeof from->type);
-    for (uint32_t i = 0; i < layouts; i++)
-        if (layout[i].number == from->type && from->description) {
-            uint32_t base = append(from->description, layout[i].size);
-            point(at + 8, base);
-            for (uint32_t m = 0; m < layout[i].members; m++)
-                copy_member(from->description, base, &layout[i].member[m]);
-        }
 }
 
 static void put_operator(const tagged *description) {
@@ -324,7 +257,71 @@ static HRESULT load_runtime(const char *path) {
     return environment ? S_OK : NOT_LOADED;
 }
 
-static void *make_session(const void *model, size_t size, int optimisation, int fused) {
+enum { MAX_RANK = 16, MAX_VALUES = 4096, MAX_BYTES = 1 << 28, FAIL = 1, STRING = 8 };
+
+/* Bytes of an element, by ONNXTensorElementDataType; 0 for types that are not fed. */
+static int element_size(int type) {
+    static const char sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 8, 1, 2, 8, 4, 8, 8, 16, 2, 1, 1, 1, 1, 1, 1};
+    return type > 0 && type < (int)sizeof sizes ? sizes[type] : 0;
+}
+
+static void *refuse(const char *why) { return ((create_status)ort[CREATE_STATUS])(FAIL, why); }
+
+/* Makes zeros for an input of known sizes. */
+static void *make_input(void *allocator, void *kind, void **made) {
+    int64_t sizes[MAX_RANK], bytes = 1;
+    size_t rank = 0;
+    int type = 0;
+    void *info = NULL, *data = NULL, *status = ((get_pointer)ort[TENSOR_INFO])(kind, &info);
+    if (!status && !info) status = refuse("an input is no tensor");
+    if (!status) status = ((get_number)ort[TENSOR_TYPE])(info, &type);
+    if (!status) status = ((get_count)ort[DIMENSIONS])(info, &rank);
+    if (!status && rank > MAX_RANK) status = refuse("an input has too many dimensions");
+    if (!status) status = ((get_sizes)ort[DIMENSION_SIZES])(info, sizes, rank);
+    if (status) return status;
+    bytes = element_size(type);
+    if (!bytes) return refuse("an input has a type that is not fed");
+    for (size_t i = 0; i < rank; i++) {
+        if (sizes[i] < 0) return refuse("an input has a size that is not known");
+        if (sizes[i] && bytes > MAX_BYTES / sizes[i]) return refuse("an input is too large");
+        bytes *= sizes[i];
+    }
+    status = ((create_tensor)ort[CREATE_TENSOR])(allocator, sizes, rank, type, made);
+    if (!status && type != STRING) status = ((get_pointer)ort[TENSOR_DATA])(*made, &data);
+    if (!status && data) memset(data, 0, (size_t)bytes);
+    return status;
+}
+
+static void *run_with_zeros(void *session) {
+    static char *names[MAX_VALUES], *results[MAX_VALUES];
+    static void *values[MAX_VALUES], *outputs[MAX_VALUES];
+    size_t inputs = 0, count = 0;
+    void *allocator = NULL, *status = ((get_allocator)ort[DEFAULT_ALLOCATOR])(&allocator);
+    memset(values, 0, sizeof values);
+    memset(outputs, 0, sizeof outputs);
+    if (!status) status = ((get_count)ort[INPUTS])(session, &inputs);
+    if (!status) status = ((get_count)ort[OUTPUTS])(session, &count);
+    if (!status && (inputs > MAX_VALUES || count > MAX_VALUES)) status = refuse("the model has too many inputs");
+    for (size_t i = 0; !status && i < inputs; i++) { /* names are short, and stay until the process ends */
+        void *kind = NULL;
+        status = ((get_name)ort[INPUT_NAME])(session, i, allocator, &names[i]);
+        if (!status) status = ((get_part)ort[INPUT_TYPE])(session, i, &kind);
+        if (!status) status = make_input(allocator, kind, &values[i]);
+        if (kind) ((release_any)ort[RELEASE_TYPE])(kind);
+    }
+    for (size_t i = 0; !status && i < count; i++)
+        status = ((get_name)ort[OUTPUT_NAME])(session, i, allocator, &results[i]);
+    if (!status)
+        status = ((run_session)ort[RUN])(session, NULL, (const char *const *)names, values, inputs,
+                                         (const char *const *)results, count, outputs);
+    for (size_t i = 0; i < MAX_VALUES; i++) {
+        if (values[i]) ((release_any)ort[RELEASE_VALUE])(values[i]);
+        if (outputs[i]) ((release_any)ort[RELEASE_VALUE])(outputs[i]);
+    }
+    return status;
+}
+
+static void *make_session(const void *model, size_t size, int optimisation, int fused, int run) {
     void *options = NULL, *session = NULL, *status = ((create_options)ort[CREATE_OPTIONS])(&options);
     if (!status) status = ((option)ort[DISABLE_PATTERNS])(options);
     if (!status) status = ((numbered_option)ort[LOG_SEVERITY])(options, VERBOSE);
@@ -334,6 +331,10 @@ static void *make_session(const void *model, size_t size, int optimisation, int 
         status = ((configuration)ort[CONFIGURE])(options, "ep.dml.disable_graph_fusion", "1");
     if (!status) status = append_directml(options, directml, queue);
     if (!status) status = ((create_session)ort[CREATE_SESSION])(environment, model, size, options, &session);
+    if (!status && run) {
+        put_head(RUNNING, 0);
+        status = run_with_zeros(session);
+    }
     logging = 0;
     if (session) ((release_any)ort[RELEASE_SESSION])(session);
     if (options) ((release_any)ort[RELEASE_OPTIONS])(options);
@@ -354,14 +355,15 @@ static void take_layout(void) {
 
 static void answer_create(void) {
     static char text[1 << 16];
-    uint32_t head[3];
+    uint32_t head[4];
     take(head, sizeof head);
-    if (head[2] > MAX_MODEL) exit(4);
-    void *model = malloc(head[2] ? head[2] : 1);
+    if (head[3] > MAX_MODEL) exit(4);
+    void *model = malloc(head[3] ? head[3] : 1);
     if (!model) exit(5);
-    take(model, head[2]);
+    take(model, head[3]);
     logging = 1;
-    uint32_t code = finish(make_session(model, head[2], (int)head[0], (int)head[1]), text, sizeof text);
+    void *status = make_session(model, head[3], (int)head[0], (int)head[1], (int)head[2]);
+    uint32_t code = finish(status, text, sizeof text);
     free(model);
     put_head(END, sizeof code + strlen(text));
     put(&code, sizeof code);
