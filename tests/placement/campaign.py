@@ -42,17 +42,29 @@ class Asked(Protocol):
     def ask(self, models: Sequence[bytes]) -> list[Answer]: ...
 
 
-def models(operator: str, count: int, seed: str) -> Iterator[tuple[str, str, bytes]]:
-    """Yield an opset, how the descriptor was drawn, and the serialised model: about `count` for each version."""
+def models(operator: str, count: int, seed: str, newest: int | None = None) -> Iterator[tuple[str, str, bytes]]:
+    """Yield an opset, how the descriptor was drawn, and the serialised model: about `count` for each version.
+
+    newest: the highest opset that is asked.
+    """
     spec = dialect("onnx").operator(operator)
-    for case in cases_of("onnx", operator):
+    for level in levels(operator, newest):
         try:
-            for drawn in draw_cases(spec, case.level, count, f"{seed}/{operator}/{case.level}"):
-                model = one_node(drawn.descriptor, case.level)
+            for drawn in draw_cases(spec, level, count, f"{seed}/{operator}/{level}"):
+                model = one_node(drawn.descriptor, level)
                 if model is not None:
-                    yield case.level, drawn.origin, model
+                    yield level, drawn.origin, model
         except InputError:  # nothing valid is drawn there
             continue
+
+
+def levels(operator: str, newest: int | None) -> list[str]:
+    """Return the opsets at which an operator changes, and the highest one."""
+    found = [case.level for case in cases_of("onnx", operator)]
+    if newest is None:
+        return found
+    below = [level for level in found if int(level) <= newest]
+    return below + [str(newest)] * (bool(below) and str(newest) not in below)
 
 
 def one_node(descriptor: Any, level: str) -> bytes | None:
@@ -69,10 +81,12 @@ def one_node(descriptor: Any, level: str) -> bytes | None:
     return written
 
 
-def ask(oracle: Asked, operators: Sequence[str], count: int, seed: str) -> Iterator[Any]:
+def ask(
+    oracle: Asked, operators: Sequence[str], count: int, seed: str, newest: int | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield a record for each model of the operators: plain data for one line."""
     for operator in operators:
-        waiting = list(models(operator, count, seed))
+        waiting = list(models(operator, count, seed, newest))
         for first in range(0, len(waiting), _BATCH):
             batch = waiting[first : first + _BATCH]
             answers = oracle.ask([model for _, _, model in batch])
@@ -116,7 +130,8 @@ def main() -> int:
             "run": options.run,
         }
         operators = options.operators or list(dialect("onnx").operators)
-        count = write(path, head | {"target": target}, ask(oracle, operators, options.cases, options.seed))
+        records = ask(oracle, operators, options.cases, options.seed, options.newest)
+        count = write(path, head | {"target": target}, records)
     sys.stdout.write(f"{path}: {count} models in {time.perf_counter() - began:.0f} s\n")
     return 0
 
@@ -124,7 +139,13 @@ def main() -> int:
 def _oracle(options: argparse.Namespace) -> PlacementOracle | CpuPlacementOracle:
     if options.package == CPU_PACKAGE:
         return CpuPlacementOracle(options.release, optimisation=options.optimisation)
-    return PlacementOracle(options.release, level=options.level, optimisation=options.optimisation, fused=options.fused)
+    return PlacementOracle(
+        options.release,
+        level=options.level,
+        optimisation=options.optimisation,
+        fused=options.fused,
+        run=options.run,
+    )
 
 
 def _options() -> argparse.Namespace:
@@ -135,6 +156,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--release", default=NEWEST)
     parser.add_argument("--level", help="of DirectML under the release (default: its own)")
     parser.add_argument("--cases", type=int, default=20, help="for each version of an operator")
+    parser.add_argument("--newest", type=int, metavar="OPSET", help="the highest opset that is asked (default: all)")
     parser.add_argument("--seed", default="0")
     parser.add_argument("--optimisation", choices=tuple(OPTIMISATIONS), default="off")
     parser.add_argument("--fused", action="store_true", help="let DirectML's nodes become graphs")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from specgate.descriptors.read import read_dict
 from specgate.placement.oracle.answer import Answer, Created, Placed
+from specgate.spec.tables import dialect
+from tests.placement import campaign
 from tests.placement.campaign import NODE, ask, models, write
 from tests.placement.compare import judge, normal
 
@@ -55,6 +58,50 @@ def test_a_file_has_what_was_asked_and_a_line_for_each_model(tmp_path):
     assert [base64.b64decode(line["model"]) for line in lines] == oracle.asked
     assert {line["operator"] for line in lines} == {"Relu"}
     assert lines[0]["nodes"] == [{"name": NODE, "op_type": "Relu", "provider": "DirectML"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ([], {"release": "1.24.4", "level": None, "optimisation": "off", "fused": False, "run": False}),
+        (
+            ["--release", "1.18.0", "--level", "5.0", "--optimisation", "all", "--fused", "--run"],
+            {"release": "1.18.0", "level": "5.0", "optimisation": "all", "fused": True, "run": True},
+        ),
+    ],
+)
+def test_what_is_said_reaches_the_oracle(words, settings, tmp_path, monkeypatch):
+    """Once --run was written down and not passed on."""
+    given: dict[str, Any] = {}
+
+    class Opened(Oracle):
+        versions: ClassVar[dict[str, str]] = {}
+
+        def __init__(self, release, **options):
+            super().__init__()
+            given.update(options, release=release)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(campaign, "PlacementOracle", Opened)
+    monkeypatch.setattr(sys, "argv", ["campaign", str(tmp_path), "Relu", "--cases", "1", *words])
+    assert campaign.main() == 0
+    assert given == settings
+    (path,) = tmp_path.iterdir()
+    head = json.loads(path.read_text(encoding="utf-8").splitlines()[0])["asked"]
+    assert {name: head[name] for name in ("optimisation", "fused", "run")} == {
+        name: settings[name] for name in ("optimisation", "fused", "run")
+    }
+
+
+def test_no_opset_beyond_the_newest_is_asked():
+    assert campaign.levels("Relu", 20) == ["1", "6", "13", "14", "20"]
+    assert campaign.levels("RotaryEmbedding", 20) == []
+    assert campaign.levels("Relu", None)[-1] == dialect("onnx").levels[-1]
 
 
 class Ours(list):
