@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: The name of the node that a model is about.
 NODE: Final = "node"
+#: Seconds for one model: most take milliseconds.
+_TIMEOUT: Final = 20.0
 #: Models that are asked at once.
 _BATCH: Final = 100
 
@@ -145,6 +147,7 @@ def _oracle(options: argparse.Namespace) -> PlacementOracle | CpuPlacementOracle
         optimisation=options.optimisation,
         fused=options.fused,
         run=options.run,
+        timeout=_TIMEOUT,
     )
 
 

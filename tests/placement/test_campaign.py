@@ -79,6 +79,7 @@ def test_what_is_said_reaches_the_oracle(words, settings, tmp_path, monkeypatch)
 
         def __init__(self, release, **options):
             super().__init__()
+            del options["timeout"]
             given.update(options, release=release)
 
         def __enter__(self):

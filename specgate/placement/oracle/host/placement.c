@@ -20,7 +20,7 @@
  *               4  something is about to be compiled, so that a kernel has all its operators: number of its nodes if it
  *                  is a graph, 0 if it is one operator
  *               5  the end: 0 or the error's code (OrtErrorCode), then its text
- *               6  the session is created and runs now, with zeros for inputs: makes the kernels that wait for it
+ *               6  the session is created and runs now, with ones for inputs: makes the kernels that wait for it
  *
  * The host ends when its input ends.
  */
@@ -259,15 +259,16 @@ static HRESULT load_runtime(const char *path) {
 
 enum { MAX_RANK = 16, MAX_VALUES = 4096, MAX_BYTES = 1 << 28, FAIL = 1, STRING = 8 };
 
-/* Bytes of an element, by ONNXTensorElementDataType; 0 for types that are not fed. */
-static int element_size(int type) {
-    static const char sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 8, 1, 2, 8, 4, 8, 8, 16, 2, 1, 1, 1, 1, 1, 1};
-    return type > 0 && type < (int)sizeof sizes ? sizes[type] : 0;
-}
+/* Bytes of an element and those of its one, by ONNXTensorElementDataType; 0 bytes for types that are not fed. */
+static const struct { int size; uint64_t one; } element[] = {
+    {0, 0}, {4, 0x3f800000}, {1, 1}, {1, 1}, {2, 1}, {2, 1}, {4, 1}, {8, 1}, {8, 0}, {1, 1}, {2, 0x3c00},
+    {8, 0x3ff0000000000000}, {4, 1}, {8, 1}, {8, 0x3f800000}, {16, 0x3ff0000000000000}, {2, 0x3f80},
+};
+enum { ELEMENTS = sizeof element / sizeof *element };
 
 static void *refuse(const char *why) { return ((create_status)ort[CREATE_STATUS])(FAIL, why); }
 
-/* Makes zeros for an input of known sizes. */
+/* Makes an input of known sizes that is all ones: some kernels end the process, or never end, where zeros are. */
 static void *make_input(void *allocator, void *kind, void **made) {
     int64_t sizes[MAX_RANK], bytes = 1;
     size_t rank = 0;
@@ -279,8 +280,8 @@ static void *make_input(void *allocator, void *kind, void **made) {
     if (!status && rank > MAX_RANK) status = refuse("an input has too many dimensions");
     if (!status) status = ((get_sizes)ort[DIMENSION_SIZES])(info, sizes, rank);
     if (status) return status;
-    bytes = element_size(type);
-    if (!bytes) return refuse("an input has a type that is not fed");
+    if (type < 0 || type >= ELEMENTS || !element[type].size) return refuse("an input has a type that is not fed");
+    bytes = element[type].size;
     for (size_t i = 0; i < rank; i++) {
         if (sizes[i] < 0) return refuse("an input has a size that is not known");
         if (sizes[i] && bytes > MAX_BYTES / sizes[i]) return refuse("an input is too large");
@@ -288,11 +289,14 @@ static void *make_input(void *allocator, void *kind, void **made) {
     }
     status = ((create_tensor)ort[CREATE_TENSOR])(allocator, sizes, rank, type, made);
     if (!status && type != STRING) status = ((get_pointer)ort[TENSOR_DATA])(*made, &data);
-    if (!status && data) memset(data, 0, (size_t)bytes);
+    for (int64_t at = 0; !status && data && at < bytes; at += element[type].size) {
+        memset((char *)data + at, 0, (size_t)element[type].size);
+        memcpy((char *)data + at, &element[type].one, element[type].size < 8 ? (size_t)element[type].size : 8);
+    }
     return status;
 }
 
-static void *run_with_zeros(void *session) {
+static void *run_with_ones(void *session) {
     static char *names[MAX_VALUES], *results[MAX_VALUES];
     static void *values[MAX_VALUES], *outputs[MAX_VALUES];
     size_t inputs = 0, count = 0;
@@ -333,7 +337,7 @@ static void *make_session(const void *model, size_t size, int optimisation, int 
     if (!status) status = ((create_session)ort[CREATE_SESSION])(environment, model, size, options, &session);
     if (!status && run) {
         put_head(RUNNING, 0);
-        status = run_with_zeros(session);
+        status = run_with_ones(session);
     }
     logging = 0;
     if (session) ((release_any)ort[RELEASE_SESSION])(session);
