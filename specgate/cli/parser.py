@@ -236,9 +236,7 @@ def _specs(commands: Any) -> None:
         "--to", metavar="DIR", help="the dialect's own folder, such as specs/onnx (default: the one that specgate uses)"
     )
     oracle = commands.add_parser(
-        "oracle",
-        help="the real builds of DirectML and ONNX Runtime",
-        description="Real builds to ask for what they do.",
+        "oracle", help="builds of DirectML and ONNX Runtime", description="Real builds to ask for what they do."
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
     listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")

@@ -49,7 +49,7 @@ class PlacementOracle:
     reports. optimisation: one of OPTIMISATIONS; only ``off`` names the model's own nodes. fused: whether neighbouring
     nodes on DirectML become one graph, as they do unless the session forbids it; a graph hides the nodes in it.
     run: also run a session that is created, with ones for inputs of known sizes, so that kernels are made that wait
-    for the first run. Nothing is computed: what the CPU reads of DirectML's results is not to be relied upon.
+    for the first run. Nothing is computed: what the CPU reads of DirectML's results says nothing of the model.
     timeout: seconds for each model. versions: of what is asked, by its name. Not for several threads at once.
     Raises InputError where it is not installed, with the command that installs it.
     """
