@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.cli.common import text_table
 from specgate.dialects import package, packages
+from specgate.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
@@ -16,6 +17,15 @@ __all__ = ["install", "listed", "record"]
 
 def install(arguments: argparse.Namespace) -> int:
     """Fetch the builds of the levels that were asked for, and build the host; with --values what executes, too."""
+    from specgate.placement.oracle import listed as runtimes
+
+    if runtimes.is_runtime(arguments.dialect):
+        if arguments.system or arguments.values:
+            raise InputError("--system and --values are for builds of a dialect, not for those of a runtime")
+        runtimes.install(arguments.dialect, arguments.release, arguments.levels, _say)
+        return 0
+    if arguments.release:
+        raise InputError("--release is for runtimes; builds of a dialect are chosen with --levels")
     owner = package(arguments.dialect)
     owner.install(arguments.levels, system=arguments.system, values=arguments.values, progress=_say)
     return 0
@@ -23,7 +33,10 @@ def install(arguments: argparse.Namespace) -> int:
 
 def listed(_arguments: argparse.Namespace) -> int:
     """Print every known build: installed, or the command that installs it; and whether it computes values here."""
-    sys.stdout.write(text_table([row for one in packages() for row in one.builds()]))
+    from specgate.placement.oracle import listed as runtimes
+
+    rows = [list(row) for one in packages() for row in one.builds()]
+    sys.stdout.write(text_table([*rows, *runtimes.rows()]))
     return 0
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from specgate.cli.options import executed, inferring, judged, placed
+from specgate.cli.oracle_options import installing
 from specgate.report import FORMATS
 
 __all__ = ["make_parser"]
@@ -223,18 +224,13 @@ def _specs(commands: Any) -> None:
     brought.set_defaults(function="import_tables")
     bring(brought)
     oracle = commands.add_parser(
-        "oracle", help="the real DirectML builds", description="Real builds to ask for verdicts and values."
+        "oracle", help="builds of DirectML and ONNX Runtime", description="Real builds to ask for what they do."
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
     listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
     listed.set_defaults(function="listed")
     install = _command(actions, "install", "oracle", "fetch builds into the cache and build the host that asks them")
-    install.add_argument("dialect", choices=("directml",))
-    install.add_argument("--levels", help="6.2 (default; 6.4 for values), several separated by commas, or all")
-    install.add_argument("--system", choices=("linux", "windows"), help="only builds of this system")
-    install.add_argument(
-        "--values", action="store_true", help="also what executes: Wine 10 and Mesa, in a Debian root if need be"
-    )
+    installing(install)
     record = _command(actions, "record", "oracle", "draw cases of an operator and record what a build computes of them")
     record.add_argument("dialect", choices=("directml",))
     record.add_argument("--level", required=True, metavar="LEVEL", help="for instance 6.4")

@@ -32,6 +32,7 @@ ALLOWED: Final = {
     "bench/peers.py": BENCHMARKS,
     "cli/bringing.py": COMMANDS,
     "cli/options.py": COMMANDS,
+    "cli/oracle_options.py": COMMANDS,
     "cli/parser.py": COMMANDS,
     "spec/dialect_model.py": TEXTS,
     "spec/model_rows.py": TEXTS,

@@ -22,7 +22,7 @@ __all__ = ["HOSTS", "HostForm", "Tool", "directory", "host_directory", "library"
 
 ON_WINDOWS: Final = sys.platform == "win32"
 _SOURCES: Final = Path(__file__).resolve().parent / "host"
-_SHARED: Final = "common.h"  # which every host includes
+_SHARED: Final = ("capability.h", "common.h", "device.h")  # which hosts include
 _DEBIAN_WINE: Final = "/usr/lib/wine/wine64"  # Debian's package does not put it on the path
 
 
@@ -100,7 +100,7 @@ def _stamp(system: System) -> str:
 def stamp(targets: Sequence[tuple[str, str, tuple[str, ...]]]) -> str:
     """Return a word that changes with the sources that `targets` are made of, and with how."""
     digest = hashlib.sha256(repr(targets).encode())
-    for name in (_SHARED, *(name for sources, _, _ in targets for name in sources.split())):
+    for name in (*_SHARED, *(name for sources, _, _ in targets for name in sources.split())):
         digest.update((_SOURCES / name).read_bytes())
     return digest.hexdigest()[:12]
 

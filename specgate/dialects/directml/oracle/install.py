@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BuildStatus",
     "check_programs",
+    "downloaded",
+    "extract",
     "install_command",
     "install_directml",
     "install_libraries",
@@ -161,16 +163,16 @@ def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]
         if not absent:
             progress(f"{wheel.package} {wheel.version}: already there")
             continue
-        with _downloaded(wheel, progress) as path:
+        with downloaded(wheel, progress) as path:
             for folder, files in absent:
                 with appearing(folder) as made:
                     for name, pattern in files.items():
-                        _extract(path, pattern, made / name)
+                        extract(path, pattern, made / name)
         progress(f"{wheel.package} {wheel.version}: installed")
 
 
 @contextmanager
-def _downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path]:
+def downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path]:
     """Give the path of a wheel whose hash is right; it is deleted afterwards."""
     progress(f"fetching {wheel.package} {wheel.version}")
     with tempfile.TemporaryDirectory(prefix="specgate-oracle-") as folder:
@@ -193,7 +195,7 @@ def _downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Pat
         yield files[0]
 
 
-def _extract(wheel: Path, pattern: str, target: Path) -> None:
+def extract(wheel: Path, pattern: str, target: Path) -> None:
     """Copy the one file of a wheel that matches `pattern`, which needs no folder before the name's own."""
     with zipfile.ZipFile(wheel) as archive:
         names = [n for n in archive.namelist() if fnmatch.fnmatchcase(n, pattern)]

@@ -13,10 +13,10 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from specgate.dialects.directml.oracle.abi import Member
 
-__all__ = ["enum_number", "integer", "number", "real", "scalar"]
+__all__ = ["SCALARS", "enum_number", "integer", "number", "real", "scalar"]
 
 _NUMBERS: Final = {"uint": (0, 2**32 - 1), "int": (-(2**31), 2**31 - 1), "bool": (0, 1)}
-_SCALARS: Final = {
+SCALARS: Final = {
     "FLOAT32": "f", "FLOAT16": "e", "FLOAT64": "d", "UINT32": "I", "UINT16": "H", "UINT8": "B", "UINT64": "Q",
     "INT32": "i", "INT16": "h", "INT8": "b", "INT64": "q", "UINT4": "B", "INT4": "b",
 }  # fmt: skip
@@ -69,7 +69,7 @@ def scalar(value: Any, kind: Any, place: str) -> bytes:
     if isinstance(kind, int):
         kind = next((word for word, number in abi().enums["TENSOR_DATA_TYPE"].items() if number == kind), "")
     word = kind.removeprefix("DML_TENSOR_DATA_TYPE_") if isinstance(kind, str) else ""
-    code = _SCALARS.get(word, "Q")
+    code = SCALARS.get(word, "Q")
     if isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     if code in "fed":

@@ -98,7 +98,7 @@ static image new_image(void) {
 }
 
 /* Reads the pointers' offsets and the bytes; returns the address of the DML_OPERATOR_DESC. */
-static void *take_image(image into, uint32_t size, uint32_t count, uint32_t root) {
+static inline void *take_image(image into, uint32_t size, uint32_t count, uint32_t root) {
     if (size > MAX_IMAGE || count > MAX_POINTERS || root >= size) exit(4);
     take(into.pointers, count * sizeof *into.pointers);
     take(into.data, size);

@@ -1,6 +1,6 @@
 /* Asks a DirectML build whether IDMLDevice::CreateOperator takes an operator description.
  *
- *   host LIBRARY [NAME=NUMBER ...]        numbers switch what the stub device reports; see `capability`
+ *   host LIBRARY [NAME=NUMBER ...]        numbers switch what the stub device reports; see capability.h
  *
  * The device behind it is a stub: CreateOperator only validates, so nothing is ever compiled or executed.
  * Linux builds are loaded with dlopen, Windows builds with LoadLibrary (on Windows or under Wine); the protocol is
@@ -13,24 +13,12 @@
  *
  * All fields are 32 bits wide. The host ends when its input ends.
  */
+#include "capability.h"
 #include "common.h"
 
 #define PROTOCOL 1u
 
 enum { SLOTS = 128 };
-
-/* What the device reports; each is an argument NAME=NUMBER. */
-static struct { const char *name; uint32_t value; } capability[] = {
-    {"double", 1},
-    {"native16", 1},
-    {"int64", 1},
-    {"typed_uav_load", 1},
-    {"min_precision", 0},
-    {"wave_ops", 1},
-    {"shader_model", 0x65},
-    {"feature_level", 0xc100},
-};
-enum { HAS_DOUBLE, HAS_16BIT, HAS_INT64, HAS_TYPED_LOAD, HAS_MIN_PRECISION, HAS_WAVES, SHADER_MODEL, FEATURE_LEVEL, CAPABILITIES };
 
 /* ---- the stub ID3D12Device, all versions ---- */
 
@@ -47,36 +35,17 @@ static int32_t not_implemented(void) { return NOT_IMPLEMENTED; }
 static int32_t check_feature_support(object *self, uint32_t feature, void *data, uint32_t size) {
     uint32_t *words = data;
     (void)self;
-    switch (feature) {
-    case 0: /* D3D12_OPTIONS */
-        memset(data, 0, size);
-        words[0] = capability[HAS_DOUBLE].value;
-        words[2] = capability[HAS_MIN_PRECISION].value;
-        words[4] = 3; /* resource binding tier */
-        words[6] = capability[HAS_TYPED_LOAD].value;
+    if (feature == 0 || feature == 8 || feature == 23) memset(data, 0, size); /* the others hold a question */
+    if (feature == 0) {
+        words[4] = 3;  /* resource binding tier */
         words[9] = 40; /* address bits of a resource */
         words[14] = 2; /* resource heap tier */
-        return OK;
-    case 2: /* FEATURE_LEVELS: a count, a pointer, and the answer */
-        words[4] = capability[FEATURE_LEVEL].value;
-        return OK;
-    case 7: /* SHADER_MODEL: the caller asks with the highest that it knows */
-        if (words[0] > capability[SHADER_MODEL].value) words[0] = capability[SHADER_MODEL].value;
-        return OK;
-    case 8: /* D3D12_OPTIONS1 */
-        memset(data, 0, size);
-        words[0] = capability[HAS_WAVES].value;
+    }
+    if (feature == 8) {
         words[1] = words[2] = 32; /* lanes of a wave */
         words[3] = 1024;
-        words[5] = capability[HAS_INT64].value;
-        return OK;
-    case 23: /* D3D12_OPTIONS4 */
-        memset(data, 0, size);
-        words[2] = capability[HAS_16BIT].value;
-        return OK;
-    default:
-        return NOT_IMPLEMENTED;
     }
+    return report(feature, words) ? OK : NOT_IMPLEMENTED;
 }
 
 /* A structure comes back through a hidden pointer on Windows, in a register elsewhere. */
@@ -127,15 +96,6 @@ static void serve(object *directml) {
         answer[1] = (uint32_t)((create_operator)directml->slots[8])(directml, root, &IID_OPERATOR, &made);
         if (made) ((release)((object *)made)->slots[2])(made);
         put(answer, sizeof answer);
-    }
-}
-
-static void read_capabilities(int count, char **arguments) {
-    for (int i = 0; i < count; i++) {
-        size_t length = strcspn(arguments[i], "=");
-        for (int c = 0; c < CAPABILITIES; c++)
-            if (strlen(capability[c].name) == length && !strncmp(capability[c].name, arguments[i], length))
-                capability[c].value = (uint32_t)strtoul(arguments[i] + length + 1, NULL, 0);
     }
 }
 

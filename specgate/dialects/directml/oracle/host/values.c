@@ -17,11 +17,7 @@
  *
  * A compiled operator is kept until the next one. The host ends when its input ends.
  */
-#define COBJMACROS
-#define INITGUID
-#include "common.h"
-
-#include <d3d12.h>
+#include "device.h"
 
 #define PROTOCOL 1u
 
@@ -72,15 +68,10 @@ static void let_go(void *thing) {
 
 /* ---- the D3D12 device ---- */
 
-static ID3D12Device *device;
-static ID3D12CommandQueue *queue;
 static ID3D12CommandAllocator *allocator;
 static ID3D12GraphicsCommandList *list;
 static ID3D12Fence *fence;
 static uint64_t fence_value;
-
-typedef HRESULT(WINAPI *check_feature)(ID3D12Device *, D3D12_FEATURE, void *, UINT);
-static check_feature real_check;
 
 static HRESULT WINAPI check_feature_support(ID3D12Device *self, D3D12_FEATURE feature, void *data, UINT size) {
     uint32_t *words = data;
@@ -97,35 +88,12 @@ static HRESULT WINAPI check_feature_support(ID3D12Device *self, D3D12_FEATURE fe
     return result;
 }
 
-static HRESULT WINAPI enumerate_meta_commands(void *self, UINT *count, void *found) {
-    (void)self;
-    (void)found;
-    if (count) *count = 0;
-    return S_OK;
-}
-
-static void replace(object *thing, int slot, function by) {
-    DWORD before;
-    VirtualProtect(&thing->slots[slot], sizeof by, PAGE_READWRITE, &before);
-    thing->slots[slot] = by;
-    VirtualProtect(&thing->slots[slot], sizeof by, before, &before);
-}
-
 static HRESULT make_device(void) {
-    static const D3D12_COMMAND_QUEUE_DESC direct = {D3D12_COMMAND_LIST_TYPE_DIRECT, 0, 0, 0};
-    HMODULE library = LoadLibraryA("d3d12.dll");
-    PFN_D3D12_CREATE_DEVICE create =
-        library ? (PFN_D3D12_CREATE_DEVICE)(function)GetProcAddress(library, "D3D12CreateDevice") : NULL;
-    HRESULT result = create ? create(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void **)&device) : NOT_LOADED;
+    HRESULT result = create_device_and_queue((function)check_feature_support);
     if (FAILED(result)) return result;
-    object *raw = (object *)device;
-    real_check = (check_feature)raw->slots[13];
-    replace(raw, 13, (function)check_feature_support);
-    replace(raw, 59, (function)enumerate_meta_commands);
-    if (FAILED(result = ID3D12Device_CreateCommandQueue(device, &direct, &IID_ID3D12CommandQueue, (void **)&queue)) ||
-        FAILED(result = ID3D12Device_CreateCommandAllocator(device, direct.Type, &IID_ID3D12CommandAllocator,
-                                                            (void **)&allocator)) ||
-        FAILED(result = ID3D12Device_CreateCommandList(device, 0, direct.Type, allocator, NULL,
+    if (FAILED(result = ID3D12Device_CreateCommandAllocator(device, D3D12_COMMAND_LIST_TYPE_DIRECT,
+                                                            &IID_ID3D12CommandAllocator, (void **)&allocator)) ||
+        FAILED(result = ID3D12Device_CreateCommandList(device, 0, D3D12_COMMAND_LIST_TYPE_DIRECT, allocator, NULL,
                                                        &IID_ID3D12GraphicsCommandList, (void **)&list)) ||
         FAILED(result = ID3D12Device_CreateFence(device, 0, 0, &IID_ID3D12Fence, (void **)&fence)))
         return result;

@@ -1,0 +1,58 @@
+"""The builds of ONNX Runtime with DirectML that can be asked: which public wheel holds each, and its library in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from specgate.descriptors.core import shown
+from specgate.dialects.directml.oracle.builds import Wheel, find_builds
+from specgate.errors import InputError
+
+__all__ = ["LEVELS", "NEWEST", "PACKAGE", "RUNTIMES", "Runtime", "find_runtime"]
+
+#: The package whose releases these are.
+PACKAGE: Final = "onnxruntime-directml"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """One build. library: the file's path in the wheel as a glob. level: of the DirectML that comes with it."""
+
+    release: str
+    wheel: Wheel
+    library: str
+    level: str
+
+    @property
+    def title(self) -> str:
+        """The build for messages."""
+        return f"{PACKAGE} {self.release} ({self.wheel.package} {self.wheel.version})"
+
+
+#: Releases before 1.20 have the runtime inside their Python extension, which exports none of it; that of 1.18.0 was
+#: also shipped as a library of another package.
+RUNTIMES: Final[tuple[Runtime, ...]] = (
+    Runtime("1.24.4", find_builds("6.4", "windows")[0].wheel, "*/capi/onnxruntime.dll", "6.4"),
+    Runtime(
+        "1.18.0",
+        Wheel(
+            "onnxruntime-genai-directml", "0.3.0", "3.11", ("win_amd64",),
+            "69fc91f361a1693e90e6942ce1e6ac6d13be83a4d9e3e7b968d48cd4cd58efcd",
+        ),
+        "*/onnxruntime.dll",
+        "6.3",
+    ),
+)  # fmt: skip
+NEWEST: Final = RUNTIMES[0].release
+#: The levels whose DirectML works under these builds; those of 2.1 and 3.1 end the process.
+LEVELS: Final = ("5.0", "5.2", "6.1", "6.2", "6.3", "6.4")
+
+
+def find_runtime(release: str) -> Runtime:
+    """Return the build of a release; raise InputError that names what there is."""
+    for runtime in RUNTIMES:
+        if runtime.release == release:
+            return runtime
+    known = " and ".join(runtime.release for runtime in RUNTIMES)
+    raise InputError(f"no build of {PACKAGE} {shown(release)} can be asked; there are {known}")

@@ -1,0 +1,163 @@
+"""ONNX Runtime with DirectML, asked where it places nodes and which DirectML operators it creates for them.
+
+    with PlacementOracle() as oracle:
+        answer = oracle.ask([model])[0]
+        answer.session, answer.nodes, answer.operators
+
+No GPU and no Windows needed: its own libraries run on Wine, and operators are created but not compiled. Install it with
+`install.install_runtime` of this package.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from specgate.descriptors.core import shown
+from specgate.dialects.directml.oracle.oracle import Capabilities
+from specgate.dialects.directml.oracle.unmarshal import described
+from specgate.errors import InputError
+from specgate.placement.oracle.answer import Answer, Created, error_text, placed_nodes
+from specgate.placement.oracle.builds import NEWEST, PACKAGE, find_runtime
+from specgate.placement.oracle.install import ready
+from specgate.placement.oracle.marked import MARKER, MARKER_SIZE, marked
+from specgate.placement.oracle.process import PlacementProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.placement.oracle.install import Ready
+    from specgate.placement.oracle.process import Outcome
+
+__all__ = ["OPTIMISATIONS", "PlacementOracle", "optimisation_number"]
+
+#: The runtime's levels of graph optimisation, as it numbers them.
+OPTIMISATIONS: Final = {"off": 0, "basic": 1, "extended": 2, "all": 99}
+#: HRESULTs that leave a process as it was: created, E_INVALIDARG.
+_USUAL: Final = frozenset({0, 0x80070057})
+#: How texts of errors name a device that is gone: whatever is asked next fails, too.
+_GONE: Final = ("887A0005", "887A0006", "887A0007", "887A0020", "8007000E")
+#: Models that a process is asked before another takes its place.
+_FRESH_AFTER: Final = 400
+
+
+class PlacementOracle:
+    """One release of ONNX Runtime, in a process of its own that is started afresh whenever it may have been harmed.
+
+    level: the feature level of the DirectML under it, that of the release's own if None. device: what its device
+    reports. optimisation: one of OPTIMISATIONS; only ``off`` names the model's own nodes. fused: whether neighbouring
+    nodes on DirectML become one graph, as they do unless the session forbids it; a graph hides the nodes in it.
+    run: also run a session that is created, with ones for inputs of known sizes, so that kernels are made that wait
+    for the first run. Nothing is computed: what the CPU reads of DirectML's results says nothing of the model.
+    timeout: seconds for each model. versions: of what is asked, by its name. Not for several threads at once.
+    Raises InputError where it is not installed, with the command that installs it.
+    """
+
+    def __init__(
+        self,
+        release: str = NEWEST,
+        *,
+        level: str | None = None,
+        device: Capabilities | None = None,
+        optimisation: str = "off",
+        fused: bool = False,
+        run: bool = False,
+        timeout: float = 120.0,
+    ) -> None:
+        self.runtime = find_runtime(release)
+        self.level = level or self.runtime.level
+        self.device = device or Capabilities()
+        self.timeout = timeout
+        self.fused, self.run = fused, run
+        self._optimisation = optimisation_number(optimisation)
+        self._ready = ready(release, level)
+        self._process: PlacementProcess | None = None
+        self._closed = False
+        self.versions: Mapping[str, str] = {PACKAGE: release, "directml": self.level}
+        found = self._current().level
+        if f"{found >> 12}.{found >> 8 & 15}" != self.level:
+            self.close()
+            raise InputError(f"expected a device of level {self.level}, found 0x{found:04X}")
+
+    def ask(self, models: Sequence[bytes]) -> list[Answer]:
+        """Return what becomes of each serialised model.
+
+        A crash, a late answer and a lost device count only if they come about in a process that was asked nothing else.
+        """
+        return [self._one(marked(model)) for model in models]
+
+    def _one(self, model: bytes) -> Answer:
+        process = self._current()
+        fresh = process.asked == 0
+        began = time.perf_counter()
+        outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused, run=self.run)
+        taken = time.perf_counter() - began
+        harmed = outcome.end is not None or any(sign in outcome.text for sign in _GONE)
+        if harmed or any(code not in _USUAL for _, code in outcome.operators):
+            self._retire()
+        if harmed and not fresh:
+            return self._one(model)
+        return _answer(outcome, taken)
+
+    def _current(self) -> PlacementProcess:
+        if self._closed:
+            raise InputError("the oracle is closed")
+        if self._process is not None and self._process.asked >= _FRESH_AFTER:
+            self._retire()
+        if self._process is None:
+            self._process = PlacementProcess(_command(self._ready, self.device), self._ready.place.environment())
+        return self._process
+
+    def _retire(self) -> None:
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def close(self) -> None:
+        """End the process; the oracle cannot be asked any more."""
+        self._closed = True
+        self._retire()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def optimisation_number(word: str) -> int:
+    """Return the runtime's number of a level of optimisation; raise InputError."""
+    if word not in OPTIMISATIONS:
+        raise InputError(f"expected one of {', '.join(OPTIMISATIONS)}, found {shown(word)}")
+    return OPTIMISATIONS[word]
+
+
+def _command(ready: Ready, device: Capabilities) -> list[str]:
+    place = ready.place
+    libraries = ["Z:" + place.inside(path).replace("/", "\\") for path in (ready.directml, ready.runtime)]
+    switches = [f"{f.name}={int(getattr(device, f.name))}" for f in fields(device)]
+    return place.command(place.wine, place.inside(ready.host), *libraries, *switches)
+
+
+def _answer(outcome: Outcome, seconds: float) -> Answer:
+    before_run = len(outcome.operators) if outcome.before_run is None else outcome.before_run
+    counted = (
+        (described(image), code, sum(before <= i for before, _ in outcome.kernels), i >= before_run)
+        for i, (image, code) in enumerate(outcome.operators)
+    )
+    own = [each for each in counted if not _of_marker(each[0])]
+    order = {kernel: i for i, kernel in enumerate(dict.fromkeys(each[2] for each in own))}
+    nodes = tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER))
+    created = tuple(Created(*each[:2], order[each[2]], each[3]) for each in own)
+    text = error_text(outcome.text)
+    if outcome.before_run is not None:
+        return Answer("created", "", 0, nodes, created, outcome.end or text or "ran", seconds)
+    return Answer(
+        outcome.end or ("fails" if outcome.code else "created"), text, outcome.code, nodes, created, "", seconds
+    )
+
+
+def _of_marker(descriptor: Mapping[str, Any]) -> bool:
+    tensor = descriptor["desc"].get("InputTensor")
+    return isinstance(tensor, dict) and MARKER_SIZE in tensor["Sizes"]

@@ -1,0 +1,93 @@
+"""Images read back: what was written comes back whole, and what is no description is refused."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+
+from specgate.dialects.directml.oracle.abi import abi
+from specgate.dialects.directml.oracle.marshal import Image, image
+from specgate.dialects.directml.oracle.unmarshal import described, pointer_layout
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+from specgate.testing import descriptors
+
+RELU = {
+    "type": "DML_OPERATOR_ACTIVATION_RELU",
+    "desc": {
+        "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2], "Strides": [0, 1], "TotalTensorSizeInBytes": 8},
+        "OutputTensor": {
+            "DataType": "FLOAT16",
+            "Sizes": [1, 2],
+            "TotalTensorSizeInBytes": 4,
+            "GuaranteedBaseOffsetAlignment": 16,
+            "Flags": 1,
+        },
+    },
+}
+
+
+def test_a_dict_comes_back_as_it_was():
+    assert described(image(RELU)) == RELU
+
+
+def test_every_example_of_the_tables_comes_back():
+    table = dialect("directml")
+    examples = [e["descriptor"] for name in table.operators for e in table.operator(name).table.examples.values()]
+    made = [image(example) for example in examples]
+    assert len(made) > 300
+    assert [image(described(each)) for each in made] == made
+
+
+@given(descriptors("directml", "CONVOLUTION", "6.4"))
+def test_what_may_be_left_out_comes_back(descriptor):
+    made = image(descriptor)
+    assert image(described(made)) == made
+
+
+def test_what_has_no_word_stays_a_number():
+    data = bytearray(image(RELU).data)
+    made = image(RELU)
+    struct.pack_into("<I", data, made.root, 4711)
+    assert described(made._replace(data=bytes(data))) == {"type": 4711, "desc": {}}
+
+
+@pytest.mark.parametrize("length", [0, 8, 40, 100])
+def test_an_image_that_ends_too_soon_is_refused(length):
+    made = image(RELU)
+    with pytest.raises(InputError, match="expected"):
+        described(Image(made.data[:length], made.pointers, made.root))
+
+
+def test_a_tensor_without_a_description_is_refused():
+    made = image(RELU)
+    head = next(p for p in made.pointers if p > made.root + 8 and p % 16 == 8)
+    with pytest.raises(InputError, match="tensor"):
+        described(made._replace(pointers=tuple(p for p in made.pointers if p < head)))
+
+
+def test_the_layout_names_every_pointer_of_every_operator():
+    words = list(struct.unpack(f"<{len(pointer_layout()) // 4}I", pointer_layout()))
+    assert words[0] == len(abi().operators)
+    at = 1
+    for name in abi().operators:
+        structure = abi().structure(name)
+        number, size, count = words[at : at + 3]
+        pointers = [tuple(words[at + 3 + 3 * i : at + 6 + 3 * i]) for i in range(count)]
+        assert (number, size) == (structure.number, structure.size)
+        assert [offset for _, offset, _ in pointers] == [m.offset for m in structure.members if m.pointer]
+        at += 3 + 3 * count
+    assert at == len(words)
+
+
+def test_the_layout_says_what_a_pointer_points_to():
+    words = list(struct.unpack(f"<{len(pointer_layout()) // 4}I", pointer_layout()))
+    join = abi().structure("JOIN")
+    at = next(i for i in range(1, len(words)) if words[i : i + 2] == [join.number, join.size])
+    offsets = {member.name: member.offset for member in join.members}
+    several, one = 2, 1
+    assert words[at + 2 : at + 9] == [
+        2, several, offsets["InputTensors"], offsets["InputCount"], one, offsets["OutputTensor"], 0,
+    ]  # fmt: skip

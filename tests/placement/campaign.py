@@ -1,0 +1,172 @@
+"""What ONNX Runtime does with thousands of one-node models: ``python -m tests.placement.campaign DIR [OPERATOR …]``.
+
+Draws descriptors of every ONNX operator at each of its versions, asks the oracle of placement, and writes what it says
+to a file of JSON lines in DIR: first what was asked, then one line a model, with the model itself. ``--compare`` then
+holds `specgate.place` against what was written, without asking anything: exit code 1 where they differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from specgate.conform.draw import draw_cases
+from specgate.dialects.onnx.oracle.models import NotExpressible, runtime_model
+from specgate.dialects.onnx.oracle.question import make_question
+from specgate.errors import InputError
+from specgate.generate.cases import cases_of
+from specgate.placement.oracle.builds import NEWEST, PACKAGE
+from specgate.placement.oracle.cpu import CPU_PACKAGE, CpuPlacementOracle
+from specgate.placement.oracle.oracle import OPTIMISATIONS, PlacementOracle
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from specgate.placement.oracle.answer import Answer
+
+#: The name of the node that a model is about.
+NODE: Final = "node"
+#: Seconds for one model: most take milliseconds.
+_TIMEOUT: Final = 20.0
+#: Models that are asked at once.
+_BATCH: Final = 100
+
+
+class Asked(Protocol):
+    """An oracle of placement."""
+
+    def ask(self, models: Sequence[bytes]) -> list[Answer]: ...
+
+
+def models(operator: str, count: int, seed: str, newest: int | None = None) -> Iterator[tuple[str, str, bytes]]:
+    """Yield an opset, how the descriptor was drawn, and the serialised model: about `count` for each version.
+
+    newest: the highest opset that is asked.
+    """
+    spec = dialect("onnx").operator(operator)
+    for level in levels(operator, newest):
+        try:
+            for drawn in draw_cases(spec, level, count, f"{seed}/{operator}/{level}"):
+                model = one_node(drawn.descriptor, level)
+                if model is not None:
+                    yield level, drawn.origin, model
+        except InputError:  # nothing valid is drawn there
+            continue
+
+
+def levels(operator: str, newest: int | None) -> list[str]:
+    """Return the opsets at which an operator changes, and the highest one."""
+    found = [case.level for case in cases_of("onnx", operator)]
+    if newest is None:
+        return found
+    below = [level for level in found if int(level) <= newest]
+    return below + [str(newest)] * (bool(below) and str(newest) not in below)
+
+
+def one_node(descriptor: Any, level: str) -> bytes | None:
+    """Return the model of a descriptor, None where there is none."""
+    question = make_question(descriptor, level)
+    if isinstance(question, str):
+        return None
+    try:
+        model = runtime_model(question)
+    except NotExpressible:
+        return None
+    model.graph.node[0].name = NODE
+    written: bytes = model.SerializeToString()
+    return written
+
+
+def ask(
+    oracle: Asked, operators: Sequence[str], count: int, seed: str, newest: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield a record for each model of the operators: plain data for one line."""
+    for operator in operators:
+        waiting = list(models(operator, count, seed, newest))
+        for first in range(0, len(waiting), _BATCH):
+            batch = waiting[first : first + _BATCH]
+            answers = oracle.ask([model for _, _, model in batch])
+            for (opset, kind, model), answer in zip(batch, answers, strict=True):
+                yield record(operator, opset, kind, model, answer)
+
+
+def record(operator: str, opset: str, kind: str, model: bytes, answer: Answer) -> dict[str, Any]:
+    """Return what is written of one model."""
+    held = base64.b64encode(model).decode()
+    return {"operator": operator, "opset": opset, "drawn": kind, **answer.to_dict(), "model": held}
+
+
+def write(path: Path, head: dict[str, Any], records: Iterable[Any]) -> int:
+    """Write a file of truth and return how many models are in it."""
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        file.write(json.dumps({"asked": head}) + "\n")
+        for each in records:
+            file.write(json.dumps(each) + "\n")
+            count += 1
+    return count
+
+
+def main() -> int:
+    """Run the command."""
+    options = _options()
+    target = f"{options.package}:{options.release}" + (f"@{options.level}" if options.level else "")
+    path = options.folder / f"{target.replace(':', '-')}{'-fused' if options.fused else ''}.jsonl"
+    if options.compare:
+        from tests.placement.compare import compare
+
+        return compare(path, target)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    began = time.perf_counter()
+    with _oracle(options) as oracle:
+        head = {
+            "versions": dict(oracle.versions),
+            "optimisation": options.optimisation,
+            "fused": options.fused,
+            "run": options.run,
+        }
+        operators = options.operators or list(dialect("onnx").operators)
+        records = ask(oracle, operators, options.cases, options.seed, options.newest)
+        count = write(path, head | {"target": target}, records)
+    sys.stdout.write(f"{path}: {count} models in {time.perf_counter() - began:.0f} s\n")
+    return 0
+
+
+def _oracle(options: argparse.Namespace) -> PlacementOracle | CpuPlacementOracle:
+    if options.package == CPU_PACKAGE:
+        return CpuPlacementOracle(options.release, optimisation=options.optimisation)
+    return PlacementOracle(
+        options.release,
+        level=options.level,
+        optimisation=options.optimisation,
+        fused=options.fused,
+        run=options.run,
+        timeout=_TIMEOUT,
+    )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.placement.campaign")
+    parser.add_argument("folder", type=Path, help="where the files of truth are")
+    parser.add_argument("operators", nargs="*", help="default: all of the ONNX tables")
+    parser.add_argument("--package", choices=(PACKAGE, CPU_PACKAGE), default=PACKAGE)
+    parser.add_argument("--release", default=NEWEST)
+    parser.add_argument("--level", help="of DirectML under the release (default: its own)")
+    parser.add_argument("--cases", type=int, default=20, help="for each version of an operator")
+    parser.add_argument("--newest", type=int, metavar="OPSET", help="the highest opset that is asked (default: all)")
+    parser.add_argument("--seed", default="0")
+    parser.add_argument("--optimisation", choices=tuple(OPTIMISATIONS), default="off")
+    parser.add_argument("--fused", action="store_true", help="let DirectML's nodes become graphs")
+    parser.add_argument("--run", action="store_true", help="run sessions too, for kernels that wait for it")
+    parser.add_argument("--compare", action="store_true", help="hold specgate.place against what is there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""`specgate.place` beside what the oracle of placement wrote down: nodes, descriptors, sessions."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["Differences", "compare", "judge", "normal"]
+
+#: Nodes that the runtime adds: copies between devices, casts around nodes that have no kernel for half floats.
+_ADDED: Final = ("MemcpyToHost", "MemcpyFromHost")
+_CASTS: Final = ("InsertedPrecisionFreeCast_", "InsertedCast_")
+#: How many differences of each class are shown.
+_SHOWN: Final = 3
+
+
+@dataclass
+class Differences:
+    """Counts by what was compared, and for each difference its class with the operators and an explanation."""
+
+    same: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    found: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+
+    def hold(self, what: str, operator: str, truth: object, ours: object, where: str) -> None:
+        """Count one comparison."""
+        self.asked[what] += 1
+        if truth == ours:
+            self.same[what] += 1
+        else:
+            self.found.setdefault((what, operator, where), []).append(f"truth {truth}\n    ours  {ours}")
+
+    def lines(self) -> Iterator[str]:
+        """Yield what differs, then the counts."""
+        for (what, operator, where), shown in sorted(self.found.items()):
+            yield f"{what} {operator} {where}: {len(shown)}"
+            yield from (f"    {text}" for text in shown[:_SHOWN])
+        for what, count in sorted(self.asked.items()):
+            yield f"{what}: {self.same[what]} of {count} alike"
+        yield from (f"not compared, {why}: {count}" for why, count in self.left_out.most_common())
+
+
+def compare(path: Path, target: str) -> int:
+    """Print where `specgate.place` differs from a file of truth; return 1 if it does anywhere."""
+    import specgate
+
+    with path.open(encoding="utf-8") as file:
+        next(file)
+        records = map(json.loads, file)
+        differences = judge(records, lambda model: specgate.place(model, target=target))  # type: ignore[attr-defined,unused-ignore]
+    sys.stdout.write("\n".join(differences.lines()) + "\n")
+    return 1 if differences.found else 0
+
+
+def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> Differences:
+    """Compare records with what `place` says to their models, given as the onnx package's."""
+    import onnx
+
+    differences = Differences()
+    for record in records:
+        if record["session"] in {"crashed", "timeout"}:
+            differences.left_out[record["session"]] += 1
+            continue
+        where = f"opset {record['opset']}"
+        try:
+            ours = place(onnx.ModelProto.FromString(base64.b64decode(record["model"])))
+        except Exception as error:
+            differences.hold("answer", record["operator"], "any", repr(error), where)
+            continue
+        differences.hold("session", record["operator"], record["session"], ours.session, where)
+        if not record["nodes"]:
+            differences.left_out["the runtime placed nothing"] += 1
+            continue
+        nodes = list(ours)
+        truth = Counter((node["op_type"], node["provider"]) for node in record["nodes"] if not _added(node))
+        differences.hold(
+            "nodes", record["operator"], truth, Counter((_plain(n.operator), n.provider) for n in nodes), where
+        )
+        if record["session"] == "created":
+            _hold_operators(differences, record, nodes, where)
+    return differences
+
+
+def _hold_operators(differences: Differences, record: Mapping[str, Any], nodes: list[Any], where: str) -> None:
+    """Compare what is created with the session, and where it ran what is created then."""
+    from specgate.descriptors.read import write_dict
+
+    for creation, deferred in (("created", False), ("deferred", True)):
+        if deferred and record["run"] != "ran":
+            continue
+        made = [node for node in nodes if node.provider == "DirectML" and node.creation == creation]
+        if any(node.lowered is None for node in made):
+            differences.left_out[f"what {creation} nodes become is not known"] += 1
+            continue
+        ours = [normal(write_dict(one)) for node in made for one in node.lowered]
+        truth = [normal(each["descriptor"]) for each in record["operators"] if each["deferred"] is deferred]
+        if truth or ours or not deferred:
+            differences.hold(f"{creation} operators", record["operator"], truth, ours, where)
+
+
+def _added(node: Mapping[str, str]) -> bool:
+    return node["op_type"] in _ADDED or node["name"].startswith(_CASTS)
+
+
+def _plain(operator: str) -> str:
+    """Return an operator's name without its domain."""
+    return operator.rpartition(".")[2]
+
+
+def normal(value: Any) -> Any:
+    """Return a descriptor with what says the same made alike.
+
+    Strides of a packed tensor and members that equal their defaults are left out, floats are those of 32 bits.
+    """
+    if isinstance(value, dict) and "DataType" in value:
+        return _normal_tensor(value)
+    if isinstance(value, dict):
+        return {name: normal(each) for name, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [normal(each) for each in value]
+    if isinstance(value, float):
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    return value
+
+
+def _normal_tensor(tensor: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {"DataType": tensor["DataType"], "Sizes": list(tensor["Sizes"])}
+    packed: list[int] = []
+    step = 1
+    for size in reversed(kept["Sizes"]):
+        packed.insert(0, step)
+        step *= size
+    strides = tensor.get("Strides")
+    if strides is not None and list(strides) != packed:
+        kept["Strides"] = list(strides)
+    return kept | {name: tensor[name] for name in ("Flags",) if tensor.get(name)}

@@ -1,0 +1,146 @@
+"""ONNX Runtime on the CPU as an oracle of placement: the release of this environment, and folders of others."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from specgate.errors import InputError
+from specgate.placement.oracle import cpu
+from specgate.placement.oracle.answer import Placed
+from specgate.placement.oracle.cpu import CpuPlacementOracle, cpu_releases, install_cpu
+
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+INSTALLED = importlib.util.find_spec("onnxruntime") is not None
+needs_runtime = pytest.mark.skipif(not INSTALLED, reason="NO SESSION IS CREATED: onnxruntime is not installed")
+
+
+def model(op_type, kind, opset=18, domain=""):
+    helper = onnx.helper
+    x, y = (helper.make_tensor_value_info(name, getattr(onnx.TensorProto, kind), [2]) for name in "xy")
+    graph = helper.make_graph([helper.make_node(op_type, ["x"], ["y"], name="n", domain=domain)], "g", [x], [y])
+    imports = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    with CpuPlacementOracle() as made:
+        yield made
+
+
+@needs_runtime
+@pytest.mark.oracle
+def test_a_node_with_a_kernel(oracle):
+    answer = oracle.ask([model("Relu", "FLOAT")])[0]
+    assert (answer.session, answer.nodes) == ("created", (Placed("n", "Relu", "CPU"),))
+
+
+@needs_runtime
+@pytest.mark.oracle
+def test_a_node_without_a_kernel_is_not_implemented(oracle):
+    answer = oracle.ask([model("Neg", "BFLOAT16", 13)])[0]
+    assert (answer.word, answer.code) == ("fails", 9)
+    assert "Neg(13)" in answer.error
+
+
+@needs_runtime
+@pytest.mark.oracle
+def test_functions_are_shown_as_their_nodes(oracle):
+    answer = oracle.ask([model("HardSwish", "FLOAT", 14)])[0]
+    assert [node.op_type for node in answer.nodes] == ["HardSigmoid", "Mul"]
+
+
+@needs_runtime
+@pytest.mark.oracle
+def test_what_is_no_model_and_what_is_unknown(oracle):
+    garbage, unknown = oracle.ask([b"garbage", model("Nothing", "FLOAT")])
+    assert (garbage.word, garbage.code) == ("fails", 7)
+    assert (unknown.word, "Nothing" in unknown.error) == ("fails", True)
+    assert oracle.ask([model("Relu", "FLOAT")])[0].session == "created"
+
+
+class Dying:
+    """A process that answers with what ended it, and after so many times with a session."""
+
+    def __init__(self, *words):
+        self.words = list(words)
+
+    def ask(self, _):
+        return self.words.pop(0) if self.words else (0, "", [("n", "Relu")], 0.0)
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("words", "session"),
+    [(["crashed"], "created"), (["crashed", "crashed"], "crashed"), (["timeout", "timeout"], "timeout")],
+)
+@needs_runtime
+def test_a_process_that_is_lost_is_asked_once_more(words, session):
+    with CpuPlacementOracle() as made:
+        made._child = Dying(*words)  # type: ignore[assignment]
+        assert made.ask([b""])[0].session == session
+
+
+def test_a_release_that_is_not_there_names_its_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
+    with pytest.raises(InputError, match=r"1\.2\.3 is not installed; try specgate oracle install .* --release 1\.2\.3"):
+        CpuPlacementOracle("1.2.3")
+
+
+@pytest.mark.parametrize("release", ["../x", "1.2/3", "a b"])
+def test_a_release_is_no_path(release, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
+    with pytest.raises(InputError, match="expected a release"):
+        install_cpu(release, progress=lambda _: None)
+    assert list(tmp_path.rglob("*")) == []
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """Record what is run instead of running it; a word in `broken` makes the first program with it fail."""
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
+    ran: list[list[str]] = []
+    broken: list[str] = []
+
+    def run(command, what):
+        ran.append(command)
+        wrong = [word for word in broken if word in what]
+        if wrong:
+            broken.remove(wrong[0])
+            raise InputError(f"{what}: it failed")
+
+    monkeypatch.setattr(cpu, "run_program", run)
+    return ran, broken
+
+
+def test_a_release_is_fetched_without_what_it_depends_on(programs):
+    ran, _ = programs
+    install_cpu("1.2.3", progress=lambda _: None)
+    assert [word for word in ran[0] if word in {"--no-deps", "--only-binary=:all:", "onnxruntime==1.2.3"}] == [
+        "onnxruntime==1.2.3",
+        "--no-deps",
+        "--only-binary=:all:",
+    ]
+    assert len(ran) == 2  # then it was imported
+    assert "1.2.3" in cpu_releases()
+    install_cpu("1.2.3", progress=lambda _: None)
+    assert len(ran) == 2
+
+
+def test_a_wheel_for_an_older_numpy_gets_one(programs):
+    ran, broken = programs
+    broken.append("importing")
+    install_cpu("1.2.3", progress=lambda _: None)
+    assert [command[4] for command in ran if "pip" in command] == ["onnxruntime==1.2.3", "numpy<2"]
+
+
+def test_a_release_that_cannot_be_fetched_leaves_nothing(programs):
+    _, broken = programs
+    broken.append("fetching")
+    with pytest.raises(InputError, match="failed"):
+        install_cpu("1.2.3", progress=lambda _: None)
+    assert "1.2.3" not in cpu_releases()

@@ -1,0 +1,143 @@
+"""Installing a runtime: what is fetched and built, what is left alone, and what is said where it is missing."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from specgate.cli import main
+from specgate.dialects.directml.oracle import place as places
+from specgate.dialects.directml.oracle.place import WineEnvironment
+from specgate.errors import InputError
+from specgate.placement.oracle import install as installing
+from specgate.placement.oracle.builds import LEVELS, NEWEST, RUNTIMES, find_runtime
+from specgate.placement.oracle.install import install_command, install_runtime, ready, status
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A place that is set up, with the DirectML of some levels; records what is done to it."""
+    where = WineEnvironment(tmp_path / "place", "/seen", None, "wine64")
+    where.host.mkdir(parents=True)
+    (where.host / "DXCore.dll").write_bytes(b"stub")
+    done: list[str] = []
+
+    def values(levels, *, progress):
+        done.append(f"values {' '.join(levels)}")
+        for level in levels:
+            where.library(level).parent.mkdir(parents=True, exist_ok=True)
+            where.library(level).touch()
+
+    def compile_host(command, _):
+        done.append("host")
+        Path(command[command.index("-o") + 1]).write_bytes(b"program")
+
+    @contextlib.contextmanager
+    def downloaded(wheel, _):
+        done.append(f"{wheel.package} {wheel.version}")
+        yield "wheel"
+
+    monkeypatch.setattr(installing, "install_values", values)
+    monkeypatch.setattr(installing, "run_program", compile_host)
+    monkeypatch.setattr(installing, "downloaded", downloaded)
+    monkeypatch.setattr(installing, "extract", lambda _, pattern, target: target.write_text(pattern))
+    monkeypatch.setattr(places, "find_place", lambda: where)
+    monkeypatch.setattr(places, "missing_values", lambda level: [] if where.library(level).exists() else ["x"])
+    return where, done
+
+
+def quiet(_):
+    pass
+
+
+def test_everything_is_installed_once(place):
+    where, done = place
+    install_runtime(progress=quiet)
+    assert done == ["values 6.4", "host", f"onnxruntime-directml {NEWEST}"]
+    made = ready(NEWEST, None)
+    assert made.runtime.read_text() == "*/capi/onnxruntime.dll"
+    assert made.directml == where.library("6.4")
+    assert sorted(path.name for path in made.host.parent.iterdir()) == ["DXCore.dll", "placement.exe"]
+    install_runtime(levels=["5.0"], progress=quiet)
+    assert done[3:] == ["values 6.4 5.0"]
+    assert ready(NEWEST, "5.0").directml == where.library("5.0")
+
+
+def test_another_release_brings_its_own_level(place):
+    _, done = place
+    install_runtime("1.18.0", progress=quiet)
+    assert done == ["values 6.3", "host", "onnxruntime-genai-directml 0.3.0"]
+    assert [entry.levels for entry in status()] == [(), ("6.3",)]
+
+
+def test_what_is_missing_names_its_command(place):
+    with pytest.raises(InputError, match=r"its library is not there; .*; try specgate oracle install \S+$"):
+        ready(NEWEST, None)
+    install_runtime(progress=quiet)
+    with pytest.raises(InputError, match=r"--levels 5\.0$"):
+        ready(NEWEST, "5.0")
+    with pytest.raises(InputError, match=r"--release 1\.18\.0$"):
+        ready("1.18.0", None)
+
+
+def test_a_host_of_other_sources_is_not_run(place, monkeypatch):
+    install_runtime(progress=quiet)
+    monkeypatch.setattr(installing, "_stamp", lambda: "other")
+    with pytest.raises(InputError, match="host"):
+        ready(NEWEST, None)
+
+
+@pytest.mark.parametrize("level", ["2.1", "3.1", "9.9"])
+def test_levels_that_do_not_run_are_refused(place, level):
+    _, done = place
+    with pytest.raises(InputError, match="expected the level"):
+        install_runtime(levels=[level], progress=quiet)
+    assert done == []
+
+
+def test_an_unknown_release_names_those_that_are_known():
+    with pytest.raises(InputError, match=" and ".join(r.release.replace(".", r"\.") for r in RUNTIMES)):
+        find_runtime("1.19.0")
+
+
+def test_each_release_comes_with_a_level_that_runs():
+    assert {runtime.level for runtime in RUNTIMES} <= set(LEVELS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        ((NEWEST,), "specgate oracle install onnxruntime-directml"),
+        (("1.18.0",), "specgate oracle install onnxruntime-directml --release 1.18.0"),
+        ((NEWEST, ["5.0", "6.1"]), "specgate oracle install onnxruntime-directml --levels 5.0,6.1"),
+    ],
+)
+def test_the_command_that_installs(arguments, command):
+    assert install_command(*arguments) == command
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["onnxruntime"], "expected --release"),
+        (["onnxruntime", "--release", "1.20.1", "--levels", "5.0"], "--levels says nothing"),
+        (["onnxruntime-directml", "--system", "linux"], "--system and --values are for builds of a dialect"),
+        (["onnxruntime-directml", "--release", "9"], "no build of onnxruntime-directml '9'"),
+        (["directml", "--release", "1.24.4"], "--release is for runtimes"),
+    ],
+)
+def test_the_command_refuses_what_means_nothing(words, message, capsys):
+    assert main(["oracle", "install", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_installs_and_lists(place, capsys):
+    _, done = place
+    assert main(["oracle", "install", "onnxruntime-directml", "--levels", "5.0, 6.1"]) == 0
+    assert done[0] == "values 6.4 5.0 6.1"
+    assert main(["oracle", "list"]) == 0
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.startswith("onnxruntime")}
+    assert rows[f"onnxruntime-directml:{NEWEST}"].endswith("installed, with DirectML 5.0, 6.1, 6.4")
+    assert rows["onnxruntime-directml:1.18.0"].endswith(install_command("1.18.0"))

@@ -1,0 +1,178 @@
+"""ONNX Runtime with DirectML itself, where it is installed: what it answered when this was written.
+
+The answers were measured with onnxruntime-directml 1.24.4, and with the DirectML of other levels under it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.dialects.directml.oracle.install import status as builds
+from specgate.dialects.directml.oracle.oracle import Capabilities, DirectMLOracle
+from specgate.placement.oracle.answer import Placed
+from specgate.placement.oracle.install import install_command, status
+from specgate.placement.oracle.oracle import PlacementOracle
+
+pytestmark = pytest.mark.oracle
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+NEWEST = status()[0]
+if NEWEST.missing:
+    pytest.skip(
+        f"NO ONNX RUNTIME WITH DIRECTML IS ASKED: {'; '.join(NEWEST.missing)}; try "
+        f"{install_command(NEWEST.runtime.release)}",
+        allow_module_level=True,
+    )
+helper = onnx.helper
+
+
+def value(name, kind, *sizes):
+    return helper.make_tensor_value_info(name, getattr(onnx.TensorProto, kind), list(sizes))
+
+
+def model(nodes, inputs, outputs, opset=18, constants=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(constants))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9).SerializeToString()
+
+
+def one(op_type, kind, opset=18, sizes=(2, 3), **attributes):
+    node = helper.make_node(op_type, ["x"], ["y"], name="n", **attributes)
+    return model([node], [value("x", kind, *sizes)], [value("y", kind, *sizes)], opset)
+
+
+def gemm(left, right):
+    node = helper.make_node("MatMul", ["a", "b"], ["y"], name="n")
+    return model([node], [value("a", "FLOAT", *left), value("b", "FLOAT", *right)], [value("y", "FLOAT", *left)])
+
+
+def normalised():
+    node = helper.make_node("LayerNormalization", ["x", "s"], ["y"], name="n")
+    return model([node], [value("x", "FLOAT", 2, 2), value("s", "FLOAT", 2)], [value("y", "FLOAT", 2, 2)])
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    with PlacementOracle(NEWEST.runtime.release) as made:
+        yield made
+
+
+def places(answer):
+    return [(node.op_type, node.provider) for node in answer.nodes]
+
+
+def test_a_node_that_has_a_kernel_is_created(oracle):
+    answer = oracle.ask([one("Relu", "FLOAT")])[0]
+    assert answer.session == "created"
+    assert answer.nodes == (Placed("n", "Relu", "DirectML"),)
+    (created,) = answer.operators
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3], "TotalTensorSizeInBytes": 24}
+    assert created.hresult == 0
+    assert created.descriptor == {
+        "type": "DML_OPERATOR_ACTIVATION_RELU",
+        "desc": {"InputTensor": tensor, "OutputTensor": tensor},
+    }
+
+
+def test_a_registration_holds_at_its_own_version_only(oracle):
+    at_21, at_22 = oracle.ask([one("Round", "FLOAT", opset) for opset in (21, 22)])
+    assert places(at_21) == [("Round", "DirectML")]
+    assert places(at_22) == [("Round", "CPU")]
+
+
+def test_a_node_that_createoperator_refuses_fails_the_session(oracle):
+    answer = oracle.ask([gemm((1, 1, 1, 2, 2), (1, 1, 1, 2, 2))])[0]
+    assert places(answer) == [("MatMul", "DirectML")]
+    assert answer.word == "fails"
+    assert answer.operators[-1].descriptor["type"] == "DML_OPERATOR_GEMM"
+    assert answer.operators[-1].hresult == 0x80070057
+
+
+def test_a_node_without_any_kernel_fails_the_session(oracle):
+    answer = oracle.ask([one("Neg", "BFLOAT16")])[0]
+    assert answer.word == "fails"
+    assert "Neg" in answer.error
+    assert answer.operators == ()
+
+
+def test_shape_nodes_go_to_the_cpu(oracle):
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"], name="shape"),
+        helper.make_node("Gather", ["s", "i"], ["g"], name="gather"),
+        helper.make_node("Relu", ["x"], ["y"], name="relu"),
+    ]
+    zero = helper.make_tensor("i", onnx.TensorProto.INT64, [1], [0])
+    inputs, outputs = [value("x", "FLOAT", "N", 3)], [value("g", "INT64", 1), value("y", "FLOAT", "N", 3)]
+    answer = oracle.ask([model(nodes, inputs, outputs, constants=[zero])])[0]
+    assert {node.name: node.provider for node in answer.nodes if not node.name.startswith("Memcpy")} == {
+        "shape": "DirectML", "gather": "CPU", "relu": "DirectML",
+    }  # fmt: skip
+
+
+def test_functions_are_shown_as_their_nodes(oracle):
+    answer = oracle.ask([one("HardSwish", "FLOAT", 14)])[0]
+    assert places(answer) == [("HardSigmoid", "DirectML"), ("Mul", "DirectML")]
+
+
+def test_a_crash_is_the_models_and_others_are_answered(oracle):
+    crashing = one("MaxPool", "FLOAT", 10, (1, 1, 4, 4), kernel_shape=[2, 2], strides=[0, 1])
+    answers = oracle.ask([one("Relu", "FLOAT"), crashing, one("Relu", "FLOAT")])
+    assert [answer.session for answer in answers] == ["created", "crashed", "created"]
+
+
+def test_the_same_models_in_another_order_are_answered_alike(oracle):
+    asked = [one("Relu", "FLOAT"), gemm((2, 2), (2, 2)), b"garbage", normalised(), one("HardSwish", "FLOAT", 14)]
+    answers = oracle.ask(asked)
+    again = oracle.ask(asked[::-1])[::-1]
+    assert [a.to_dict() | {"seconds": 0} for a in answers] == [a.to_dict() | {"seconds": 0} for a in again]
+
+
+def test_a_graph_hides_nodes_and_creates_the_same_operators(oracle):
+    with PlacementOracle(NEWEST.runtime.release, fused=True) as fused:
+        answer = fused.ask([gemm((2, 2), (2, 2))])[0]
+    alone = oracle.ask([gemm((2, 2), (2, 2))])[0]
+    assert answer.session == "created"
+    assert all(node.op_type.startswith("DmlFusedNode") for node in answer.nodes)
+    assert answer.operators[0].descriptor == alone.operators[0].descriptor
+
+
+def test_a_kernel_that_waits_is_made_when_the_session_runs(oracle):
+    without_bounds = one("Clip", "FLOAT", 13)
+    (waiting,) = oracle.ask([without_bounds])
+    assert (waiting.session, waiting.operators, waiting.run) == ("created", (), "")
+    with PlacementOracle(NEWEST.runtime.release, run=True) as running:
+        clip, relu, unknown = running.ask([without_bounds, one("Relu", "FLOAT"), one("Relu", "FLOAT", sizes=("N", 3))])
+    assert [(made.descriptor["type"], made.deferred) for made in clip.operators] == [
+        ("DML_OPERATOR_ELEMENT_WISE_CLIP1", True)
+    ]
+    assert [made.deferred for made in relu.operators] == [False]
+    assert (clip.run, relu.run, unknown.run) == ("ran", "ran", "an input has a size that is not known")
+
+
+def test_the_device_has_a_say():
+    with PlacementOracle(NEWEST.runtime.release, device=Capabilities(double=False)) as without:
+        assert places(without.ask([one("Relu", "DOUBLE")])[0]) == [("Relu", "CPU")]
+
+
+def test_operators_are_those_that_the_build_takes():
+    """Each logged descriptor, asked of a build of the level without a runtime, is answered with the logged HRESULT."""
+    asked = sorted({entry.build.level for entry in builds() if entry.installed} & set(NEWEST.levels))
+    if not asked:
+        pytest.skip(
+            f"NO BUILD IS ASKED BESIDE: try {install_command(NEWEST.runtime.release, ['6.2'])} and the same level of DirectML"
+        )
+    with DirectMLOracle(asked[-1]) as build, PlacementOracle(NEWEST.runtime.release, level=asked[-1]) as oracle:
+        answers = oracle.ask([one("Relu", "FLOAT"), gemm((1, 1, 1, 2, 2), (1, 1, 1, 2, 2)), normalised()])
+        created = [made for answer in answers for made in answer.operators]
+        answered = build.accepts_many([made.descriptor for made in created])
+    assert [made.hresult for made in created] == [answer.hresult for answer in answered]
+    assert {made.hresult for made in created} == {0, 0x80070057}
+
+
+def test_another_level_refuses_what_its_directml_lacks():
+    if "5.0" not in NEWEST.levels:
+        pytest.skip(f"NO OTHER LEVEL IS ASKED: try {install_command(NEWEST.runtime.release, ['5.0'])}")
+    with PlacementOracle(NEWEST.runtime.release, level="5.0") as oracle:
+        answer = oracle.ask([normalised()])[0]
+    assert places(answer) == [("LayerNormalization", "DirectML")]
+    assert answer.word == "fails"
+    assert answer.operators[-1].descriptor["type"] == "DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2"
+    assert answer.operators[-1].hresult == 0x80070057

@@ -1,0 +1,176 @@
+"""The campaign: the models that it makes, what it writes, and what it compares."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from specgate.descriptors.read import read_dict
+from specgate.placement.oracle.answer import Answer, Created, Placed
+from specgate.spec.tables import dialect
+from tests.placement import campaign
+from tests.placement.campaign import NODE, ask, models, write
+from tests.placement.compare import judge, normal
+
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
+RELU: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
+
+
+class Oracle:
+    """Answers every model with a node on DirectML."""
+
+    def __init__(self):
+        self.asked = []
+
+    def ask(self, models):
+        self.asked += models
+        logged = {"type": RELU["type"], "desc": {k: v | {"TotalTensorSizeInBytes": 8} for k, v in RELU["desc"].items()}}
+        return [Answer("created", nodes=(Placed(NODE, "Relu", "DirectML"),), operators=(Created(logged, 0, 0),))] * len(
+            models
+        )
+
+
+def test_models_are_of_each_version_and_carry_their_constants():
+    made = [(opset, onnx.ModelProto.FromString(model)) for opset, _, model in models("OneHot", 8, "0")]
+    assert {"9", "11"} <= {opset for opset, _ in made}
+    assert {model.graph.node[0].name for _, model in made} == {NODE}
+    assert {model.opset_import[0].version for opset, model in made if opset == "9"} == {9}
+    assert any(model.graph.initializer for _, model in made)
+
+
+def test_the_same_seed_makes_the_same_models():
+    assert list(models("Relu", 6, "7")) == list(models("Relu", 6, "7"))
+
+
+def test_a_file_has_what_was_asked_and_a_line_for_each_model(tmp_path):
+    oracle = Oracle()
+    path = tmp_path / "truth.jsonl"
+    count = write(path, {"versions": {"a": "1"}}, ask(oracle, ["Relu"], 3, "0"))
+    head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    assert head == {"asked": {"versions": {"a": "1"}}}
+    assert count == len(lines) == len(oracle.asked) > 6
+    assert [base64.b64decode(line["model"]) for line in lines] == oracle.asked
+    assert {line["operator"] for line in lines} == {"Relu"}
+    assert lines[0]["nodes"] == [{"name": NODE, "op_type": "Relu", "provider": "DirectML"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ([], {"release": "1.24.4", "level": None, "optimisation": "off", "fused": False, "run": False}),
+        (
+            ["--release", "1.18.0", "--level", "5.0", "--optimisation", "all", "--fused", "--run"],
+            {"release": "1.18.0", "level": "5.0", "optimisation": "all", "fused": True, "run": True},
+        ),
+    ],
+)
+def test_what_is_said_reaches_the_oracle(words, settings, tmp_path, monkeypatch):
+    """Once --run was written down and not passed on."""
+    given: dict[str, Any] = {}
+
+    class Opened(Oracle):
+        versions: ClassVar[dict[str, str]] = {}
+
+        def __init__(self, release, **options):
+            super().__init__()
+            del options["timeout"]
+            given.update(options, release=release)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(campaign, "PlacementOracle", Opened)
+    monkeypatch.setattr(sys, "argv", ["campaign", str(tmp_path), "Relu", "--cases", "1", *words])
+    assert campaign.main() == 0
+    assert given == settings
+    (path,) = tmp_path.iterdir()
+    head = json.loads(path.read_text(encoding="utf-8").splitlines()[0])["asked"]
+    assert {name: head[name] for name in ("optimisation", "fused", "run")} == {
+        name: settings[name] for name in ("optimisation", "fused", "run")
+    }
+
+
+def test_no_opset_beyond_the_newest_is_asked():
+    assert campaign.levels("Relu", 20) == ["1", "6", "13", "14", "20"]
+    assert campaign.levels("RotaryEmbedding", 20) == []
+    assert campaign.levels("Relu", None)[-1] == dialect("onnx").levels[-1]
+
+
+class Ours(list):
+    """A placement of one node."""
+
+    def __init__(self, session="created", provider="DirectML", lowered=(RELU,), creation="created"):
+        descriptors = None if lowered is None else tuple(read_dict(one, "directml") for one in lowered)
+        super().__init__([SimpleNamespace(operator="Relu", provider=provider, creation=creation, lowered=descriptors)])
+        self.session = session
+
+
+def judged(ours):
+    return judge(iter([*ask(Oracle(), ["Relu"], 1, "0")][:1]), lambda _: ours)
+
+
+def test_what_is_alike_is_counted():
+    differences = judged(Ours())
+    assert differences.found == {}
+    assert differences.same == differences.asked == {"session": 1, "nodes": 1, "created operators": 1}
+
+
+@pytest.mark.parametrize(
+    ("ours", "what"),
+    [
+        (Ours(session="fails"), {"session"}),
+        (Ours(provider="CPU"), {"nodes", "created operators"}),
+        (Ours(lowered=(RELU, RELU)), {"created operators"}),
+    ],
+)
+def test_each_difference_has_its_class(ours, what):
+    differences = judged(ours)
+    assert {key[0] for key in differences.found} == what
+    assert all(len(line) > 5 for line in differences.lines())
+
+
+@pytest.mark.parametrize(
+    ("run", "what"), [("ran", {"created operators", "deferred operators"}), ("", {"created operators"})]
+)
+def test_what_waits_for_the_first_run_is_compared_where_there_was_one(run, what):
+    (record,) = [*ask(Oracle(), ["Relu"], 1, "0")][:1]
+    assert record["operators"][0]["deferred"] is False  # ours says that it waits
+    differences = judge(iter([record | {"run": run}]), lambda _: Ours(creation="deferred"))
+    assert {key[0] for key in differences.found} == what
+
+
+def test_an_error_is_a_difference():
+    def fail(_):
+        raise ValueError("no")
+
+    differences = judge(iter([*ask(Oracle(), ["Relu"], 1, "0")][:1]), fail)
+    assert {key[0] for key in differences.found} == {"answer"}
+    assert "ValueError('no')" in "".join(differences.lines())
+
+
+def test_what_is_not_known_is_not_compared():
+    assert judged(Ours(lowered=None)).left_out == {"what created nodes become is not known": 1}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (TENSOR, TENSOR | {"Strides": [2, 2, 2, 1], "TotalTensorSizeInBytes": 8, "Flags": 0}, True),
+        (TENSOR, TENSOR | {"Strides": [0, 0, 0, 1]}, False),
+        (TENSOR, TENSOR | {"Flags": 1}, False),
+        ({"Epsilon": 1e-5, "X": None}, {"Epsilon": 9.999999747378752e-06}, True),
+        ({"Epsilon": 1e-5}, {"Epsilon": 1e-6}, False),
+        ([1, TENSOR], [1, dict(TENSOR)], True),
+    ],
+)
+def test_what_says_the_same_is_alike(one, other, same):
+    assert (normal(one) == normal(other)) is same
