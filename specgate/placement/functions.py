@@ -98,7 +98,7 @@ class Functions:
         except (InputError, IndexError):
             return None
         used = answered.producer_name == BUILT or _means_the_same(function, model.opset_imports)
-        return function if used else None
+        return function if used and function.nodes else None  # a body without nodes could not be made
 
     def replaced(self, model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
         """Return a model with `calls` (by the node's id) replaced."""

@@ -96,6 +96,15 @@ def test_a_body_that_is_made_for_each_call_is_used_whatever_has_changed():
     assert found.session == "created"
 
 
+def test_a_body_that_cannot_be_made_replaces_nothing(monkeypatch):
+    empty = onnx.ModelProto(ir_version=10, producer_name="built")
+    empty.graph.SetInParent()
+    empty.functions.add(name="Mish")
+    monkeypatch.setattr(functions, "ask", lambda *_: empty.SerializeToString())
+    (found,) = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
+    assert (found.operator, found.provider) == ("Mish", None)
+
+
 def test_a_function_with_a_kernel_stays():
     found = specgate.place(model(graph([helper.make_node("Softplus", ["x"], ["y"])]), opsets=[("", 17)]), CPU)
     assert [one.operator for one in found] == ["Softplus"]
