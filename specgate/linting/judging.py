@@ -12,6 +12,7 @@ from specgate.dialects import package
 from specgate.linting.versions import Versions
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at, check_for, spelt_for
+from specgate.validate.looking import named_rules
 from specgate.validate.releases import with_release_findings
 from specgate.verdict import Finding, NodeRef
 
@@ -85,7 +86,8 @@ class Judging:
         """Return a finding that rests on the page alone, as a note where the vendor's own tools write such models."""
         if self.basis != "both" or self.graph.ir_version is None:  # not of a model
             return found
-        written = dialect(descriptor.dialect).operator(descriptor.operator).tools_write(self.target.level)
+        spec = dialect(descriptor.dialect).operator(descriptor.operator)
+        written = named_rules("tools_write", spec, self.target.level, "")
         return replace(found, severity="note", fix=None) if found.id.rpartition("/")[2] in written else found
 
     def _judged(self, descriptor: Descriptor) -> _Known:

@@ -209,12 +209,6 @@ class OperatorSpec:
         entries = self.table.observed
         return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
 
-    def tools_write(self, level: str) -> frozenset[str]:
-        """Return the rules and parts of cells that the vendor's own tools break in what they write for a level."""
-        entries = (entry for entry in self.table.observed if "tools_write" in entry)
-        found = (entry["tools_write"] for entry in entries if level in self.dialect.level_set(entry["builds"]))
-        return frozenset(name for names in found for name in names)
-
     @cached_property
     def refusing(self) -> dict[str, str]:
         """The implementations that targets can ask for and that refuse something on their own: name -> title."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.oracle.exchange import Blob, Computed
+from specgate.dialects.openvino.oracle.installed import python_module
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 from specgate.dialects.openvino.oracle.xml import ir_of
 
@@ -68,14 +69,6 @@ def make(level: str) -> Callable[[Question], Any]:
     return _Asker(level).answer
 
 
-def _python_module(name: str) -> Any:
-    """Return a module of the package; releases before 2024.6 have it one package deeper."""
-    try:
-        return importlib.import_module(f"openvino.{name}")
-    except ModuleNotFoundError:
-        return importlib.import_module(f"openvino.runtime.{name}")
-
-
 def _line(error: BaseException) -> str:
     """Return what an error of OpenVINO ends in: the lines before it say where in its sources it was raised."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -97,7 +90,7 @@ def _refusal(error: BaseException) -> tuple[str, str]:
 class _Asker:
     def __init__(self, level: str) -> None:
         self.ov: Any = importlib.import_module("openvino")
-        self.op: Any = _python_module("op")
+        self.op: Any = python_module("op")
         self.np: Any = importlib.import_module("numpy")
         self.native: Any = importlib.import_module("openvino._pyopenvino")
         self.core = self.ov.Core()

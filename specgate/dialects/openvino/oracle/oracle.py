@@ -21,6 +21,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
+from specgate.dialects.openvino.oracle.installed import version
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError, layer_of
 from specgate.dialects.openvino.oracle.values import arrays_of, blobs_of, narrowed
 from specgate.errors import InputError
@@ -63,7 +64,7 @@ class OpenVINOOracle:
             raise InputError("OpenVINO is not installed; try: pip install openvino")
         self.level = level
         self.asked = tuple(asked)
-        self.versions: Mapping[str, str] = dict.fromkeys(self.asked, _version())
+        self.versions: Mapping[str, str] = dict.fromkeys(self.asked, version())
         self.timeout = timeout
         #: The plugin works on raw memory at run time, so the others have a process that it cannot harm.
         self._children = {"cpu": self._child()}
@@ -171,15 +172,6 @@ class OpenVINOOracle:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("openvino")
-    except PackageNotFoundError:  # built from source
-        return "unknown"
 
 
 def _unasked(reason: str) -> Values:
