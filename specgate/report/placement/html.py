@@ -41,7 +41,7 @@ def _groups(title: str, found: list[Group]) -> Markup:
     if not found:
         return Markup()
     rows = [
-        tag("tr", tag("td", group.provider), tag("td", breakable(group.named())), tag("td", group.why))
+        tag("tr", tag("td", group.provider, class_="word"), tag("td", breakable(group.named())), tag("td", group.why))
         for group in found
     ]
     table = tag("table", tag("tbody", *rows))
@@ -55,7 +55,7 @@ def _copies(placement: Placement) -> Markup:
         tag("li", tag("code", copy.value), f": {copy.source} → {copy.to}, in {copy.place}")
         for copy in placement.copies[:_MOST]
     ]
-    return tag("section", tag("h2", f"Copies: {plural(len(listed), 'value')}"), tag("ul", *listed))
+    return tag("section", tag("h2", f"Copies: {plural(len(placement.copies), "value")}"), tag("ul", *listed))
 
 
 def _nodes(placement: Placement) -> Markup:
