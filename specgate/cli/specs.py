@@ -35,14 +35,16 @@ def check(arguments: argparse.Namespace) -> int:
     from specgate.spec.build import build_dialect
     from specgate.spec.lint import lint_tables
 
-    runtimes = _runtimes([Path(arguments.folder)] if arguments.folder else source_folders()[:1])
+    roots = [Path(arguments.folder)] if arguments.folder else source_folders()[:1]
+    runtimes = _runtimes(roots)
+    lowered = _lowered(roots)
     tables: list[tuple[Dialect, list[str] | None]] = [(dialect(name), None) for name in dialect_names()]
     if arguments.folder:
         root = Path(arguments.folder)
         whole = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
         tables = [(Dialect(folder.name, {**build_dialect(folder), "folder": str(folder)}), None) for folder in whole]
         tables += [_with_own(name, root) for name in dialect_names() if _adds(root / name)]
-        if not tables and not runtimes:
+        if not tables and not runtimes and not lowered:
             raise InputError(
                 "expected a folder laid out as specs/: DIALECT/operators/NAME.yaml for operators of your own, with "
                 f"DIALECT one of {', '.join(dialect_names())}, or a dialect of its own with DIALECT/levels.yaml",
@@ -54,6 +56,7 @@ def check(arguments: argparse.Namespace) -> int:
     operators = sum(len(table.operators if own is None else own) for table, own in tables)
     counted = [plural(len(tables), "dialect"), plural(operators, "operator")]
     counted += [f"{RUNTIME} with {plural(rows, 'registration')}" for rows in runtimes]
+    counted += [f"{RUNTIME} with {plural(count, 'lowered operator')}" for count in lowered]
     counted.append(plural(len(problems), "problem"))
     sys.stdout.write(", ".join(counted) + "\n")
     return 1 if problems else 0
@@ -66,6 +69,14 @@ def _runtimes(roots: list[Path]) -> list[int]:
     found = [build_runtime(path.parent) for root in roots for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))]
     rows = [tables["registrations"].values() for tables in found]
     return [sum(len(each) for domains in every for by in domains.values() for each in by.values()) for every in rows]
+
+
+def _lowered(roots: list[Path]) -> list[int]:
+    """Check the files that say what the runtime's nodes become, and return how many operators each folder has."""
+    from specgate.placement.lowering.build import build_lowering
+
+    folders = [path.parent for root in roots for path in sorted(root.glob(f"{RUNTIME}/lowering/general.yaml"))]
+    return [len(build_lowering(folder)["operators"]) for folder in folders]
 
 
 def _adds(folder: Path) -> bool:

@@ -1,6 +1,6 @@
 """Hatchling build hook: compile ``specs/`` into the wheel, so that a check reads no YAML.
 
-One JSON file for each dialect, and one for the runtime beside them.
+One JSON file for each dialect, and two for the runtime beside them: what it registers, and what it lowers nodes to.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ class CompileSpecs(BuildHookInterface[Any]):
         sys.path.insert(0, self.root)
         from specgate.dialects import SHIPPED
         from specgate.placement.build import build_runtime
+        from specgate.placement.lowering.build import build_lowering
         from specgate.placement.registrations import RUNTIME
         from specgate.spec.build import build_dialect
 
         folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
-        builders = {**dict.fromkeys(SHIPPED, build_dialect), RUNTIME: build_runtime}
-        for name, build in builders.items():
-            tables = {"stamp": None, "tables": build(Path(self.root) / "specs" / name)}
+        builders = dict.fromkeys(SHIPPED, build_dialect)
+        builders |= {RUNTIME: build_runtime, f"{RUNTIME}/lowering": build_lowering}
+        for path, build in builders.items():
+            name = path.replace("/", "-")
+            tables = {"stamp": None, "tables": build(Path(self.root) / "specs" / path)}
             compiled = folder / f"{name}.json"
             compiled.write_text(json.dumps(tables, separators=(",", ":")), encoding="utf-8")
             build_data["force_include"][str(compiled)] = f"specgate/_specs/{name}.json"

@@ -298,6 +298,16 @@ def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
     assert message.count("expected a rank") == 3
 
 
+def test_spec_check_reads_what_nodes_become(capsys, tmp_path):
+    from tests.paths import SPECS, copy_tree
+
+    copy_tree(SPECS / "onnxruntime/lowering", tmp_path / "onnxruntime/lowering")
+    assert "onnxruntime with 1" in output(capsys, "spec", "check", str(tmp_path))
+    file = tmp_path / "onnxruntime/lowering/abs.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("InputTensor", "InTensor"), encoding="utf-8")
+    assert "unknown field of " in error(capsys, "spec", "check", str(tmp_path))
+
+
 def test_spec_check_runs_the_data_linters(capsys, tmp_path):
     file = one_hot_alone(tmp_path)
     text = file.read_text(encoding="utf-8").replace("  two-values: {of: example-1", "  two-values: {of: example-2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from specgate.placement.lowering.reasons import Refused
 from specgate.placement.lowering.state import ABSENT
 from specgate.rules.language import RuleError
 from specgate.rules.parse import parse
@@ -54,7 +55,7 @@ def number_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
         first, second = (
             placed(number_form, (part, scope, as_it_is), "ratio", at) for at, part in enumerate(raw["ratio"])
         )
-        return lambda state, i: kind(first(state, i) / second(state, i))
+        return lambda state, i: kind(_ratio(first(state, i), second(state, i)))
     if not isinstance(raw, str):
         raise FormError("expected a number or an expression")
     rule = rule_of(raw, scope)
@@ -88,4 +89,16 @@ def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
         raise FormError("expected a list, or each and count")
     each = placed(make, (raw["each"],), "each")
     count = placed(number_form, (raw["count"], scope, int), "count")
-    return lambda state, _i: [each(state, turn) for turn in range(count(state, 0))]
+    return lambda state, _i: [each(state, turn) for turn in range(_turns(count(state, 0)))]
+
+
+def _ratio(first: Any, second: Any) -> float:
+    if first is ABSENT or not second:
+        raise Refused("unusable", "what a ratio is made of is left out or 0")
+    return float(first / second)
+
+
+def _turns(count: Any) -> int:
+    if count is ABSENT:
+        raise Refused("unusable", "what says how many numbers a list has is left out")
+    return int(count)

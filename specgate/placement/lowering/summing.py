@@ -71,7 +71,9 @@ class _Sum:
         return described(self.state, word, tuple(self.sizes[label] for label in labels), None, least=1)
 
 
-def _equation(text: str) -> tuple[list[str], str]:
+def _equation(text: object) -> tuple[list[str], str]:
+    if not isinstance(text, str):
+        raise Refused("equation", "the node has no equation")
     left, arrow, right = text.replace(" ", "").partition("->")
     terms = left.split(",")
     if not all(term.isalpha() or not term for term in [*terms, right]):

@@ -1,0 +1,40 @@
+"""Whatever a node's descriptor says, lowering answers with operators of DirectML or with why it has none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from specgate.placement.lower import NotLowered, lower
+from specgate.placement.lowering.store import lowering_tables
+from specgate.spec.tables import dialect
+from specgate.testing import any_descriptors
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+
+ONNX = dialect("onnx")
+OPERATORS = sorted(set(lowering_tables()["operators"]) & set(ONNX.operators))
+LIGHT = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def hold(descriptor: Descriptor, version: int) -> None:
+    made = lower(descriptor, version)
+    if isinstance(made, NotLowered):
+        assert made.reason
+        assert (made.rule is not None) == (made.kind == "refused")
+    else:
+        assert all(each.dialect == "directml" for each in made)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_lowering_answers(operator: str) -> None:
+    @LIGHT
+    @given(any_descriptors("onnx", operator), st.sampled_from([*ONNX.operator(operator).rows]))
+    def holds(descriptor: Descriptor, level: str) -> None:
+        hold(descriptor, int(level))
+
+    holds()
