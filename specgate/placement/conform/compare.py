@@ -107,7 +107,18 @@ def _plain(text: str) -> str:
 
 
 def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode]) -> None:
-    """Compare providers: of nodes by their names where these tell them apart, of the others by their operators."""
+    """Compare providers: of nodes by their names where these tell them apart, of the others by their operators.
+
+    A call that only one side replaced by what its function is made of counts as one node.
+    """
+    kept = {(node.name, node.provider): node.op_type for node in theirs if node.name}
+    calls = {node.function: _bare(node.function, "/") for node in ours if node.function}
+    for call, name in calls.items():
+        provider, kind = next(((p, kind) for (n, p), kind in kept.items() if n == name), ("", ""))
+        if provider and not any(_bare(node.node, "/") == name for node in ours):
+            made.hold("node", kind, "a function, replaced by what it is made of", provider, same=False)
+            ours = [node for node in ours if node.function != call]
+            theirs = [node for node in theirs if node.name != name]
     mine = [(_bare(node.node, "/"), _bare(node.operator, "."), node) for node in ours]
     named = Counter((name, kind) for name, kind, _ in mine)
     there = Counter((node.name, node.op_type) for node in theirs)

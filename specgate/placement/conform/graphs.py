@@ -85,7 +85,7 @@ class _Graph:
         return made if self.nodes else None
 
     def _piece(self, piece: Mapping[str, Any], kinds: Mapping[str, Any], own: str) -> None:
-        """Add a node, unless it takes a kind of which there is nothing and nothing can be made."""
+        """Add a node, unless it takes a kind that has no value yet and that only nodes give."""
         from onnx import parser
 
         if any(not self.values.get(kind) and kinds[kind].get("made") for kind in piece["takes"].values()):
