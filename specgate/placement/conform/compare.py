@@ -81,7 +81,7 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
     if not answer.nodes:
         made.left_out.append("the runtime placed nothing")
         return made
-    _nodes(made, [node for node in answer.nodes if not _added(node)], list(ours))
+    _nodes(made, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours))
     if first:
         _descriptors(made, answer, [node for node in ours if node.provider == first])
     return made
@@ -127,15 +127,16 @@ def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode])
     for name, kind, node in mine:
         if named[name, kind] == there[name, kind] == 1:
             said = known[name, kind]
-            made.hold("node", node.operator, _provider(node), said, same=said == node.provider)
+            made.hold("node", node.operator, _provider(node), said, same=said.partition(",")[0] == node.provider)
         else:
             left.append((kind, node))
     rest = Counter((n.op_type, n.provider) for n in theirs if named[n.name, n.op_type] * there[n.name, n.op_type] != 1)
     for kind, node in left:
-        place = (kind, node.provider or "")
-        alike = rest[place] > 0
-        if alike:
-            rest[place] -= 1
+        alike = next(
+            (k for k, n in rest.items() if n and k[0] == kind and k[1].partition(",")[0] == node.provider), None
+        )
+        if alike is not None:
+            rest[alike] -= 1
             made.hold("node", node.operator, "", "", same=True)
         else:
             other = next((provider for (k, provider), count in rest.items() if k == kind and count), "no such node")
@@ -144,6 +145,15 @@ def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode])
     for (kind, provider), count in rest.items():
         for _ in range(count):
             made.hold("node", kind, "no such node", provider, same=False)
+
+
+def _lacking(node: Placed, answer: Answer) -> Placed:
+    """Return a node with a word behind its provider where the session fails for want of kernels, maybe of this one."""
+    return node._replace(provider=f"{node.provider}, in a session without a kernel") if _no_kernel(answer) else node
+
+
+def _no_kernel(answer: Answer) -> bool:
+    return answer.word == "fails" and answer.code == _NOT_IMPLEMENTED
 
 
 def _provider(node: PlacedNode) -> str:

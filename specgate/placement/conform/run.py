@@ -94,6 +94,9 @@ def run(plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Targ
             pieces = _pieces(plan, target)
             for done, (name, cases) in enumerate(pieces, position * len(pieces)):
                 progress(done, len(plan.targets) * len(pieces), f"{target} {name}")
+                if time.monotonic() > until:
+                    counts.capped = True
+                    break
                 _piece(plan, target, oracle, cases, counts, until)
     return Result(
         package=plan.package,
@@ -146,7 +149,7 @@ def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
     if plan.graphs:
         found.append(("graphs", graph_cases(plan.graphs, seed, newest)))
     if plan.models is not None:
-        found.append(("files", file_cases(plan.models)))
+        found.append(("files", file_cases(plan.models.expanduser())))
     return found
 
 
