@@ -45,6 +45,8 @@ def test_directml_takes_the_nodes_that_we_say():
             f"NO PLACEMENTS ARE HELD AGAINST DIRECTML: {'; '.join(newest.missing)}; try "
             f"{install_command(newest.runtime.release)}"
         )
-    found = run(Plan("onnxruntime-directml", (newest.runtime.release,), ("Relu", "Add", "Gemm", "Softmax"), cases=3, graphs=30))
+    found = run(
+        Plan("onnxruntime-directml", (newest.runtime.release,), ("Relu", "Add", "Gemm", "Softmax"), cases=3, graphs=30)
+    )
     assert found.unexplained == 0, FORMATS["text"](found)
     assert compared(found, "descriptor") > 50
