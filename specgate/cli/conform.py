@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit
+from specgate.cli.conform_runtime import FOR_RUNTIMES, conform_runtime
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 
@@ -23,6 +24,14 @@ __all__ = ["conform"]
 
 def conform(arguments: argparse.Namespace) -> int:
     """Run a campaign and print its report; 1 where a disagreement is unexplained."""
+    from specgate.placement.oracle.listed import is_runtime
+
+    if is_runtime(arguments.dialect):
+        return conform_runtime(arguments, _progress)
+    given = next((f"--{name}" for name in FOR_RUNTIMES if getattr(arguments, name) is not None), None)
+    if given:
+        raise InputError(f"{given} is for a runtime, not for {arguments.dialect}")
+    arguments.cases = 500 if arguments.cases is None else arguments.cases
     try:
         from specgate.conform.campaign import Plan, run
     except ModuleNotFoundError as error:

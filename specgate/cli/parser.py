@@ -6,6 +6,7 @@ import argparse
 from functools import cache
 from typing import Any
 
+from specgate.cli.conform_options import conforming
 from specgate.cli.options import executed, inferring, judged, placed
 from specgate.cli.oracle_options import installing
 from specgate.report import FORMATS
@@ -265,22 +266,8 @@ def _conform(commands: Any) -> None:
         "conform",
         "hold the tables against real implementations",
         about="Draw descriptors, valid and broken, and compare our verdicts with those of what is installed: DirectML "
-        "builds (see `specgate oracle`), onnx and ONNX Runtime, OpenVINO.",
+        "builds (see `specgate oracle`), onnx and ONNX Runtime, OpenVINO. A runtime is asked where it places nodes, "
+        "which is compared with our answer.",
         epilog=f"{EPILOG} A finding is a disagreement that no observed entry explains.",
     )
-    conform.add_argument("dialect", help="directml, onnx, openvino, openvino-cpu, or one of an installed package")
-    conform.add_argument("--operator", action="append", metavar="NAME", help="only this operator; repeat for several")
-    conform.add_argument("--level", action="append", metavar="LEVEL", help="only this level; repeat, or use commas")
-    conform.add_argument(
-        "--versions", action="store_true", help="each operator only at levels that begin a row of its table"
-    )
-    conform.add_argument("--cases", type=int, default=500, metavar="N", help="per operator and level (default 500)")
-    conform.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
-    conform.add_argument("--values", action="store_true", help="also execute, and compare the values")
-    conform.add_argument("--seconds", type=float, metavar="S", help="stop asking after so long")
-    conform.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="processes (default: one per core)")
-    conform.add_argument("--format", choices=("text", "json", "html", "markdown"), default="text")
-    conform.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE")
-    conform.add_argument(
-        "--record", metavar="FILE", help="write proposed observed entries to FILE, as a patch to review"
-    )
+    conforming(conform)

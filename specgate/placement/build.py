@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.placement.checks import operator_problems, releases_problems, type_problems
-from specgate.placement.model import ProviderFile, ReleasesFile, SchemasFile, TypeSetsFile
+from specgate.placement.model import GraphsFile, ObservedFile, ProviderFile, ReleasesFile, SchemasFile, TypeSetsFile
 from specgate.placement.ranges import bounds, span
 from specgate.placement.scopes import is_type, operator_scope
 from specgate.rules.shorthand import Shorthand, ShorthandError
@@ -30,6 +30,9 @@ __all__ = ["build_runtime"]
 _RELEASES: Final = "releases.yaml"
 _SETS: Final = "sets.yaml"
 _SCHEMAS: Final = "schemas"
+#: What campaigns need; a folder may do without.
+_OBSERVED: Final = "observed.yaml"
+_GRAPHS: Final = "graphs.yaml"
 #: Folders that other parts of the placement read.
 _OTHERS: Final = ("lowering/",)
 #: What a compiled row leaves out where it is this.
@@ -61,7 +64,7 @@ class _Build:
         self._tell(_RELEASES, self.releases[1], releases_problems(self.releases[0]))
         if self.problems:  # the other files are read by what these say
             raise SpecErrors(self.problems)
-        made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}}
+        made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
@@ -71,6 +74,10 @@ class _Build:
                 self._schemas(name, made["schemas"])
             elif top in owners:
                 self._provider(name, owners[top], made)
+            elif name == _OBSERVED:
+                made["observed"] = self._observed()
+            elif name == _GRAPHS:
+                made["graphs"] = self._load(name, GraphsFile)[0]
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
                 known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
                 self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
@@ -87,6 +94,13 @@ class _Build:
 
     def _tell(self, name: str, lines: Lines, wrong: list[Problem]) -> None:
         self.problems += [placed(str(self.folder / name), lines, path, text) for path, text in wrong]
+
+    def _observed(self) -> list[dict[str, Any]]:
+        content, lines = self._load(_OBSERVED, ObservedFile)
+        return [
+            {**entry, "name": name, **self._span(_OBSERVED, lines, ("observed", name), entry)}
+            for name, entry in content.get("observed", {}).items()
+        ]
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)

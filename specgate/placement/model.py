@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from specgate.spec.model import Source  # noqa: TC001 (pydantic reads it)
 from specgate.spec.model_rows import Expression, SetName  # noqa: TC001 (the same)
 
-__all__ = ["ProviderFile", "ReleasesFile", "SchemasFile", "TypeSetsFile"]
+__all__ = ["GraphsFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile", "TypeSetsFile"]
 
 Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
 Patch = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$", max_length=20)]
@@ -19,6 +19,9 @@ ReleaseRange = Annotated[
 ]
 #: ``13`` is open-ended, ``6..12`` ends with the schema version 12.
 Versions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(\.\.[1-9][0-9]*)?$", max_length=20)]
+#: ``17..`` or ``..12``.
+RunOfVersions = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*\.\.|\.\.[1-9][0-9]*)$", max_length=20)]
+EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=60)]
 Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 Types = Annotated[str, StringConstraints(min_length=1, max_length=200)] | list[str]
@@ -140,3 +143,59 @@ class SchemasFile(_File):
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
     operators: dict[Word, dict[Versions, Schema | list[Schema]]]
+
+
+class Observation(_File):
+    """A class of differences between these tables and what a build does."""
+
+    aspects: list[Literal["session", "kernel", "node", "descriptor"]] = Field(min_length=1)
+    operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
+    opsets: Versions | RunOfVersions | None = Field(default=None, description="that models import; none: any")
+    packages: list[str] | None = Field(default=None, description="that were asked; none: any")
+    releases: ReleaseRange | None = Field(default=None, description="that were asked; none: any")
+    levels: list[str] | None = Field(default=None, description="of the library below; none: any")
+    ours: str = Field(default="", description="words that our answer holds")
+    theirs: str = Field(default="", description="words that the runtime's answer holds")
+    says: str = Field(min_length=10)
+    evidence: str = Field(min_length=10, description="the build that showed it, and how often")
+
+
+class ObservedFile(_File):
+    """Differences that are known, by name."""
+
+    observed: dict[EntryName, Observation]
+
+
+class ValueKind(_File):
+    """A kind of values in random graphs."""
+
+    type: Word
+    shape: list[int | Word] = []
+    values: list[int | float] = []
+    made: bool = Field(default=False, description="only nodes give it")
+
+
+class Piece(_File):
+    """A node of random graphs."""
+
+    node: str
+    takes: dict[Word, Word]
+    gives: Word
+    constants: dict[Word, ValueKind] = {}
+    opsets: Versions | RunOfVersions | None = None
+    type: Word | None = Field(default=None, description="only in graphs of this type")
+
+
+class GraphsFile(_File):
+    """What random graphs are put together from."""
+
+    kinds: dict[Word, ValueKind]
+    pieces: list[Piece] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _known(self) -> GraphsFile:
+        for piece in self.pieces:
+            unknown = {piece.gives, *piece.takes.values()} - {*self.kinds}
+            if unknown:
+                raise ValueError(f"{piece.node}: unknown kind {min(unknown)!r:.40}")
+        return self

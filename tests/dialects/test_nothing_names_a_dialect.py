@@ -31,6 +31,7 @@ ALLOWED: Final = {
     "bench/openvino_models.py": BENCHMARKS,
     "bench/peers.py": BENCHMARKS,
     "cli/bringing.py": COMMANDS,
+    "cli/conform_options.py": COMMANDS,
     "cli/options.py": COMMANDS,
     "cli/oracle_options.py": COMMANDS,
     "cli/parser.py": COMMANDS,

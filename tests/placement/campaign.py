@@ -1,5 +1,7 @@
 """What ONNX Runtime does with thousands of one-node models: ``python -m tests.placement.campaign DIR [OPERATOR …]``.
 
+``specgate conform onnxruntime-directml`` asks and compares at once; this keeps what was answered, to compare often.
+
 Draws descriptors of every ONNX operator at each of its versions, asks the oracle of placement, and writes what it says
 to a file of JSON lines in DIR: first what was asked, then one line a model, with the model itself. ``--compare`` then
 holds `specgate.place` against what was written, without asking anything: exit code 1 where they differ.
@@ -15,11 +17,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from specgate.conform.draw import draw_cases
-from specgate.dialects.onnx.oracle.models import NotExpressible, runtime_model
-from specgate.dialects.onnx.oracle.question import make_question
-from specgate.errors import InputError
-from specgate.generate.cases import cases_of
+from specgate.placement.conform.cases import node_cases
 from specgate.placement.oracle.builds import NEWEST, PACKAGE
 from specgate.placement.oracle.cpu import CPU_PACKAGE, CpuPlacementOracle
 from specgate.placement.oracle.oracle import OPTIMISATIONS, PlacementOracle
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 
     from specgate.placement.oracle.answer import Answer
 
-#: The name of the node that a model is about.
-NODE: Final = "node"
 #: Seconds for one model: most take milliseconds.
 _TIMEOUT: Final = 20.0
 #: Models that are asked at once.
@@ -49,38 +45,7 @@ def models(operator: str, count: int, seed: str, newest: int | None = None) -> I
 
     newest: the highest opset that is asked.
     """
-    spec = dialect("onnx").operator(operator)
-    for level in levels(operator, newest):
-        try:
-            for drawn in draw_cases(spec, level, count, f"{seed}/{operator}/{level}"):
-                model = one_node(drawn.descriptor, level)
-                if model is not None:
-                    yield level, drawn.origin, model
-        except InputError:  # nothing valid is drawn there
-            continue
-
-
-def levels(operator: str, newest: int | None) -> list[str]:
-    """Return the opsets at which an operator changes, and the highest one."""
-    found = [case.level for case in cases_of("onnx", operator)]
-    if newest is None:
-        return found
-    below = [level for level in found if int(level) <= newest]
-    return below + [str(newest)] * (bool(below) and str(newest) not in below)
-
-
-def one_node(descriptor: Any, level: str) -> bytes | None:
-    """Return the model of a descriptor, None where there is none."""
-    question = make_question(descriptor, level)
-    if isinstance(question, str):
-        return None
-    try:
-        model = runtime_model(question)
-    except NotExpressible:
-        return None
-    model.graph.node[0].name = NODE
-    written: bytes = model.SerializeToString()
-    return written
+    yield from ((case.opset, case.drawn, case.model) for case in node_cases(operator, count, seed, newest))
 
 
 def ask(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-import struct
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.placement.conform.compare import normal
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Differences", "compare", "judge", "normal"]
+__all__ = ["Differences", "compare", "judge"]
 
 #: Nodes that the runtime adds: copies between devices, casts around nodes that have no kernel for half floats.
 _ADDED: Final = ("MemcpyToHost", "MemcpyFromHost")
@@ -115,32 +116,3 @@ def _added(node: Mapping[str, str]) -> bool:
 def _plain(operator: str) -> str:
     """Return an operator's name without its domain."""
     return operator.rpartition(".")[2]
-
-
-def normal(value: Any) -> Any:
-    """Return a descriptor with what says the same made alike.
-
-    Strides of a packed tensor and members that equal their defaults are left out, floats are those of 32 bits.
-    """
-    if isinstance(value, dict) and "DataType" in value:
-        return _normal_tensor(value)
-    if isinstance(value, dict):
-        return {name: normal(each) for name, each in value.items() if each is not None}
-    if isinstance(value, list):
-        return [normal(each) for each in value]
-    if isinstance(value, float):
-        return struct.unpack("<f", struct.pack("<f", value))[0]
-    return value
-
-
-def _normal_tensor(tensor: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {"DataType": tensor["DataType"], "Sizes": list(tensor["Sizes"])}
-    packed: list[int] = []
-    step = 1
-    for size in reversed(kept["Sizes"]):
-        packed.insert(0, step)
-        step *= size
-    strides = tensor.get("Strides")
-    if strides is not None and list(strides) != packed:
-        kept["Strides"] = list(strides)
-    return kept | {name: tensor[name] for name in ("Flags",) if tensor.get(name)}

@@ -158,3 +158,37 @@ def test_spec_check_builds_the_tables(tmp_path, capsys) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("[FLOAT, FLOAT16]", "[FLOAT, HALF]"), encoding="utf-8")
     assert main(["spec", "check", str(tmp_path)]) == 2
     assert "sets.yaml:9: types.float16-32: unknown type 'HALF'" in capsys.readouterr().err
+
+
+OBSERVED = """\
+observed:
+  known:
+    aspects: [session]
+    releases: "1.2.."
+    says: what is so, in a sentence
+    evidence: a build, once
+"""
+GRAPHS = 'kinds: {a: {type: INT64}}\npieces: [{node: "y = Abs(x)", takes: {x: a}, gives: a}]\n'
+
+
+def test_what_campaigns_need_is_in_the_tables(folder) -> None:
+    (folder / "observed.yaml").write_text(OBSERVED, encoding="utf-8")
+    (folder / "graphs.yaml").write_text(GRAPHS, encoding="utf-8")
+    tables = build_runtime(folder)
+    (entry,) = tables["observed"]
+    assert (entry["name"], entry["first"], entry["last"]) == ("known", 1, 1)
+    assert tables["graphs"]["pieces"][0]["takes"] == {"x": "a"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("observed.yaml", OBSERVED.replace("1.2..", "1.7.."), "observed.yaml:4: observed.known.releases: unknown release '1.7'"),
+        ("observed.yaml", OBSERVED.replace("session", "speed"), "observed.yaml:3: observed.known.aspects.0"),
+        ("graphs.yaml", GRAPHS.replace("gives: a", "gives: b"), "y = Abs(x): unknown kind 'b'"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_what_campaigns_need(folder, name: str, text: str, said: str) -> None:
+    (folder / name).write_text(text, encoding="utf-8")
+    (problem,) = problems(folder)
+    assert said in problem

@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import pytest
 
 from specgate.descriptors.read import read_dict
+from specgate.placement.conform.cases import NODE, levels
+from specgate.placement.conform.compare import normal
 from specgate.placement.oracle.answer import Answer, Created, Placed
 from specgate.spec.tables import dialect
 from tests.placement import campaign
-from tests.placement.campaign import NODE, ask, models, write
-from tests.placement.compare import judge, normal
+from tests.placement.campaign import ask, models, write
+from tests.placement.compare import judge
 
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
 TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
@@ -100,9 +102,9 @@ def test_what_is_said_reaches_the_oracle(words, settings, tmp_path, monkeypatch)
 
 
 def test_no_opset_beyond_the_newest_is_asked():
-    assert campaign.levels("Relu", 20) == ["1", "6", "13", "14", "20"]
-    assert campaign.levels("RotaryEmbedding", 20) == []
-    assert campaign.levels("Relu", None)[-1] == dialect("onnx").levels[-1]
+    assert levels("Relu", 20) == ["1", "6", "13", "14", "20"]
+    assert levels("RotaryEmbedding", 20) == []
+    assert levels("Relu", None)[-1] == dialect("onnx").levels[-1]
 
 
 class Ours(list):

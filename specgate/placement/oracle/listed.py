@@ -12,7 +12,7 @@ from specgate.placement.oracle.install import install_command, install_runtime, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["install", "is_runtime", "rows"]
+__all__ = ["install", "is_runtime", "newest", "rows"]
 
 
 def is_runtime(name: str) -> bool:
@@ -48,3 +48,13 @@ def rows() -> Iterator[list[str]]:
         yield [f"{PACKAGE}:{entry.runtime.release}", "windows", entry.runtime.title, state]
     for release in cpu_releases():
         yield [f"{CPU_PACKAGE}:{release}", "here", f"{CPU_PACKAGE} {release}", "installed"]
+
+
+def newest(name: str) -> str:
+    """Return the release of a runtime that is asked unless another is named; raise InputError where there is none."""
+    if name == PACKAGE:
+        return NEWEST
+    found = cpu_releases()
+    if not found:
+        raise InputError(f"the package {CPU_PACKAGE} is not installed: pip install {CPU_PACKAGE}")
+    return found[0]

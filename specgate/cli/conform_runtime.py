@@ -1,0 +1,74 @@
+"""``specgate conform`` for a runtime: hold placements against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from specgate.cli.common import emit
+from specgate.errors import InputError
+from specgate.files import refuse_shared
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+__all__ = ["FOR_RUNTIMES", "conform_runtime"]
+
+#: The options that only a runtime has, and those that it does not have.
+FOR_RUNTIMES: Final = ("release", "graphs", "models", "case", "keep")
+_NOT_FOR_RUNTIMES: Final = ("versions", "values", "record", "jobs")
+_CASES, _GRAPHS = 20, 100
+
+
+def conform_runtime(
+    arguments: argparse.Namespace, progressing: Callable[[], AbstractContextManager[Callable[[int, int, str], object]]]
+) -> int:
+    """Run a campaign against a runtime and print its report; 1 where a difference is unexplained."""
+    try:
+        from specgate.placement.conform.plan import Plan
+        from specgate.placement.conform.render import FORMATS
+        from specgate.placement.conform.run import run
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
+    from specgate.placement.oracle.listed import newest
+
+    _check(arguments, tuple(FORMATS))
+    graphs = arguments.graphs if arguments.graphs is not None else 0 if arguments.operator else _GRAPHS
+    plan = Plan(
+        package=arguments.dialect,
+        releases=_words(arguments.release) or (newest(arguments.dialect),),
+        operators=tuple(arguments.operator or ()),
+        levels=tuple(word for text in arguments.level or () for word in _words(text)),
+        cases=_CASES if arguments.cases is None else arguments.cases,
+        graphs=graphs,
+        models=Path(arguments.models) if arguments.models else None,
+        seed=arguments.seed,
+        seconds=arguments.seconds,
+        case=arguments.case,
+        keep=Path(arguments.keep) if arguments.keep else None,
+    )
+    with progressing() as progress:
+        result = run(plan, progress)
+    if plan.case is not None and not result.models:
+        raise InputError(f"no case {plan.case!r:.80} is drawn; give the options that the report names, too")
+    emit(FORMATS[arguments.format](result), arguments.output)
+    return 1 if result.unexplained else 0
+
+
+def _check(arguments: argparse.Namespace, formats: tuple[str, ...]) -> None:
+    refuse_shared(path for path in (arguments.output,) if path and path != "-")
+    for name in _NOT_FOR_RUNTIMES:
+        if getattr(arguments, name):
+            raise InputError(f"--{name} is not for a runtime such as {arguments.dialect}")
+    if arguments.format not in formats:
+        raise InputError(f"expected --format {', '.join(formats)} for a runtime, found {arguments.format}")
+    if min(arguments.cases or 0, arguments.graphs or 0) < 0:
+        raise InputError("expected --cases and --graphs of at least 0")
+    if arguments.keep and not arguments.case:
+        raise InputError("--keep writes one model: give --case, too")
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())

@@ -1,0 +1,1 @@
+"""Campaigns that hold placements against the runtime itself: ``specgate conform onnxruntime-directml``."""

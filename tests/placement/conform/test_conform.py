@@ -1,0 +1,240 @@
+"""Campaigns against a runtime: what is asked, what is compared, what the reports say."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from specgate.cli import main
+from specgate.descriptors.read import read_dict
+from specgate.placement.conform import run as running
+from specgate.placement.conform.cases import NODE, file_cases, levels, node_cases
+from specgate.placement.conform.compare import Found, compare
+from specgate.placement.conform.graphs import graph_cases
+from specgate.placement.conform.observed import explaining, imported
+from specgate.placement.conform.plan import Plan
+from specgate.placement.conform.render import FORMATS
+from specgate.placement.oracle.answer import Answer, Created, Placed
+from specgate.placement.registrations import runtime_tables
+from specgate.targets import parse_target
+
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+TARGET = "onnxruntime-directml:1.24.4"
+TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]}
+RELU: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
+OTHER = {**RELU, "desc": {**RELU["desc"], "OutputTensor": {**TENSOR, "Strides": [0, 0, 0, 1]}}}
+
+
+def placed(name: str = NODE, operator: str = "Relu", provider: str | None = "DirectML", **more: Any) -> Any:
+    made = {"reason": "", "creation": "created", "created_by": "", "function": None, "lowered": (RELU,), **more}
+    if made["lowered"] is not None:
+        made["lowered"] = tuple(read_dict(one, "directml") for one in made["lowered"])
+    return SimpleNamespace(node=f"graph/{name}", operator=operator, provider=provider, **made)
+
+
+class Ours(list):
+    refusals = ()
+
+    @property
+    def session(self) -> str:
+        return "fails" if any(node.creation == "fails" or node.provider is None for node in self) else "created"
+
+
+def answer(*nodes: tuple[str, str, str], operators: Any = (RELU,), **more: Any) -> Answer:
+    made = tuple(Created(one, 0, 0) for one in operators)
+    return Answer(more.pop("word", "created"), nodes=tuple(Placed(*n) for n in nodes), operators=made, **more)
+
+
+ONE = (NODE, "Relu", "DirectML")
+
+
+def test_what_is_alike_is_counted():
+    made = compare(answer(ONE), Ours([placed()]), "DirectML")  # type: ignore[arg-type]
+    assert made.found == []
+    assert made.same == made.asked == {"session": 1, "kernel": 1, "node": 1, "descriptor": 1}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "aspects"),
+    [
+        (answer(ONE), [placed(provider="CPU", reason="type", lowered=())], ["node", "descriptor"]),
+        (answer(ONE), [placed(lowered=(RELU, RELU))], ["descriptor"]),
+        (answer(ONE), [placed(lowered=(OTHER,))], ["descriptor"]),
+        (answer(ONE), [placed(provider=None, creation="fails")], ["session", "kernel", "node", "descriptor"]),
+        (answer(ONE, word="fails", error="no", code=1), [placed()], ["session"]),
+        (answer(word="fails", error="no", code=9), [placed()], ["session", "kernel"]),
+        (answer(ONE, ("b", "Relu", "CPU")), [placed(), placed("b")], ["node", "descriptor"]),
+        (answer(ONE), [placed(), placed("b")], ["node", "descriptor"]),
+        (answer(("call", "Gelu", "CPU"), operators=()), [placed("x", function="graph/call"), placed("y", function="graph/call")], ["node", "descriptor", "descriptor"]),
+    ],
+)  # fmt: skip
+def test_each_difference_has_its_aspect(theirs, ours, aspects):
+    found = compare(theirs, Ours(ours), "DirectML").found  # type: ignore[arg-type]
+    assert [each.aspect for each in found] == aspects
+
+
+def test_names_tell_nodes_apart():
+    """Two nodes of one operator whose providers are swapped: counts alone are the same."""
+    theirs = answer(("a", "Relu", "CPU"), ("b", "Relu", "DirectML"))
+    ours = Ours([placed("a"), placed("b", provider="CPU", lowered=())])
+    assert [each.aspect for each in compare(theirs, ours, "DirectML").found] == ["node", "node"]  # type: ignore[arg-type]
+
+
+def test_copies_and_casts_that_the_runtime_adds_are_no_differences():
+    added = (("MemcpyToHost_1", "MemcpyToHost", "DirectML"), ("InsertedPrecisionFreeCast_x", "Cast", "CPU"))
+    assert compare(answer(ONE, *added), Ours([placed()]), "DirectML").found == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "why"),
+    [
+        (answer(ONE, word="crashed"), placed(), "the runtime's process crashed"),
+        (answer(), placed(), "the runtime placed nothing"),
+        (answer(ONE), placed(lowered=None), "what a node becomes is not known"),
+    ],
+)
+def test_what_cannot_be_compared_is_counted(theirs, ours, why):
+    assert compare(theirs, Ours([ours]), "DirectML").left_out == [why]  # type: ignore[arg-type]
+
+
+def test_models_of_one_node_are_the_same_for_a_seed_whatever_their_number():
+    few, many = (list(node_cases("OneHot", count, "3", 11)) for count in (4, 8))
+    known = {case.id: case.model for case in many}
+    assert few
+    assert all(known[case.id] == case.model for case in few)
+    assert {case.opset for case in many} == set(levels("OneHot", 11)) == {"9", "11"}
+    assert onnx.ModelProto.FromString(few[0].model).graph.node[0].name == NODE
+
+
+def test_graphs_are_valid_and_the_same_for_a_seed():
+    made = list(graph_cases(30, "1", 21))
+    assert [case.model for case in made] == [case.model for case in graph_cases(30, "1", 21)]
+    assert len(made) > 20
+    models = [onnx.ModelProto.FromString(case.model) for case in made]
+    for model in models:
+        del model.graph.output[:]  # the checker wants shapes there that only the runtime knows
+        onnx.checker.check_model(model)
+    operators = {node.op_type for model in models for node in model.graph.node}
+    assert {"Shape", "Gather", "Concat", "Reshape", "Expand", "Cast", "Unsqueeze", "Mul"} <= operators
+    kinds = {info.type.tensor_type.elem_type for model in models for info in model.graph.input}
+    assert {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.INT64} <= kinds
+
+
+def test_every_piece_of_a_graph_is_used_somewhere():
+    """A piece that always makes an invalid graph would never be asked."""
+    seen: set[str] = set()
+    for opset in (11, 21):
+        for case in graph_cases(150, f"{opset}", opset):
+            seen |= {node.op_type for node in onnx.ModelProto.FromString(case.model).graph.node}
+    pieces = runtime_tables()["graphs"]["pieces"]
+    assert {piece["node"].split("=")[1].strip().split("(")[0].split("<")[0] for piece in pieces} <= seen
+
+
+def test_files_are_found_in_folders(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "m.onnx").write_bytes(b"x")
+    assert [(case.id, case.model) for case in file_cases(tmp_path)] == [("file/a/m.onnx", b"x")]
+
+
+@pytest.mark.parametrize(
+    ("opset", "wanted", "is_one"),
+    [("13", "13", True), ("14", "13", False), ("14", "13..", True), ("13", "..12", False), ("", "13..", False), ("", None, True)],
+)  # fmt: skip
+def test_ranges_of_opsets(opset, wanted, is_one):
+    assert imported(opset, wanted) is is_one
+
+
+def test_an_entry_explains_what_all_of_its_words_name():
+    runtime = parse_target(TARGET).runtime
+    assert runtime is not None
+    found = Found("session", "Relu", "created", "fails: no locale")
+    entry = {"name": "x", "aspects": ["session"], "operators": ["Relu"], "theirs": "locale"}
+    assert explaining(found, "13", runtime, [entry]) is entry
+    others: list[dict[str, Any]] = [
+        {"aspects": ["node"]}, {"operators": ["Gelu"]}, {"packages": ["onnxruntime"]}, {"levels": ["5.0"]},
+        {"opsets": "..12"}, {"ours": "fails"}, {"theirs": "other"}, {"first": 0, "last": 0},
+    ]  # fmt: skip
+    for other in others:
+        assert explaining(found, "13", runtime, [entry | other]) is None, other
+
+
+class Oracle:
+    """Answers every model with a node on DirectML."""
+
+    versions: dict[str, str] = {"fake": "1"}  # noqa: RUF012  # read only
+    closed = False
+
+    def ask(self, models):
+        return [answer((NODE, "Relu", "DirectML"))] * len(models)
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def result(tmp_path):
+    oracle = Oracle()
+    plan = Plan("onnxruntime-directml", ("1.24.4", "1.24.4@5.0"), ("Relu",), cases=6, graphs=2, keep=None)
+    found = running.run(plan, opened=lambda _: oracle)
+    assert oracle.closed
+    return found
+
+
+def test_differences_are_classes_with_their_smallest_model(result):
+    assert result.models["graph"] == 4
+    assert list(result.versions) == ["onnxruntime-directml:1.24.4", "onnxruntime-directml:1.24.4@5.0"]
+    assert result.unexplained == sum(each.count for each in result.differences) > 0
+    nodes = [each for each in result.differences if each.aspect == "node" and each.node]
+    assert all(each.command.endswith(f"--case {each.case} --keep DIR") for each in nodes)
+    for tally in result.tallies:
+        assert 0 <= tally.same <= tally.asked
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_report_says_how_to_run_it_again(name, result):
+    text = FORMATS[name](result)
+    assert text.endswith("\n")
+    assert result.command in text
+    assert "UNEXPLAINED" in text or json.loads(text)["unexplained"] == result.unexplained
+
+
+def test_one_case_is_asked_alone_and_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(running, "_oracle", lambda _: Oracle())
+    words = ["conform", "onnxruntime-directml", "--operator", "Relu", "--cases", "6"]
+    wanted = next(node_cases("Relu", 6, "0", 25))
+    main([*words, "--case", wanted.id, "--keep", str(tmp_path / "kept")])
+    capsys.readouterr()
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert kept.read_bytes() == wanted.model
+    assert main([*words, "--case", "Relu/1/99"]) == 2
+    assert "no case" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["onnxruntime-directml", "--values"], "--values is not for a runtime"),
+        (["onnxruntime-directml", "--format", "html"], "expected --format"),
+        (["onnxruntime-directml", "--keep", "x"], "give --case"),
+        (["onnxruntime-directml", "--cases", "-1"], "at least 0"),
+        (["onnxruntime-directml", "--release", "9.9"], "unknown release"),
+        (["onnx", "--graphs", "3"], "--graphs is for a runtime"),
+    ],
+)
+def test_what_means_nothing_is_refused(words, said, capsys):
+    assert main(["conform", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_wrong_placement_is_a_difference_of_its_own(monkeypatch):
+    def fail(*_):
+        raise ValueError("no")
+
+    monkeypatch.setattr(running, "place_model", fail)
+    plan = Plan("onnxruntime-directml", ("1.24.4",), ("Relu",), cases=2)
+    found = running.run(plan, opened=lambda _: Oracle())
+    assert {each.aspect for each in found.differences} == {"answer"}
+    assert "ValueError" in found.differences[0].ours
