@@ -85,3 +85,22 @@ def test_the_coverage_table_is_true():
                 assert str(len(operators)) in [part.strip("()") for part in line.split()], word
             else:
                 assert all(f"`{operator}`" in line for operator in operators)
+
+
+def test_the_coverage_of_the_runtime_is_true():
+    from specgate.placement.lowering.store import lowering_tables
+    from specgate.placement.registrations import runtime_tables
+
+    (line,) = [line for line in TEXT.splitlines() if line.startswith("| ONNX Runtime |")]
+    tables = runtime_tables()
+    made = {
+        provider: {
+            name if domain == "ai.onnx" else f"{domain}.{name}" for domain, names in domains.items() for name in names
+        }
+        for provider, domains in tables["registrations"].items()
+    }
+    lowered = made["DirectML"] & set(lowering_tables()["operators"])
+    for info in tables["providers"].values():
+        assert "{} to {}".format(*info["releases"].split("..")) in line
+    for count in (len(made["DirectML"]), len(made["CPU"]), len(lowered)):
+        assert str(count) in line.replace(",", " ").replace(";", " ").split()

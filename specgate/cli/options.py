@@ -97,6 +97,18 @@ def placed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "html"), default="text")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     parser.add_argument("-v", "--verbose", action="store_true", help="text: also every node")
+    parser.add_argument(
+        "--descriptors",
+        metavar="DIR",
+        help="also write what each node becomes into DIR: DxDispatch model files, which `run` and `check` take",
+    )
+    parser.add_argument(
+        "--node",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only the descriptors of this node; repeat for several",
+    )
 
 
 def executed(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from specgate.cli.common import as_json, emit, width
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from specgate.placement.placed import Placement
+    from specgate.placement.runtime import Runtime
 
 __all__ = ["place"]
 
@@ -30,8 +32,25 @@ def place(arguments: argparse.Namespace) -> int:
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin))
     model = standard_input() if arguments.model == "-" else arguments.model
     found = place_model(model, target, device, settings)
+    written = _written(found, target.runtime, arguments)
     emit(_rendered(found, arguments), arguments.output)
+    if written:
+        report_alone = arguments.format == "text" and arguments.output in {None, "-"}
+        (sys.stdout if report_alone else sys.stderr).write(f"{written}\n")
     return 1 if found.session == "fails" else 0
+
+
+def _written(found: Placement, runtime: Runtime | None, arguments: argparse.Namespace) -> str:
+    """Write the descriptors where they are asked for, and return a line that says what was written."""
+    if arguments.descriptors is None:
+        if arguments.node:
+            raise InputError("--node says whose descriptors are written; give --descriptors DIR as well")
+        return ""
+    if runtime is None or not runtime.below:
+        raise InputError(f"nodes on {found.target} become no descriptors")
+    from specgate.placement.documents import write_documents
+
+    return str(write_documents(found, runtime.below, arguments.descriptors, arguments.node))
 
 
 def _rendered(found: Placement, arguments: argparse.Namespace) -> str:

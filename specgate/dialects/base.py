@@ -136,6 +136,10 @@ class DialectPackage:
         """Execute such a document at a level, the newest if None, and return its outputs; raise InputError."""
         raise InputError(f"a model of {self.name} is judged, not executed", file=file)
 
+    def document_of(self, descriptors: Sequence[Descriptor]) -> dict[str, Any]:
+        """Return such a document that executes descriptors in their order, each with memory of its own."""
+        raise InputError(f"{self.name} has no documents that execute descriptors")
+
     # Model files of another format.
 
     #: Of the files that `graph` reads, in lower case, with their dots; and what the first KiB of each of them holds.

@@ -88,6 +88,12 @@ class DirectML(Shipped):
             budget=budget,
         )
 
+    def document_of(self, descriptors: Sequence[Descriptor]) -> dict[str, Any]:
+        from specgate.dialects.directml.dxdispatch.make import dispatching
+        from specgate.dialects.directml.dxdispatch.model import write_dx_model
+
+        return write_dx_model(dispatching(descriptors))
+
     def oracle(self, level: str) -> Oracle:
         from specgate.dialects.directml.oracle.sides import Builds
 

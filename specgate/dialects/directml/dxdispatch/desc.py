@@ -17,7 +17,7 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
 
-__all__ = ["as_dispatched"]
+__all__ = ["as_dispatched", "bind_points"]
 
 
 def as_dispatched(descriptor: Descriptor) -> Descriptor:
@@ -28,6 +28,16 @@ def as_dispatched(descriptor: Descriptor) -> Descriptor:
     """
     fields = _given(descriptor)
     return descriptor if fields == descriptor.fields else replace(descriptor, fields=fields)
+
+
+def bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]]:
+    """Return the tensors that a descriptor has, by field; arrays of tensors in their order. kind: input or output."""
+    found: dict[str, list[TensorDesc]] = {}
+    for info in dialect("directml").operator(descriptor.operator).fields.values():
+        value = descriptor.fields.get(info.name)
+        if info.kind == kind and value is not None:
+            found[info.name] = [value] if isinstance(value, TensorDesc) else list(value)
+    return found
 
 
 def _given(descriptor: Descriptor) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from specgate.dialects.directml.dxdispatch.buffers import (
     plan_buffer,
     scatter_tensor,
 )
+from specgate.dialects.directml.dxdispatch.desc import bind_points
 from specgate.dialects.directml.dxdispatch.printed import printed
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.directml.dxdispatch.model import DxBinding, DxCommand, DxModel
-    from specgate.spec.fields import FieldInfo
 
 __all__ = ["run_dx_model"]
 
@@ -103,7 +103,7 @@ def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
 def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
     """Refuse a dispatch whose tensors are not all bound, or that binds others; not yet those that DirectML owns."""
     owned = dialect("directml").tables.flags["OWNED_BY_DML"]
-    points = {**_bind_points(descriptor, "input"), **_bind_points(descriptor, "output")}
+    points = {**bind_points(descriptor, "input"), **bind_points(descriptor, "output")}
     _refuse_unknown(bindings, points, descriptor)
     for name, tensors in points.items():
         if name in bindings or not all((tensor.flags or 0) & owned for tensor in tensors):
@@ -154,7 +154,7 @@ class _Run:
 
     def _initialised(self, descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> dict[str, Any]:
         flag = dialect("directml").tables.flags["OWNED_BY_DML"]
-        points = _bind_points(descriptor, "input")
+        points = bind_points(descriptor, "input")
         _refuse_unknown(bindings, points, descriptor)
         found = {}
         for name, tensors in points.items():
@@ -179,7 +179,7 @@ class _Run:
     def _dispatch(self, command: DxCommand) -> None:
         descriptor = self.model.dispatchables[command.dispatchable].descriptor
         assert descriptor is not None  # _refuse_early has looked  # noqa: S101
-        inputs, outputs = _bind_points(descriptor, "input"), _bind_points(descriptor, "output")
+        inputs, outputs = bind_points(descriptor, "input"), bind_points(descriptor, "output")
         _refuse_unknown(command.bindings, {**inputs, **outputs}, descriptor)
         arrays = dict(self.owned[command.dispatchable])
         for name, tensors in inputs.items():
@@ -274,17 +274,6 @@ def _shaped(buffer: Buffer, dimensions: tuple[int, ...]) -> NDArray[Any]:
     if count > values.size:
         raise InputError(f"{count} elements are asked for, but there are {values.size}", place="dimensions")
     return values[:count].reshape(dimensions)
-
-
-def _bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]]:
-    """The tensors that a descriptor has, by field; arrays of tensors in their order."""
-    infos: list[FieldInfo] = list(dialect("directml").operator(descriptor.operator).fields.values())
-    found: dict[str, list[TensorDesc]] = {}
-    for info in infos:
-        value = descriptor.fields.get(info.name)
-        if info.kind == kind and value is not None:
-            found[info.name] = [value] if isinstance(value, TensorDesc) else list(value)
-    return found
 
 
 def _refuse_unknown(

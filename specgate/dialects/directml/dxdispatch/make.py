@@ -1,0 +1,64 @@
+"""A DxDispatch model of descriptors that come from elsewhere: each is dispatched with buffers of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.directml.dxdispatch.buffers import needed_bytes
+from specgate.dialects.directml.dxdispatch.desc import bind_points
+from specgate.dialects.directml.dxdispatch.model import DxBinding, DxCommand, DxDispatchable, DxModel, DxResource
+from specgate.dialects.directml.tensor import UINT32_MAX
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+
+__all__ = ["dispatching"]
+
+#: What is not larger is printed after its dispatch.
+_PRINTED: Final = 1024
+
+
+def dispatching(descriptors: Sequence[Descriptor]) -> DxModel:
+    """Return a model that dispatches descriptors in their order. InputError where sizes are unknown or too large.
+
+    Buffers have the bytes that their tensors take and hold zeros: what a descriptor computes with is not known here.
+    Inputs that DirectML owns are bound to the dispatchable, the others and the outputs to its dispatch.
+    """
+    model = DxModel({}, {}, [])
+    for number, descriptor in enumerate(descriptors):
+        name = descriptor.operator.lower() if len(descriptors) == 1 else f"{number}-{descriptor.operator.lower()}"
+        _add(model, name, descriptor)
+    return model
+
+
+def _add(model: DxModel, name: str, descriptor: Descriptor) -> None:
+    owned = dialect("directml").tables.flags["OWNED_BY_DML"]
+    dispatchable = DxDispatchable("directml", descriptor.operator, descriptor)
+    command = DxCommand("dispatch", dispatchable=name)
+    model.dispatchables[name] = dispatchable
+    model.commands.append(command)
+    for kind in ("input", "output"):
+        for point, tensors in bind_points(descriptor, kind).items():
+            early = kind == "input" and all((tensor.flags or 0) & owned for tensor in tensors)
+            bindings = dispatchable.bindings if early else command.bindings
+            bindings[point] = bound = []
+            for index, tensor in enumerate(tensors):
+                resource = f"{name}.{point}" if len(tensors) == 1 else f"{name}.{point}[{index}]"
+                model.resources[resource] = made = _resource(tensor, point)
+                bound.append(DxBinding(resource))
+                if kind == "output" and made.initial["valueCount"] <= _PRINTED:
+                    model.commands.append(DxCommand("print", resource=resource))
+
+
+def _resource(tensor: TensorDesc, place: str) -> DxResource:
+    """Return a buffer of zeros for one tensor. Elements of less than a byte lie in bytes."""
+    bits = dialect("directml").bits.get(tensor.type or "") or 8
+    kind = str(tensor.type) if bits >= 8 else "UINT8"
+    count = max(needed_bytes(tensor, place) * 8 // max(bits, 8), 1)
+    if count > UINT32_MAX:
+        raise InputError(f"takes {count} elements; a model file gives a buffer at most {UINT32_MAX}", place=place)
+    return DxResource("constant", {"valueCount": count, "value": 0}, kind)
