@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, TensorDesc
-    from specgate.placement.graph import Node
+    from specgate.placement.graph import Alike, Node
     from specgate.placement.place import Assigned
     from specgate.placement.placed import Creation, PlacedNode
     from specgate.placement.registrations import Registration
@@ -39,20 +39,23 @@ class Creator:
         self.stated = stated
         self.device = device
         self._known: dict[tuple[object, ...], Made] = {}
+        self._first = runtime.providers[0] if runtime.below else None
+        self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
-        self._refusals: dict[tuple[int, bool], Finding | None] = {}
+        self._refusals: dict[tuple[Alike, bool], Finding | None] = {}
 
     def create(self, one: Assigned, node: PlacedNode) -> None:
         """Fill in what is known of the creation of a node; nodes come in the order of the model."""
         if one.provider is None:
             node.creation, node.created_by = "fails", one.why
-        self._look(one)
-        refused = self._refused(one) or self.stated.get(node.node)
+        if self._blind or one.node.proto.domain:
+            self._look(one)
+        refused = self._refused(one) or (self.stated.get(node.node) if self.stated else None)
         if refused is not None:
             node.refused, node.findings = True, (refused,)
             node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
             return
-        if one.provider is None or one.row is None or not self.runtime.below or one.provider != self._first:
+        if one.provider is None or one.row is None or one.provider != self._first:
             return
         node.creation, node.created_by, node.lowered, node.findings = self._alike(one, one.row)
         if node.creation == "deferred" and self._blind:
@@ -61,15 +64,11 @@ class Creator:
                 node.creation, node.created_by = "unknown", unseen
 
     def _refused(self, one: Assigned) -> Finding | None:
-        on_cpu = one.provider == self.runtime.providers[-1]
-        key = (id(one.node.descriptor), on_cpu)
+        alike = one.node.alike
+        key = alike, one.provider == self._last
         if key not in self._refusals:
-            self._refusals[key] = refusal(one.node.descriptor, on_cpu=on_cpu)
+            self._refusals[key] = refusal(alike.descriptor, on_cpu=key[1])
         return self._refusals[key]
-
-    @property
-    def _first(self) -> str:
-        return self.runtime.providers[0]
 
     def _look(self, one: Assigned) -> None:
         """Note values whose sizes the runtime may know and nothing here: behind operators of its own domains."""
@@ -106,13 +105,9 @@ class Creator:
 
     def _alike(self, one: Assigned, row: Registration) -> Made:
         """Return what becomes of a node: of nodes with the same types, attributes and constants the same."""
-        node, proto, constants = one.node, one.node.proto, one.body.constants
-        names = proto.inputs
+        node, names, constants = one.node, one.node.proto.inputs, one.body.constants
         fixed = [at < len(names) and names[at] in constants for at in row.constant_inputs]
-        key = (
-            proto.op_type, proto.domain, *map(id, node.inputs), None, *map(id, node.outputs), None,
-            *map(id, proto.attributes.values()), *fixed,
-        )  # fmt: skip
+        key = (node.alike, *fixed)
         made = self._known.get(key)
         if made is None:
             late = self._late(one)

@@ -15,7 +15,7 @@ from specgate.placement.words import listed, several
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from specgate.placement.graph import Node
+    from specgate.placement.graph import Alike, Node
     from specgate.placement.registrations import Registration, Registry
 
 __all__ = ["Found", "Lookup", "Reason"]
@@ -62,20 +62,13 @@ class Lookup:
         self.provider = provider
         self.lacking = lacking or {}
         self.device = device
-        self._known: dict[tuple[int, int], Found] = {}
-
-    def forget(self) -> None:
-        """Drop what is known of nodes, which are known by their identity: others come."""
-        self._known.clear()
+        self._known: dict[Alike, Found] = {}
 
     def of(self, node: Node) -> Found:
         """Return what the provider has for a node."""
-        # Nodes that share a descriptor have the same attributes; without one nothing but the node itself says so.
-        shared = id(node.descriptor) if node.descriptor is not None else id(node)
-        key = (shared, id(node.kinds))  # which nodes of one operator and opset share
-        found = self._known.get(key)
+        found = self._known.get(node.alike)
         if found is None:
-            found = self._known[key] = self._looked(node)
+            found = self._known[node.alike] = self._looked(node)
         return found
 
     def kernel(self, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> Found:

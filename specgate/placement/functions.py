@@ -6,6 +6,7 @@ process of its own; its release may say so otherwise than the one which a runtim
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,10 +29,11 @@ from specgate.placement.schemas import schema_of
 from specgate.placement.scopes import type_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.onnx.file.structure import OnnxNode
+    from specgate.dialects.onnx.lint.walk import Key
     from specgate.placement.graph import Node
 
 #: The place of a node that calls, its own name there, and what it calls.
@@ -57,7 +59,10 @@ class Functions:
 
     def __init__(self, model: OnnxModel, opsets: Mapping[str, int]) -> None:
         """Look into `model`. opsets: the domains that the release of the runtime has."""
-        self._own = {function_key(function): function for function in model.functions}
+        own = {function_key(function): function for function in model.functions}
+        self._sizes = sizes(own)
+        # A function that ends in itself the linter reports, and no runtime loads.
+        self._own = {key: function for key, function in own.items() if key in self._sizes}
         self._domains = opsets
         self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
         #: Whether something was asked that only the onnx package could have answered.
@@ -100,6 +105,10 @@ class Functions:
         used = answered.producer_name == BUILT or _means_the_same(function, model.opset_imports)
         return function if used and function.nodes else None  # a body without nodes could not be made
 
+    def size(self, function: OnnxFunction) -> int:
+        """Return of how many nodes a function is made, those of the functions that it calls included."""
+        return self._sizes.get(function_key(function), len(function.nodes))
+
     def replaced(self, model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
         """Return a model with `calls` (by the node's id) replaced."""
         made = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
@@ -108,6 +117,36 @@ class Functions:
                 made.model.opset_imports.setdefault(domain, version)
         made.model.graph = _graph(model.graph, calls, made)
         return made
+
+
+def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
+    """Return of how many nodes each function is made once all calls in it are replaced.
+
+    Those that call themselves, directly or through others, or that call such a function, are not among them.
+    """
+    calls = {key: Counter(_called(function.nodes)) for key, function in functions.items()}
+    callers: dict[Key, list[Key]] = {key: [] for key in functions}
+    left = dict.fromkeys(functions, 0)
+    for key, called in calls.items():
+        for one in called.keys() & functions.keys():
+            callers[one].append(key)
+            left[key] += 1
+    found: dict[Key, int] = {}
+    ready = [key for key, count in left.items() if not count]
+    for key in ready:  # which grows while it is walked
+        found[key] = sum(count * found.get(one, 1) for one, count in calls[key].items())
+        for caller in callers[key]:
+            left[caller] -= 1
+            if not left[caller]:
+                ready.append(caller)
+    return found
+
+
+def _called(nodes: Iterable[OnnxNode]) -> Iterator[Key]:
+    for node in nodes:
+        yield function_key(node)
+        for _, graph in subgraphs(node):
+            yield from _called(graph.nodes)
 
 
 def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:

@@ -7,8 +7,9 @@ of the nodes here.
 from __future__ import annotations
 
 import heapq
-from collections import ChainMap
+from collections import ChainMap, defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import TensorDesc
@@ -17,49 +18,89 @@ from specgate.dialects.onnx.lint.walk import label, subgraphs
 from specgate.placement.schemas import schema_of, word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+    from collections.abc import Mapping, MutableMapping, Sequence
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxNode
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.placement.schemas import Schema
 
+    Scope = Mapping[str, TensorDesc]
     Types = MutableMapping[str, TensorDesc]
     Tensors = tuple[TensorDesc | None, ...]
     Kinds = tuple[str | None, ...]
-    Alike = tuple[int | None, Schema | None, Tensors, Tensors, tuple[Kinds, Kinds], bool]
 
-__all__ = ["Body", "Node", "body_of", "every_node"]
+__all__ = ["Alike", "Body", "Node", "body_of"]
 
 _BLANK = TensorDesc(None, None)
 
 
 @dataclass(slots=True, eq=False)
-class Node:
-    """A node of a body. path: its place in the file. opset: the version of its domain that the model imports.
+class Alike:
+    """What nodes share that have one operator, the same attributes, and values of the same types.
 
-    inputs, outputs: what is known of them by position, None where one is left out. kinds: the types of inputs and
-    outputs in the words of registrations, "" where one is not known. descriptor: as the linter reads it, None without a
-    table. implicit: the values outside of its bodies that they read.
+    operator: as the tables name it. opset: the version of its domain that the model imports. inputs, outputs: what is
+    known of them by position, None where one is left out. kinds: the types of inputs and outputs in the words of
+    registrations, "" where one is not known. descriptor: as the linter reads it, None without a table. told: whether
+    the type of an output follows from the operator alone. graphs: whether attributes hold bodies.
     """
+
+    operator: str
+    opset: int | None
+    schema: Schema | None
+    inputs: Tensors
+    outputs: Tensors
+    kinds: tuple[Kinds, Kinds]
+    descriptor: Descriptor | None
+    told: bool
+    graphs: bool
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a body. path: its place in the file. implicit: the values outside of its bodies that they read."""
 
     index: int
     path: str
     proto: OnnxNode
-    opset: int | None
-    schema: Schema | None
-    inputs: tuple[TensorDesc | None, ...]
-    outputs: tuple[TensorDesc | None, ...]
-    descriptor: Descriptor | None
-    kinds: tuple[tuple[str | None, ...], tuple[str | None, ...]]
-    bodies: list[Body] = field(default_factory=list)
-    implicit: list[str] = field(default_factory=list)
+    alike: Alike
+    bodies: Sequence[Body] = ()
+    implicit: Sequence[str] = ()
 
     @property
     def operator(self) -> str:
         """Its operator as the tables name it."""
-        proto = self.proto
-        return f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
+        return self.alike.operator
+
+    @property
+    def opset(self) -> int | None:
+        """The version of its domain that the model imports."""
+        return self.alike.opset
+
+    @property
+    def schema(self) -> Schema | None:
+        """Its operator's schema."""
+        return self.alike.schema
+
+    @property
+    def inputs(self) -> Tensors:
+        """What is known of its inputs by position."""
+        return self.alike.inputs
+
+    @property
+    def outputs(self) -> Tensors:
+        """What is known of its outputs by position."""
+        return self.alike.outputs
+
+    @property
+    def kinds(self) -> tuple[Kinds, Kinds]:
+        """The types of its inputs and outputs in the words of registrations."""
+        return self.alike.kinds
+
+    @property
+    def descriptor(self) -> Descriptor | None:
+        """The node as the linter reads it."""
+        return self.alike.descriptor
 
 
 @dataclass(slots=True, eq=False)
@@ -77,16 +118,8 @@ class Body:
     sizes: Mapping[str, int] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
     makers: dict[str, Node] = field(default_factory=dict)
-    readers: dict[str, list[Node]] = field(default_factory=dict)
+    readers: defaultdict[str, list[Node]] = field(default_factory=partial(defaultdict, list))
     constant_nodes: int = 0
-
-
-def every_node(body: Body) -> Iterator[tuple[Body, Node]]:
-    """Yield all nodes of a body and of those inside of it, each with its body."""
-    for node in body.nodes:
-        yield body, node
-        for inside in node.bodies:
-            yield from every_node(inside)
 
 
 def body_of(source: Source, release: str, imports: Mapping[str, int] | None = None) -> Body:
@@ -106,7 +139,7 @@ class _Reader:
         self.imports = imports
         self.model: OnnxModel = source.model
         self.overridable = (self.model.ir_version or 4) >= 4
-        self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of types, which live as long as the scopes
+        self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of what lives as long as the source
 
     def body(self, graph: OnnxGraph, place: str, sizes: Mapping[str, int], outer: frozenset[str], found: Types) -> Body:
         """Read one graph.
@@ -139,59 +172,65 @@ class _Reader:
         self._fill(body, _ordered(nodes), scope, ChainMap({}, found) if found else {})
         return body
 
-    def _fill(
-        self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Mapping[str, TensorDesc], found: Types
-    ) -> None:
+    def _fill(self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Scope, found: Types) -> None:
         readers, makers = body.readers, body.makers
-        place, units = body.place, self.source.units
+        place, units, known = body.place, self.source.units, scope.get
         for at, (index, proto) in enumerate(nodes):
             names = proto.inputs
-            inputs = [(found.get(name) or scope.get(name, _BLANK)) if name else None for name in names]
-            outputs = [(found.get(name) or scope.get(name, _BLANK)) if name else None for name in proto.outputs]
-            key = (proto.op_type, proto.domain, *map(id, inputs), None, *map(id, outputs))
-            alike = self.alike.get(key)
-            if alike is None:
-                alike = self.alike[key] = self._settled(proto, tuple(inputs), tuple(outputs))
-            opset, schema, known, derived, kinds, told = alike
-            if told:
-                found.update((name, one) for name, one in zip(proto.outputs, derived, strict=True) if one is not None)
+            outputs = proto.outputs
+            if found:
+                ends = [id(found.get(name) or known(name, _BLANK)) if name else 0 for name in names]
+                ends += [id(found.get(name) or known(name, _BLANK)) if name else 0 for name in outputs]
+            else:
+                ends = [id(known(name, _BLANK)) if name else 0 for name in names]
+                ends += [id(known(name, _BLANK)) if name else 0 for name in outputs]
             unit = units.get(id(proto))
             descriptor = None if unit is None else unit.descriptor
-            path = f"{place}/{proto.name or label(proto, index)}"
-            node = Node(at, path, proto, opset, schema, known, derived, descriptor, kinds)
+            # Nodes that share a descriptor have one operator and the same attributes.
+            same = () if descriptor is not None else (proto.op_type, proto.domain, *map(id, proto.attributes.values()))
+            key = (id(descriptor), len(names), *ends, *same)
+            alike = self.alike.get(key)
+            if alike is None:
+                known_ends = _tensors(names, found, scope), _tensors(outputs, found, scope)
+                alike = self.alike[key] = self._settled(proto, known_ends, descriptor)
+            if alike.told:
+                told = zip(outputs, alike.outputs, strict=True)
+                found.update((name, one) for name, one in told if one is not None)
+            node = Node(at, f"{place}/{proto.name or label(proto, index)}", proto, alike)
             body.nodes.append(node)
-            for name in proto.outputs:
+            for name in outputs:
                 if name:
                     makers[name] = node
             for name in names if len(names) < 2 else dict.fromkeys(names):
                 if name:
-                    reading = readers.get(name)
-                    if reading is None:
-                        readers[name] = [node]
-                    else:
-                        reading.append(node)
-            if proto.attributes and any(not held.plain for held in proto.attributes.values()):
+                    readers[name].append(node)
+            if alike.graphs:
                 self._inside(node, body, found)
 
-    def _settled(self, proto: OnnxNode, inputs: Tensors, outputs: Tensors) -> Alike:
-        """Return what nodes of one operator share whose values are of the same types."""
+    def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
+        """Return what nodes share that are alike, of the first of them."""
+        inputs, outputs = ends
         opset = self.imports.get(proto.domain)
         schema = schema_of(proto.domain, proto.op_type, opset, self.release)
         told = any(tensor is not None and tensor.type is None for tensor in outputs)
         if told:
             outputs = _derived(schema, inputs, outputs)
-        return opset, schema, inputs, outputs, (_kinds(inputs), _kinds(outputs)), told
+        operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
+        kinds = _kinds(inputs), _kinds(outputs)
+        graphs = any(not held.plain for held in proto.attributes.values())
+        return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, told, graphs)
 
     def _inside(self, node: Node, body: Body, found: Types) -> None:
+        bodies = []
+        implicit: dict[str, None] = {}
         for name, graph in subgraphs(node.proto):
             inner = self.body(graph, f"{node.path}/{name}", body.sizes, body.constants, found)
-            node.bodies.append(inner)
+            bodies.append(inner)
             own = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
-            for read in (*inner.readers, *inner.outputs):
-                if read not in own and read not in node.implicit:
-                    node.implicit.append(read)
-        for read in node.implicit:
-            seen = body.readers.setdefault(read, [])
+            implicit.update((read, None) for read in (*inner.readers, *inner.outputs) if read not in own)
+        node.bodies, node.implicit = bodies, tuple(implicit)
+        for read in implicit:
+            seen = body.readers[read]
             if not seen or seen[-1] is not node:
                 seen.append(node)
 
@@ -202,6 +241,10 @@ def _count(dims: tuple[int, ...]) -> int:
     for size in dims:
         count = min(count * size, 1 << 62) if size >= 0 else 1 << 62
     return count
+
+
+def _tensors(names: Sequence[str], found: Types, scope: Scope) -> Tensors:
+    return tuple([(found.get(name) or scope.get(name, _BLANK)) if name else None for name in names])
 
 
 def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
@@ -233,7 +276,7 @@ def _ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
     What a subgraph reads of the graph around counts as read by its node. Nodes of a cycle come last.
     """
     made = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
-    if all(made.get(name, -1) < at for at, (_, node) in enumerate(nodes) for name in _reads(node)):
+    if _in_order(nodes, made):
         return nodes
     needs = [{made[name] for name in _reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
     behind: dict[int, list[int]] = {}
@@ -251,6 +294,14 @@ def _ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
                 heapq.heappush(ready, after)
     cycle = [at for at, need in enumerate(needs) if need]  # which is reported by the linter
     return [nodes[at] for at in (*order, *cycle)]
+
+
+def _in_order(nodes: Sequence[tuple[int, OnnxNode]], made: Mapping[str, int]) -> bool:
+    for at, (_, node) in enumerate(nodes):
+        for name in _reads(node):
+            if name in made and made[name] >= at:
+                return False
+    return True
 
 
 def _reads(node: OnnxNode) -> Sequence[str]:

@@ -7,6 +7,7 @@ Sources: onnxruntime core/providers/dml/DmlExecutionProvider/src/GraphPartitione
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,8 +47,18 @@ class _Group:
         """Return the group that this one was merged into at last."""
         group = self
         while group.root is not None:
+            if group.root.root is not None:  # else long chains are walked again and again
+                group.root = group.root.root
             group = group.root
         return group
+
+    def join(self, other: _Group) -> None:
+        """Take over the nodes of another group; the shorter list is copied."""
+        other.root = self
+        if len(other.nodes) > len(self.nodes):
+            self.nodes, other.nodes = other.nodes, self.nodes
+        self.nodes += other.nodes
+        other.nodes = []
 
 
 def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
@@ -58,32 +69,33 @@ def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
     by_value: dict[str, _Group] = {}
     groups: list[_Group] = []
     for node in body.nodes:
-        read = [by_value[name].found() for name in (*node.proto.inputs, *node.implicit) if name in by_value]
+        names = (*node.proto.inputs, *node.implicit) if node.implicit else node.proto.inputs
+        read = [group.found() for name in names if (group := by_value.get(name)) is not None]
         if not inside(node):
             for group in read:
                 group.closed = True
             continue
-        open_ones = list(dict.fromkeys(group for group in read if not group.closed))
-        if open_ones:
-            first = open_ones[0]
+        first = None
+        for group in read:
+            if group.closed or group is first or group.root is not None:
+                continue
+            if first is None:
+                first = group
+            else:
+                first.join(group)
+        if first is not None:
             first.nodes.append(node)
-            for other in open_ones[1:]:
-                other.root = first
-                first.nodes += other.nodes
-                other.nodes = []
         else:
             first = _Group(node)
             groups.append(first)
         for name in node.proto.outputs:
             if name:
                 by_value[name] = first
-    return [sorted(group.nodes, key=lambda node: node.index) for group in groups if group.nodes]
+    return [sorted(group.nodes, key=attrgetter("index")) for group in groups if group.nodes]
 
 
-def copies(
-    body: Body, provider: str, placed: Mapping[Node, str | None], rows: Mapping[Node, Registration]
-) -> Iterable[Copy]:
-    """Yield what is copied in one body between `provider` and the CPU while the model runs.
+def copies(body: Body, provider: str, mine: Mapping[Node, Registration]) -> Iterable[Copy]:
+    """Yield what is copied in one body between `provider`, which has the nodes `mine`, and the CPU at run time.
 
     What comes into the body is copied before, unless nodes of both read it; initializers are copied once,
     before the first run.
@@ -91,16 +103,22 @@ def copies(
     here: tuple[set[str], set[str]] = (set(), set())  # what nodes of the provider read, and make, in its memory
     cpu: tuple[dict[str, None], dict[str, None]] = ({}, {})
     for node in body.nodes:
-        row = rows.get(node) if placed.get(node) == provider else None
+        row = mine.get(node)
         for side, names in ((0, node.proto.inputs), (1, node.proto.outputs)):
-            in_cpu = () if row is None else row.cpu_outputs if side else row.cpu_inputs
+            if row is None:
+                cpu[side].update(dict.fromkeys(names))
+                continue
+            in_cpu = row.cpu_outputs if side else row.cpu_inputs
+            if not in_cpu:
+                here[side].update(names)
+                continue
             for index, name in enumerate(names):
-                if not name:
-                    continue
-                if row is not None and index not in in_cpu:
-                    here[side].add(name)
-                else:
+                if index in in_cpu:
                     cpu[side][name] = None
+                else:
+                    here[side].add(name)
+    for values in (*here, *cpu):
+        values.discard("") if isinstance(values, set) else values.pop("", None)
     incoming = [name for name in cpu[0] if name not in body.makers and name not in body.sizes]
     for name in (*(name for name in incoming if name in here[0]), *(name for name in cpu[1] if name in here[0])):
         yield Copy(name, "CPU", provider, body.place)

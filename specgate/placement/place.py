@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
+from specgate.errors import InputError
 from specgate.placement.decide import Found, Lookup
-from specgate.placement.graph import body_of, every_node
+from specgate.placement.graph import body_of
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
@@ -33,9 +34,12 @@ __all__ = ["CPU", "Assigned", "Assigner", "Whole", "assigned", "place_graph"]
 
 CPU: Final = "CPU"
 #: Calls of calls: how often what was inlined is asked for calls again.
-_MOST_ROUNDS: Final = 25
+_MOST_ROUNDS: Final = 100
+#: What calls may become all together: functions that call others twice each double it with every level.
+_MOST_NODES: Final = 500_000
 #: The finding on a type that a file states and its operators contradict, with which the runtime loads no model.
 _STATED: Final = "onnx/model/stated-type"
+_NOT_ASKED: Final = Found(None)
 _PREFERRED: Final = (
     f"computes with small values: its inputs are CPU values, graph inputs or initializers of at most {MOST_ELEMENTS} "
     "elements (GetCpuPreferredNodes)"
@@ -78,32 +82,27 @@ class Assigner:
 
     def assign(self, main: Body) -> list[Assigned]:
         """Return every node with its provider, bodies inside of nodes behind them."""
-        for lookup in self.lookups.values():
-            lookup.forget()
-        order = list(every_node(main))
-        made: dict[Node, Assigned] = {}
-        for body in dict.fromkeys(body for body, _ in order):
-            made.update(self._body(body))
-        return [made[node] for _, node in order]
-
-    def _body(self, body: Body) -> dict[Node, Assigned]:
-        first = self.runtime.providers[0]
-        if first == CPU:
-            return {node: self._on_cpu(node, body, Found(None), "", "") for node in body.nodes}
-        lookup = self.lookups[first]
-        found = {node: lookup.of(node) for node in body.nodes}
-        kernels = {node: one.registration for node, one in found.items() if one.registration is not None}
-        chosen = preferred(body, kernels)
-        made = {}
-        for node in body.nodes:
-            one = found[node]
-            if one.taken and node not in chosen:
-                made[node] = Assigned(node, body, first, one.registration, one)
-            elif one.taken:
-                made[node] = self._on_cpu(node, body, one, "preferred", _PREFERRED)
-            else:
-                made[node] = self._on_cpu(node, body, one, one.reason, one.says)
+        made: list[Assigned] = []
+        self._body(main, made)
         return made
+
+    def _body(self, body: Body, made: list[Assigned]) -> None:
+        first = self.runtime.providers[0]
+        lookup = self.lookups[first]
+        found = [_NOT_ASKED if first == CPU else lookup.of(node) for node in body.nodes]
+        kernels = {
+            node: one.registration for node, one in zip(body.nodes, found, strict=True) if one.registration is not None
+        }
+        chosen = preferred(body, kernels) if kernels else set()
+        for node, one in zip(body.nodes, found, strict=True):
+            if first == CPU or one.reason:
+                made.append(self._on_cpu(node, body, one, one.reason, one.says))
+            elif node in chosen:
+                made.append(self._on_cpu(node, body, one, "preferred", _PREFERRED))
+            else:
+                made.append(Assigned(node, body, first, one.registration, one))
+            for inside in node.bodies:
+                self._body(inside, made)
 
     def _on_cpu(self, node: Node, body: Body, first: Found, reason: str, why: str) -> Assigned:
         """Return a node on the CPU, or with no provider where the CPU has no kernel for it."""
@@ -144,7 +143,7 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
     """Assign the nodes of a model, and those of the functions that it calls."""
     origin: dict[int, tuple[str, str]] = {}
     called: list[Node] = []
-    for _ in range(_MOST_ROUNDS):
+    for turn in range(_MOST_ROUNDS + 1):
         main = body_of(source, assigner.runtime.release)
         found = assigner.assign(main)
         calls: dict[int, Call] = {}
@@ -156,6 +155,10 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
                 called.append(one.node)
         if not calls:
             break
+        if turn == _MOST_ROUNDS:
+            raise InputError(f"functions call each other more than {_MOST_ROUNDS} deep", file=source.model.file)
+        if len(found) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
+            raise InputError(f"its functions are made of more than {_MOST_NODES:,} nodes", file=source.model.file)
         made = functions.replaced(source.model, calls)
         origin |= made.origin
         source = onnx_units(made.model, source.settings).source
@@ -179,11 +182,12 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
     for one in whole.nodes:
-        call = whole.origin.get(id(one.node.proto))
-        made[one.node] = placed = PlacedNode(
-            one.node.path,
-            one.node.operator,
-            None if one.node.schema is None else one.node.schema.since,
+        node, call = one.node, whole.origin.get(id(one.node.proto)) if whole.origin else None
+        alike = node.alike
+        made[node] = placed = PlacedNode(
+            node.path,
+            alike.operator,
+            None if alike.schema is None else alike.schema.since,
             one.provider,
             one.reason,
             one.why,
@@ -209,16 +213,18 @@ def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node,
     if first == CPU:
         return
     by_body: dict[Body, dict[Node, str | None]] = {}
-    rows = {one.node: one.row for one in found if one.row is not None}
+    mine: dict[Node, Registration] = {}
     for one in found:
         by_body.setdefault(one.body, {})[one.node] = one.provider
+        if one.provider == first and one.row is not None:
+            mine[one.node] = one.row
     for body, providers in by_body.items():
         for nodes in partitions(body, lambda node, held=providers: held.get(node) == first):  # type: ignore[misc]
             number = len(placement.partitions) + 1
             for node in nodes:
                 made[node].partition = number
-            placement.partitions.append(Partition(number, first, body.place, tuple(made[node].node for node in nodes)))
-        placement.copies.extend(copies(body, first, providers, rows))
+            placement.partitions.append(Partition(number, first, body.place, tuple([node.path for node in nodes])))
+        placement.copies.extend(copies(body, first, mine))
 
 
 def _refusals(graph: Graph, runtime: Runtime) -> list[str]:

@@ -185,8 +185,7 @@ def test_partitions_that_one_node_reads_are_joined():
 def copied(made, fast):
     main = body(made)
     found = assigner(fast).assign(main)
-    rows = {one.node: one.row for one in found if one.row is not None}
-    moved = copies(main, FIRST, {one.node: one.provider for one in found}, rows)
+    moved = copies(main, FIRST, {one.node: one.row for one in found if one.provider == FIRST and one.row is not None})
     return {(one.value, one.source, one.to) for one in moved}
 
 
