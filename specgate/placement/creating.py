@@ -46,7 +46,7 @@ class Creator:
 
     def create(self, one: Assigned, node: PlacedNode) -> None:
         """Fill in what is known of the creation of a node; nodes come in the order of the model."""
-        if one.provider is None:
+        if not one.has_kernel:
             node.creation, node.created_by = "fails", one.why
         if self._blind or one.node.proto.domain:
             self._look(one)

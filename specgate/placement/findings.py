@@ -37,14 +37,14 @@ def findings_of(placement: Placement) -> Iterator[Finding]:
         rule = _rule(node)
         if rule is not None:
             yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)
-        if node.provider is not None and node.creation == "fails" and not node.refused:  # lint has said that
+        if node.has_kernel and node.creation == "fails" and not node.refused:  # lint has said that
             yield _finding(placement, "session-fails", node.created_by, at, values)
         if node.open:
             yield _finding(placement, "undecided", node.open, at, values)
 
 
 def _rule(node: PlacedNode) -> str | None:
-    if node.provider is None:
+    if not node.has_kernel:
         return "no-kernel"
     if node.casts:
         return "cast"

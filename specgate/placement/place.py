@@ -50,7 +50,7 @@ _PREFERRED: Final = (
 class Assigned:
     """One node and its provider. row: the registration that it runs by, None where it runs by none.
 
-    found: what the first provider said of it.
+    found: what the first provider said of it. has_kernel: its provider has a kernel for it.
     """
 
     node: Node
@@ -61,6 +61,7 @@ class Assigned:
     reason: str = ""
     why: str = ""
     casts: bool = False
+    has_kernel: bool = True
 
 
 @dataclass(slots=True)
@@ -111,19 +112,23 @@ class Assigner:
         if found.taken:
             return Assigned(node, body, CPU, found.registration, open_, reason, why)
         says = "; ".join(text for text in (why, found.says) if text)
-        return Assigned(node, body, None, None, open_, reason or found.reason, says)
+        return Assigned(node, body, None, None, open_, reason or found.reason, says, has_kernel=False)
 
     def cast(self, one: Assigned) -> Assigned:
-        """Return a node that no provider took as it runs with Casts around it: on the CPU, with FLOAT for FLOAT16."""
+        """Return a node that no provider took as it runs with Casts around it: on the CPU, with FLOAT for FLOAT16.
+
+        The runtime does not ask whether the CPU has a kernel for FLOAT: without one the node is there all the same.
+        """
         inputs, outputs = one.node.kinds
         if "FLOAT16" not in inputs:
             return one
         wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
         found = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
         if found.reason:
-            return one
+            why = f"{one.why}; it reads FLOAT16, so it is on the CPU, where Casts to FLOAT do not help it"
+            return replace(one, provider=CPU, why=why)
         why = f"{one.why}; it runs as FLOAT between Casts that the runtime inserts"
-        return replace(one, provider=CPU, row=found.registration, why=why, casts=True)
+        return replace(one, provider=CPU, row=found.registration, why=why, casts=True, has_kernel=True)
 
 
 @dataclass(slots=True)
@@ -192,6 +197,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
             one.reason,
             one.why,
             one.casts,
+            has_kernel=one.has_kernel,
             function=None if call is None else call[0],
             open=one.found.open,
         )

@@ -25,8 +25,10 @@ class PlacedNode:
     node: its path in the file. version: that of its operator which the model's imports mean, None where the tables do
     not say. provider: "DirectML", "CPU", or None where no provider has a kernel. reason: why it is not with the
     target's first provider, in one word (`newer`, `older`, `unregistered`, `type`, `query`, `device`, `preferred`), ""
-    where it is; why: the same in a sentence. casts: it runs as FLOAT between Casts that the runtime inserts. creation:
-    whether its kernel is made with the session, at the first run, or not at all; created_by: why not with the session.
+    where it is; why: the same in a sentence. casts: it runs as FLOAT between Casts that the runtime inserts.
+    has_kernel: its provider has a kernel for it; what reads FLOAT16 the runtime leaves to the CPU even without one.
+    creation: whether its kernel is made with the session, at the first run, or not at all; created_by: why not with the
+    session.
     lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
     part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
     refused: the runtime refuses it wherever it might run, as it is not what ONNX takes.
@@ -39,6 +41,7 @@ class PlacedNode:
     reason: str = ""
     why: str = ""
     casts: bool = False
+    has_kernel: bool = True
     creation: Creation = "created"
     created_by: str = ""
     lowered: tuple[Descriptor, ...] | None = None

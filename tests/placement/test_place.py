@@ -82,6 +82,14 @@ def test_float16_without_a_kernel_runs_between_casts():
     assert found.why.endswith("; it runs as FLOAT between Casts that the runtime inserts")
 
 
+def test_float16_without_any_kernel_is_left_to_the_cpu():
+    half = [info("x", [1, 3, 8, 8], FLOAT16), info("rois", [1, 5], FLOAT16)]
+    placement = specgate.place(one("MaxRoiPool", *half, opset=22, pooled_shape=[2, 2]), DML)
+    (found,) = placement
+    assert (found.provider, found.casts, found.has_kernel, found.creation) == ("CPU", False, False, "fails")
+    assert placement.session == "fails"
+
+
 def test_support_queries_decide():
     image, scales = info("x", [1, 1, 4, 4]), helper.make_tensor("s", FLOAT, [4], [1, 1, 2, 2])
     for mode, provider, reason in (("linear", "DirectML", ""), ("cubic", "CPU", "query")):
