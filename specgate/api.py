@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from specgate.dialects.base import DialectPackage
     from specgate.linting.minimum import ModelMinimum
     from specgate.lowest import Minimum
+    from specgate.placement.minimum import LevelMinimum
     from specgate.placement.placed import Placement
     from specgate.rulebook import Rule
     from specgate.spec.changes import Difference
@@ -148,7 +149,8 @@ def minimum(
     *,
     pins: Mapping[str, int] | None = None,
     infer: bool = True,
-) -> Minimum | ModelMinimum: ...
+    target: str | Target | None = None,
+) -> Minimum | ModelMinimum | LevelMinimum: ...
 def minimum(
     descriptor: Any,
     dialect: str | None = None,
@@ -156,14 +158,26 @@ def minimum(
     *,
     pins: Mapping[str, int] | None = None,
     infer: bool = True,
-) -> Minimum | ModelMinimum:
+    target: str | Target | None = None,
+) -> Minimum | ModelMinimum | LevelMinimum:
     """Return the lowest level that accepts a descriptor or a whole model, with what blocks each level below.
 
     descriptor: as for `check`; or a model: the path of an ``.onnx`` or OpenVINO ``.xml`` file, or an
     ``onnx.ModelProto``. pins, infer: for ONNX models, as `lint` has them. The result is falsy where no level accepts
     it; `.level` is the lowest one or None, and of a descriptor it compares as that: ``minimum(d) == "3.0"``.
+
+    With dialect ``directml`` nodes of an ONNX model are placed by `target`, the newest onnxruntime-directml if None;
+    the answer is then the lowest feature level at which all that DirectML takes are also created. Raises InputError.
     """
-    if _model_owner(descriptor) is not None:
+    owner = _model_owner(descriptor)
+    if target is not None and owner is None:
+        raise InputError("a target is for models: what its nodes become is judged")
+    if owner is not None and (target is not None or dialect not in {None, owner.name}):
+        from specgate.linting.settings import LintSettings
+        from specgate.placement.minimum import level_minimum, runtime_target
+
+        return level_minimum(descriptor, runtime_target(dialect, target), LintSettings(infer, dict(pins or {})))
+    if owner is not None:
         from specgate.linting.model_minimum import model_minimum
         from specgate.linting.settings import LintSettings
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-__all__ = ["executed", "inferring", "judged", "placed"]
+__all__ = ["executed", "inferring", "judged", "lowest", "placed"]
 
 
 def judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
@@ -109,6 +109,26 @@ def placed(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="only the descriptors of this node; repeat for several",
     )
+
+
+def lowest(parser: argparse.ArgumentParser) -> None:
+    """Add what `minimum` takes."""
+    parser.add_argument(
+        "descriptor", help="descriptor file, .onnx model or OpenVINO IR (.xml), a JSON text, or - for standard input"
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="of models: also what blocks each opset below")
+    parser.add_argument(
+        "--dialect",
+        metavar="DIALECT",
+        help="directml, of an ONNX model: the lowest feature level at which every node that ONNX Runtime puts on "
+        "DirectML is also created, as builds have it",
+    )
+    parser.add_argument(
+        "-t", "--target", metavar="TARGET", help="the release that puts it there (default: onnxruntime-directml:latest)"
+    )
+    inferring(parser)
+    parser.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def executed(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from specgate.cli.conform_options import conforming
-from specgate.cli.options import executed, inferring, judged, placed
+from specgate.cli.options import executed, inferring, judged, lowest, placed
 from specgate.cli.oracle_options import installing
 from specgate.report import FORMATS
 
@@ -142,13 +142,7 @@ def _judging(commands: Any) -> None:
         "tables",
         "the lowest level that accepts a descriptor or a model, and what blocks each level below",
     )
-    minimum.add_argument(
-        "descriptor", help="descriptor file, .onnx model or OpenVINO IR (.xml), a JSON text, or - for standard input"
-    )
-    minimum.add_argument("-v", "--verbose", action="store_true", help="of models: also what blocks each opset below")
-    inferring(minimum)
-    minimum.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
-    minimum.add_argument("--format", choices=("text", "json"), default="text")
+    lowest(minimum)
 
 
 def _placing(commands: Any) -> None:

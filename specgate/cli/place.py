@@ -11,10 +11,11 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     import argparse
 
+    from specgate.linting.given import Given
     from specgate.placement.placed import Placement
     from specgate.placement.runtime import Runtime
 
-__all__ = ["place"]
+__all__ = ["place", "placed_minimum"]
 
 
 def place(arguments: argparse.Namespace) -> int:
@@ -63,3 +64,21 @@ def _rendered(found: Placement, arguments: argparse.Namespace) -> str:
     from specgate.report.placement.text import render
 
     return render(found, width(arguments.output), verbose=arguments.verbose)
+
+
+def placed_minimum(model: str | Given, arguments: argparse.Namespace) -> int:
+    """Print the lowest level at which what a runtime places is also created; 1 where there is none."""
+    from specgate.linting.minimum_text import at_level
+    from specgate.linting.settings import LintSettings, read_pins
+    from specgate.placement.minimum import level_minimum, runtime_target
+    from specgate.report.placement.minimum import level_minimum_text
+
+    target = runtime_target(arguments.dialect, arguments.target)
+    settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin))
+    found = level_minimum(model, target, settings)
+    name = model if isinstance(model, str) else model.name
+    if arguments.format == "json":
+        emit(as_json(found.to_dict(name)), None)
+    else:
+        emit(level_minimum_text(found, name, width(None), at_level, verbose=arguments.verbose), None)
+    return 0 if found else 1

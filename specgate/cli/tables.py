@@ -111,7 +111,15 @@ def minimum(arguments: argparse.Namespace) -> int:
 
     source = arguments.descriptor
     given = standard_input() if source == "-" else argument(source)
-    model = model_package(source) is not None if given is None else given.kind != TEXT
+    owner = model_package(source) if given is None else None
+    kind = given.kind if given is not None else owner.name if owner is not None else TEXT
+    model = kind != TEXT
+    if arguments.target or arguments.dialect not in {None, kind}:
+        if not model:
+            raise InputError("--dialect and --target are for models: what their nodes become is judged")
+        from specgate.cli.place import placed_minimum
+
+        return placed_minimum(source if given is None else given, arguments)
     if model:
         return _model_minimum(source if given is None else given, arguments)
     if given is None:

@@ -47,6 +47,15 @@ class Package(_File):
     carries: Word | None = Field(default=None, description="the dialect whose implementation it brings along")
 
 
+class Folding(_File):
+    """What the optimisation that computes constants early does."""
+
+    domains: list[Domain] = Field(description="whose operators it takes, but for those in `never`")
+    never: list[Word]
+    only: dict[Domain, list[Word]] = Field(default={}, description="the operators that it takes of other domains")
+    by_sizes: list[Word] = Field(default=[], description="those that it takes where the sizes of the input are known")
+
+
 class Release(_File):
     """One minor release."""
 
@@ -66,6 +75,7 @@ class ReleasesFile(_File):
     sources: dict[str, Source]
     providers: dict[Word, Provider]
     packages: dict[str, Package]
+    folding: Folding | None = None
     releases: dict[Minor, Release]
 
 

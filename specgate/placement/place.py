@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
 from specgate.errors import InputError
 from specgate.placement.decide import Found, Lookup
+from specgate.placement.folding import folding
 from specgate.placement.graph import body_of
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
 from specgate.placement.registrations import registrations
 from specgate.placement.validity import refusal
+from specgate.placement.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -207,6 +209,9 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
         refused = refusal(node.descriptor, on_cpu=False) or stated.get(node.path)
         if refused is not None:
             placement.refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+    for node in folding(whole.main, assigner.lookups[CPU]):
+        if node in made:
+            made[node].folds = True
     _divide(placement, whole.nodes, made)
     _remark(placement, graph, functions, whole.main)
     placement.fixes.extend(fixes(graph.source, assigner, whole.nodes))
@@ -249,6 +254,10 @@ def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
 def _remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:
     """Say what the answer rests on."""
     placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
+    folded = [node.node for node in placement.nodes if node.folds]
+    if folded:
+        which = f"{listed(folded)}; others may then run elsewhere"
+        placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
     if placement.device is None and len(placement.providers) > 1:
         placement.notes.append("the device counts as one that reports every capability")
     if main.constant_nodes:

@@ -31,7 +31,8 @@ class PlacedNode:
     session.
     lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
     part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
-    refused: the runtime refuses it wherever it might run, as it is not what ONNX takes.
+    refused: the runtime refuses it wherever it might run, as it is not what ONNX takes. folds: with default
+    optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
     """
 
     node: str
@@ -49,6 +50,7 @@ class PlacedNode:
     partition: int | None = None
     open: str = ""
     refused: bool = False
+    folds: bool = False
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,6 +72,7 @@ class PlacedNode:
             "partition": self.partition,
             "open": self.open,
             "refused": self.refused,
+            "folds": self.folds,
             "findings": [found.to_dict() for found in self.findings],
         }
 

@@ -1,0 +1,68 @@
+"""The nodes that constant folding, a default optimisation, may take away before nodes are placed.
+
+Source: onnxruntime core/optimizer/constant_folding.cc (commit ad694563b). Which operators count as what is in
+specs/onnxruntime/releases.yaml.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.placement.registrations import runtime_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.placement.decide import Lookup
+    from specgate.placement.graph import Body, Node
+
+__all__ = ["folding"]
+
+#: The domain whose name a model leaves out.
+_MAIN = "ai.onnx"
+
+
+def folding(main: Body, cpu: Lookup) -> set[Node]:
+    """Return the nodes whose outputs follow from constants, or from sizes that are known.
+
+    cpu: what the CPU has, whose kernels compute the values. A node whose input is left out has no constant there.
+    """
+    about = runtime_tables().get("folding")
+    found: set[Node] = set()
+    if about is not None:
+        _folded(main, frozenset(), about, cpu, found)
+    return found
+
+
+def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lookup, found: set[Node]) -> None:
+    """Add the nodes of a body and of those inside. outer: values outside of it that are constants by then."""
+    made: set[str] = set()
+    given = outer - body.makers.keys() - body.inputs if outer else outer
+    for node in body.nodes:  # in topological order, so that what a node reads is settled
+        for inside in node.bodies:
+            _folded(inside, given | made, about, cpu, found)
+        if node.bodies or not _may(node, about):
+            continue
+        names = node.proto.inputs
+        by_sizes = node.proto.op_type in about["by_sizes"] and not node.proto.domain
+        if by_sizes:
+            holds = bool(node.inputs) and node.inputs[0] is not None and _sized(node.inputs[0].sizes)
+        else:
+            holds = all(name in body.constants or name in made or name in given for name in names)
+            holds = holds and cpu.of(node).taken
+        if holds:
+            found.add(node)
+            made.update(name for name in node.proto.outputs if name)
+
+
+def _may(node: Node, about: Mapping[str, Any]) -> bool:
+    """Whether nodes of this operator are folded at all."""
+    only = about["only"].get(node.proto.domain or _MAIN)
+    name = node.proto.op_type
+    if (node.proto.domain or _MAIN) in about["domains"]:
+        return name not in about["never"]
+    return only is not None and name in only
+
+
+def _sized(sizes: tuple[object, ...] | None) -> bool:
+    return sizes is not None and all(isinstance(size, int) for size in sizes)

@@ -1,0 +1,91 @@
+"""The nodes that default optimisations may fold are marked."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+from tests.linting.models import FLOAT, INT64, branch, graph, helper, info, model
+
+DML = "onnxruntime-directml:1.24.4"
+
+
+def node(operator, inputs, output, **more):
+    return helper.make_node(operator, inputs, [output], name=output, **more)
+
+
+def placed(nodes, inputs, initializers=(), opsets=(("", 17),), outputs=None):
+    made = graph(nodes, inputs, outputs or [info(nodes[-1].output[0], None)], list(initializers))
+    return specgate.place(model(made, opsets=list(opsets)), DML)
+
+
+def folded(*arguments, **more):
+    return [found.node.rpartition("/")[2] for found in placed(*arguments, **more) if found.folds]
+
+
+def ints(name, values):
+    return helper.make_tensor(name, INT64, [len(values)], values)
+
+
+SHAPES = [
+    node("Shape", ["x"], "shape"),
+    node("Gather", ["shape", "zero"], "rows"),
+    node("Concat", ["rows", "rest"], "target", axis=0),
+    node("Reshape", ["x", "target"], "y"),
+]
+
+
+def test_a_shape_of_known_sizes_and_what_follows_from_it():
+    small = [ints("zero", [0]), ints("rest", [-1])]
+    found = placed(SHAPES, [info("x", [2, 3, 4])], small)
+    assert [one.node for one in found if one.folds] == ["graph/shape", "graph/rows", "graph/target"]
+    (note,) = [note for note in found.notes if "may fold" in note]
+    assert note.startswith("default optimisations may fold 3 of these nodes: graph/shape, graph/rows, graph/target; ")
+    assert [one["folds"] for one in found.to_dict()["nodes"]] == [True, True, True, False]
+
+
+def test_a_shape_with_a_size_that_is_not_known_stays():
+    small = [ints("zero", [0]), ints("rest", [-1])]
+    found = placed(SHAPES, [info("x", ["N", 3, 4])], small)
+    assert not any(one.folds for one in found)
+    assert not any("may fold" in note for note in found.notes)
+
+
+def test_only_constants_count_and_not_what_an_input_may_override():
+    two = [helper.make_tensor(name, FLOAT, [1], [1.0]) for name in ("a", "b")]
+    nodes = [node("Add", ["a", "b"], "c"), node("Mul", ["c", "x"], "y")]
+    assert folded(nodes, [info("x", [1])], two) == ["c"]
+    assert folded(nodes, [info("x", [1]), info("a", [1])], two) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "folds"),
+    [
+        (node("Clip", ["a"], "c"), True),
+        (node("Clip", ["a", "", "b"], "c"), False),  # what is left out is no constant
+        (node("RandomUniformLike", ["a"], "c"), False),
+        (node("Dropout", ["a"], "c"), False),
+        (node("Gelu", ["a"], "c", domain="com.microsoft"), False),
+    ],
+)
+def test_operators_decide(made, folds):
+    two = [helper.make_tensor("a", FLOAT, [1], [1.0]), helper.make_tensor("b", FLOAT, [], [1.0])]
+    nodes = [made, node("Mul", ["c", "x"], "y")]
+    opsets = [("", 17), ("com.microsoft", 1)]
+    assert folded(nodes, [info("x", [1])], two, opsets=opsets) == (["c"] if folds else [])
+
+
+def test_the_values_are_computed_by_the_cpu():
+    """Det of float16 has no kernel there, so that nothing can compute it early."""
+    half = helper.make_tensor("a", 10, [1, 2, 2], [1.0, 0.0, 0.0, 1.0])
+    nodes = [node("Det", ["a"], "c"), node("Cast", ["c"], "d", to=FLOAT), node("Mul", ["d", "x"], "y")]
+    assert folded(nodes, [info("x", [1])], [half]) == []
+
+
+def test_bodies_see_what_was_folded_outside():
+    inner = graph([node("Neg", ["k"], "n"), node("Add", ["n", "x"], "t")], [], [info("t", None)])
+    other = graph([node("Identity", ["x"], "e")], [], [info("e", None)])
+    constant = helper.make_tensor("a", FLOAT, [1], [1.0])
+    nodes = [node("Abs", ["a"], "k"), branch(inner, other)]
+    inputs = [info("x", [1]), info("c", [], helper.TensorProto.BOOL)]
+    assert folded(nodes, inputs, [constant]) == ["k", "n"]

@@ -1,0 +1,174 @@
+"""`specgate.minimum(model, dialect="directml")`: the lowest level at which what DirectML takes is also created."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.errors import InputError
+from tests.linting.models import FLOAT, INT64, chain, graph, helper, info, model, onnx, relu
+
+DML = "onnxruntime-directml:1.24.4"
+
+
+def node(operator, inputs, output="y", **more):
+    return helper.make_node(operator, inputs, [output], name=output, **more)
+
+
+def one(operator, *inputs, opset=17, initializers=(), kind=FLOAT, **attributes):
+    infos = [item for item in inputs if not isinstance(item, str)]
+    names = [item if isinstance(item, str) else item.name for item in inputs]
+    made = graph([node(operator, names, **attributes)], infos, [info("y", None, kind)], list(initializers))
+    return model(made, opsets=[("", opset)])
+
+
+def lowest(made, **more):
+    return specgate.minimum(made, dialect="directml", **more)
+
+
+def run(capsys, *arguments):
+    code = main(["minimum", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_what_a_node_becomes_decides():
+    found = lowest(one("Softmax", info("x", [2, 3])))
+    assert (found.level, found.nodes, found.deferred, bool(found), str(found)) == ("5.1", 1, 0, True, "5.1")
+    assert found.target == str(specgate.targets("onnxruntime-directml:latest")[0])
+    assert found.levels[0] == "5.1"
+    assert found.levels[-1] == "6.4"
+    assert list(found.blocked) == ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1", "5.0"]
+    (blocked,) = found.blocked["5.0"]
+    assert (blocked.node, blocked.operator) == ("graph/y", "Softmax")
+    assert [rule for rule, _ in blocked.causes] == ["directml/ACTIVATION_SOFTMAX1/level"]
+
+
+@pytest.mark.parametrize("level", ["2.0", "4.0", "5.0", "5.1", "6.4"])
+def test_it_agrees_with_placing_at_the_level(level):
+    nodes = [
+        node("Softmax", ["x"], "a"),
+        relu("a", "b", name="b"),
+        node("Cast", ["b"], "c", to=INT64),
+        node("OneHot", ["c", "d", "v"], "y"),
+    ]
+    small = [helper.make_tensor("d", INT64, [], [3]), helper.make_tensor("v", INT64, [2], [0, 1])]
+    made = model(graph(nodes, [info("x", [2, 3])], [info("y", None)], small), opsets=[("", 17)])
+    blocked = {entry.node for entry in lowest(made, target=DML).blocked.get(level, [])}
+    there = specgate.place(made, f"{DML}@{level}")
+    assert blocked == {found.node for found in there if found.provider != "DirectML" or found.creation == "fails"}
+
+
+def test_a_type_that_a_level_lacks_puts_a_node_elsewhere():
+    found = lowest(one("Identity", info("x", [2], INT64), kind=INT64))
+    assert found.level == "3.0"
+    ((rule, message),) = found.blocked["2.1"][0].causes
+    assert rule == "onnxruntime/placement/on-cpu"
+    assert message == "a tensor is INT64, which DirectML at feature level 2.1 does not have"
+
+
+def test_unknown_sizes_are_counted_and_not_guessed():
+    made = one("Softmax", info("x", ["N", 3]))
+    found = lowest(made)
+    assert (found.level, found.nodes, found.deferred, found.blocked) == ("1.0", 1, 1, {})
+    assert lowest(made, pins={"N": 2}).level == "5.1"
+
+
+def test_a_kernel_that_refuses_blocks_every_level():
+    shape = helper.make_tensor("s", INT64, [2], [-1, 3])
+    found = lowest(one("Reshape", info("x", [2, 3]), "s", initializers=[shape], allowzero=1))
+    assert (found.level, bool(found), found.levels) == (None, False, [])
+    assert len(found.blocked) == 15
+    assert found.blocked["6.4"][0].causes[0][0] == "onnxruntime/placement/session-fails"
+
+
+def test_a_model_without_a_node_there_has_no_level():
+    found = lowest(one("Det", info("x", [2, 2])))
+    assert (found.level, found.nodes, found.blocked, bool(found)) == (None, 0, {}, False)
+
+
+def test_a_model_that_is_too_new_is_refused_at_every_level():
+    found = lowest(one("Relu", info("x", [2]), opset=17), target="onnxruntime-directml:1.13.1")
+    assert bool(found)
+    newer = lowest(one("Relu", info("x", [2]), opset=19), target="onnxruntime-directml:1.13.1")
+    assert (newer.level, bool(newer)) == ("1.0", False)
+    assert "the release loads those up to 17" in newer.refusals[0]
+
+
+def test_the_minimum_of_opsets_stays_what_it_was():
+    made = chain("x", "y")
+    assert specgate.minimum(made, dialect="onnx").to_dict() == specgate.minimum(made).to_dict()
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "m.onnx"
+    onnx.save(one("Softmax", info("x", ["N", 3])), file)
+    return str(file)
+
+
+def test_text_tells_levels_with_the_same_reasons_together(path, capsys):
+    code, out, err = run(capsys, path, "--dialect", "directml", "-t", DML, "--pin", "N=2")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        path,
+        f"DirectML: lowest feature level 5.1; nothing blocks the 1 node that {DML} puts",
+        "  there at 5.1..6.4",
+        "  1.0..5.0:",
+        "    graph/y (Softmax): directml/ACTIVATION_SOFTMAX1/level: ACTIVATION_SOFTMAX1 does not exist at",
+        "      feature level 1.0..5.0; it exists from 5.1 on",
+    ]
+    _, out, _ = run(capsys, path, "--dialect", "directml", "-t", DML)
+    assert (
+        "  1 kernel made at the first run: sizes are not known, so their operators are not judged" in out.splitlines()
+    )
+
+
+def test_json(path, capsys):
+    code, out, _ = run(capsys, path, "-t", DML, "--pin", "N=2", "--format", "json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["schema"], found["file"], found["minimum"]) == ("specgate-level-minimum/1", path, "5.1")
+    (blocker,) = found["blockers"]["5.0"]
+    assert (blocker["node"], blocker["operator"]) == ("graph/y", "Softmax")
+    assert set(blocker["findings"][0]) == {"id", "message"}
+
+
+def test_many_reasons_are_listed_with_verbose(tmp_path, capsys):
+    kinds = ["Softmax", "LogSoftmax", "Hardmax", "Erf", "Sign", "IsNaN", "Mod", "Round", "Reciprocal"]
+    nodes = [node(kind, ["x", "x"] if kind == "Mod" else ["x"], f"v{at}", **({"fmod": 1} if kind == "Mod" else {}))
+             for at, kind in enumerate(kinds)]  # fmt: skip
+    path = tmp_path / "m.onnx"
+    onnx.save(model(graph(nodes, [info("x", [2, 3], FLOAT)], [info("v0", None)])), path)
+    _, brief, _ = run(capsys, str(path), "--dialect", "directml")
+    _, whole, _ = run(capsys, str(path), "--dialect", "directml", "-v")
+    assert "(-v lists them)" in brief
+    assert "(-v lists them)" not in whole
+    assert len(whole.splitlines()) > len(brief.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--dialect", "openvino"], "no runtime whose nodes become operators of 'openvino'"),
+        (["--dialect", "directml", "-t", "onnxruntime:1.24.4"], "become no operators of 'directml'"),
+        (["-t", "onnx:17"], "nodes on onnx:17 become no descriptors"),
+        (["-t", "onnxruntime-directml:9"], "unknown release"),
+    ],
+)
+def test_unusable_input(path, capsys, arguments, said):
+    code, out, err = run(capsys, path, *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_descriptors_have_levels_of_their_own(capsys):
+    descriptor = '{"type": "DML_OPERATOR_FOLD", "desc": {}}'
+    code, _, err = run(capsys, descriptor, "-t", DML)
+    assert code == 2
+    assert "are for models" in err
+    with pytest.raises(InputError, match="for models"):
+        specgate.minimum({"type": "DML_OPERATOR_FOLD", "desc": {}}, target=DML)
