@@ -11,6 +11,7 @@ from specgate.cli import main
 from specgate.errors import InputError
 from specgate.placement import registrations
 from specgate.placement.build import build_runtime
+from specgate.placement.lowering.store import lowering_tables
 from specgate.spec import store
 from specgate.spec.build import SpecErrors
 from tests.paths import SPECS, copy_tree
@@ -153,7 +154,11 @@ def test_spec_check_builds_the_tables(tmp_path, capsys) -> None:
         for operators in domains.values()
         for rows in operators.values()
     )
-    assert capsys.readouterr().out == f"0 dialects, 0 operators, onnxruntime with {rows} registrations, 0 problems\n"
+    lowered = len(lowering_tables()["operators"])
+    assert capsys.readouterr().out == (
+        f"0 dialects, 0 operators, onnxruntime with {rows} registrations, "
+        f"onnxruntime with {lowered} lowered operators, 0 problems\n"
+    )
     path = tmp_path / "onnxruntime" / "sets.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace("[FLOAT, FLOAT16]", "[FLOAT, HALF]"), encoding="utf-8")
     assert main(["spec", "check", str(tmp_path)]) == 2

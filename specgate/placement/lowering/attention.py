@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.lowering.building import bare, given, operator, plain, sizes_of, spread, tensor_of
+from specgate.placement.lowering.building import bare, given, number, operator, plain, sizes_of, spread, tensor_of
 from specgate.placement.lowering.reasons import Refused
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _masked(state: State, name: str, batch: int, queries: int) -> dict[str, Any]
 
 
 def _heads(state: State) -> int:
-    heads = int(state.get("num_heads"))
+    heads = number(state, "num_heads")
     if heads < 1:
         raise Refused("heads", "num_heads must be above 0")
     return heads

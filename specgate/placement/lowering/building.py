@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.placement.lowering.state import State
 
-__all__ = ["bare", "constant", "given", "operator", "over", "plain", "sizes_of", "spread", "tensor_of"]
+__all__ = ["bare", "constant", "given", "number", "operator", "over", "plain", "sizes_of", "spread", "tensor_of"]
 
 Sizes = tuple[int, ...]
 
@@ -77,6 +77,14 @@ def over(state: State, tensor: TensorDesc, wanted: Sequence[int], held: Sequence
         return plain(state, tensor, target)
     strides = broadcast_strides(sizes, max(len(target), state.least))
     return described(state, state.dml_type(tensor), target, strides)
+
+
+def number(state: State, name: str) -> int:
+    """Return a whole number of the node; raise Refused where it is left out."""
+    found = state.get(name)
+    if not isinstance(found, int):
+        raise Refused("missing", f"the node has no {name}")
+    return int(found)
 
 
 def constant(state: State, name: str) -> tuple[Any, ...] | None:

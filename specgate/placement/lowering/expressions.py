@@ -75,7 +75,7 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
 
     def value(state: State, i: int) -> Any:
         found = state.value(rule, i)
-        return ABSENT if found is ABSENT else [kind(item) for item in found]
+        return ABSENT if found is ABSENT else [kind(_there(item)) for item in found]
 
     return value
 
@@ -96,6 +96,12 @@ def _ratio(first: Any, second: Any) -> float:
     if first is ABSENT or not second:
         raise Refused("unusable", "what a ratio is made of is left out or 0")
     return float(first / second)
+
+
+def _there(item: Any) -> Any:
+    if item is ABSENT:
+        raise Refused("unusable", "what a number in a list is made of is left out")
+    return item
 
 
 def _turns(count: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from specgate.placement.lowering.building import bare, operator, sizes_of, tensor_of
+from specgate.placement.lowering.building import bare, number, operator, sizes_of, tensor_of
 from specgate.placement.lowering.reasons import Refused
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def group_normalization(state: State) -> Iterator[Descriptor]:
     """Yield the operators of a GroupNorm."""
     data, scale = tensor_of(state, "X"), tensor_of(state, "gamma")
     word, narrow = state.dml_type(data), state.dml_type(scale)
-    sizes, groups, last = sizes_of(data), int(state.get("groups")), bool(state.get("channels_last"))
+    sizes, groups, last = sizes_of(data), number(state, "groups"), bool(state.get("channels_last"))
     if len(sizes) != 4:
         raise Refused("four-dimensions", "the kernel wants four dimensions")
     channels = sizes[3] if last else sizes[1]

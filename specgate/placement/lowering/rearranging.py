@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.placement.lowering.building import constant, given, operator, plain, sizes_of, tensor_of
+from specgate.placement.lowering.building import constant, given, number, operator, plain, sizes_of, tensor_of
 from specgate.placement.lowering.reasons import Refused
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def joined(state: State) -> Iterator[Descriptor]:
     """Yield the operator that joins those inputs of a Concat that have elements."""
     output = tensor_of(state, "output0")
     kept = [tensor for tensor in state.get("inputs") if 0 not in sizes_of(tensor)]
-    axis, rank = int(state.get("axis")), len(sizes_of(output))
+    axis, rank = number(state, "axis"), len(sizes_of(output))
     yield operator(
         "JOIN",
         InputTensors=[plain(state, tensor) for tensor in kept],
@@ -111,12 +111,19 @@ def padded(state: State) -> Iterator[Descriptor]:
         "PADDING1",
         InputTensor=plain(state, data),
         OutputTensor=plain(state, output),
-        PaddingMode=_MODES[state.get("mode")],
+        PaddingMode=_mode(state),
         PaddingValueDataType=word,
         PaddingValue=_value(state, word),
         StartPadding=start,
         EndPadding=end,
     )
+
+
+def _mode(state: State) -> str:
+    word = state.get("mode")
+    if word not in _MODES:
+        raise Refused("mode", f"the kernel knows no mode {word!r:.40}")
+    return _MODES[word]
 
 
 def _pads(state: State) -> list[int]:
@@ -146,6 +153,8 @@ def tiled(state: State) -> Iterator[Descriptor]:
     if len(repeats) != len(sizes_of(data)):
         raise Refused("repeats-count", "there must be a count for each dimension")
     target = sizes_of(output)
+    if len(target) != len(repeats):
+        raise Refused("output-rank", "the output must have as many dimensions as the input")
     ours, theirs, counts = without_ones(target, sizes_of(data), target, [int(count) for count in repeats])
     made = plain(state, output, theirs)
     yield operator(

@@ -132,6 +132,8 @@ def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_
 def _region(state: State, crop: Sequence[float] | None, rank: int) -> list[tuple[float, float]]:
     axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
     found = [(0.0, 1.0)] * rank
+    if crop and len(crop) != 2 * len(axes):
+        raise Refused("region", "the region must have two numbers for each dimension")
     for index, axis in enumerate(axes):
         if crop:
             found[axis] = float(crop[index]), float(crop[index + len(axes)])
