@@ -55,7 +55,7 @@ def _copies(placement: Placement) -> Markup:
         tag("li", tag("code", copy.value), f": {copy.source} → {copy.to}, in {copy.place}")
         for copy in placement.copies[:_MOST]
     ]
-    return tag("section", tag("h2", f"Copies: {plural(len(placement.copies), "value")}"), tag("ul", *listed))
+    return tag("section", tag("h2", f"Copies: {plural(len(placement.copies), 'value')}"), tag("ul", *listed))
 
 
 def _nodes(placement: Placement) -> Markup:
