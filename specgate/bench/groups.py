@@ -14,6 +14,7 @@ import specgate
 from specgate.bench.directml_groups import directml_groups
 from specgate.bench.lint_groups import lint_groups
 from specgate.bench.peers import onnx_check, openvino_construct, peer, run
+from specgate.bench.place_groups import place_groups
 from specgate.bench.timing import Contender, Group
 from specgate.spec.tables import dialect
 
@@ -93,6 +94,7 @@ GROUPS: dict[str, Callable[[], Iterable[Group]]] = {
     "cold": cold_group,
     "directml": directml_groups,
     "lint": lint_groups,
+    "place": place_groups,
 }
 
 

@@ -14,7 +14,7 @@ from specgate.report import FORMATS
 __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
-BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint")
+BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
 OTHER_KINDS = ("config", "report", "baseline")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 

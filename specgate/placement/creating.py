@@ -92,7 +92,7 @@ class Creator:
             name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
             if not name:
                 return f"{_named(node, index)} is left out, which does not count as a constant"
-            if name not in one.body.constants:
+            if not one.body.constants.get(name):
                 return f"{_named(node, index)} is no constant"
         for index, tensor in enumerate(node.inputs):
             if tensor is not None and not _sized(tensor):
@@ -106,7 +106,7 @@ class Creator:
     def _alike(self, one: Assigned, row: Registration) -> Made:
         """Return what becomes of a node: of nodes with the same types, attributes and constants the same."""
         node, names, constants = one.node, one.node.proto.inputs, one.body.constants
-        fixed = [at < len(names) and names[at] in constants for at in row.constant_inputs]
+        fixed = [at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs]
         key = (node.alike, *fixed)
         made = self._known.get(key)
         if made is None:

@@ -6,7 +6,6 @@ of the nodes here.
 
 from __future__ import annotations
 
-import heapq
 from collections import ChainMap, defaultdict
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.lint.types import held_constant
 from specgate.dialects.onnx.lint.walk import label, subgraphs
+from specgate.placement.order import ordered
 from specgate.placement.schemas import schema_of, word
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.placement.schemas import Schema
 
+    Fixed = MutableMapping[str, bool]
     Scope = Mapping[str, TensorDesc]
+    Sizes = MutableMapping[str, int]
     Types = MutableMapping[str, TensorDesc]
     Tensors = tuple[TensorDesc | None, ...]
     Kinds = tuple[str | None, ...]
@@ -108,15 +110,16 @@ class Body:
     """A graph or subgraph, its nodes in topological order.
 
     inputs: its own inputs that are no initializers. sizes: of each initializer here and outside how many elements it
-    has, None where it may be overridden by an input. readers: by value the nodes that read it, implicitly or not.
+    has. constants: whether nothing overrides it, as an input of its name may. readers: by value the nodes that read it,
+    implicitly or not.
     """
 
     place: str
     nodes: list[Node] = field(default_factory=list)
     inputs: frozenset[str] = frozenset()
     outputs: frozenset[str] = frozenset()
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    constants: frozenset[str] = frozenset()
+    sizes: Sizes = field(default_factory=dict)
+    constants: Fixed = field(default_factory=dict)
     makers: dict[str, Node] = field(default_factory=dict)
     readers: defaultdict[str, list[Node]] = field(default_factory=partial(defaultdict, list))
     constant_nodes: int = 0
@@ -128,7 +131,7 @@ def body_of(source: Source, release: str, imports: Mapping[str, int] | None = No
     release: of the runtime, for its own operators. imports: the opsets that count instead of those it imports.
     """
     return _Reader(source, release, source.model.opset_imports if imports is None else imports).body(
-        source.model.graph, "graph", {}, frozenset(), {}
+        source.model.graph, "graph", {}, {}, {}
     )
 
 
@@ -141,35 +144,37 @@ class _Reader:
         self.overridable = (self.model.ir_version or 4) >= 4
         self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of what lives as long as the source
 
-    def body(self, graph: OnnxGraph, place: str, sizes: Mapping[str, int], outer: frozenset[str], found: Types) -> Body:
+    def body(self, graph: OnnxGraph, place: str, sizes: Sizes, outer: Fixed, found: Types) -> Body:
         """Read one graph.
 
-        sizes, outer: the initializers outside of it, and which of them nothing overrides. found: values outside of it
+        sizes, outer: the initializers outside of it, and whether nothing overrides them. found: values outside of it
         whose types follow from their operators alone.
         """
         scope = self.source.scopes.get(id(graph), {})
         given = {info.name for info in graph.inputs}
         own = {tensor.name: _count(tensor.dims) for tensor in (*graph.initializers, *graph.sparse_initializers)}
-        held, nodes = [], []
+        held: set[str] = set()
+        constant_nodes, nodes = 0, []
         for index, node in enumerate(graph.nodes):
             constant = held_constant(node) if node.op_type == "Constant" else None
             if constant is not None or (node.op_type == "Constant" and not node.domain and not node.inputs):
                 known = (constant or scope.get(node.outputs[0], _BLANK)).sizes
                 dims = (-1,) if known is None else known
                 own[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
-                held.append(node.outputs[0])
+                held.add(node.outputs[0])
+                constant_nodes += 1
             else:
                 nodes.append((index, node))
-        fixed = frozenset(name for name in own if not (self.overridable and name in given)) | frozenset(held)
+        fixed = dict.fromkeys(own, True) | {name: name in held for name in own if self.overridable and name in given}
         body = Body(
             place,
             inputs=frozenset(given - own.keys()),
             outputs=frozenset(info.name for info in graph.outputs),
-            sizes={**sizes, **own} if sizes else own,
-            constants=(outer - own.keys()) | fixed,
-            constant_nodes=len(held),
+            sizes=ChainMap(own, sizes) if sizes else own,  # copies for each of many bodies would be many
+            constants=ChainMap(fixed, outer) if outer else fixed,
+            constant_nodes=constant_nodes,
         )
-        self._fill(body, _ordered(nodes), scope, ChainMap({}, found) if found else {})
+        self._fill(body, ordered(nodes), scope, ChainMap({}, found) if found else {})
         return body
 
     def _fill(self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Scope, found: Types) -> None:
@@ -268,49 +273,3 @@ def _derived(
         kind = param.only or next((one for one in bound if one is not None), None)
         found.append(tensor._replace(type=kind) if kind is not None else tensor)
     return tuple(found)
-
-
-def _ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
-    """Return nodes in topological order: as they are if they are so, else each behind what it reads.
-
-    What a subgraph reads of the graph around counts as read by its node. Nodes of a cycle come last.
-    """
-    made = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
-    if _in_order(nodes, made):
-        return nodes
-    needs = [{made[name] for name in _reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
-    behind: dict[int, list[int]] = {}
-    for at, need in enumerate(needs):
-        for before in need:
-            behind.setdefault(before, []).append(at)
-    ready = [at for at, need in enumerate(needs) if not need]
-    order: list[int] = []
-    while ready:
-        at = heapq.heappop(ready)
-        order.append(at)
-        for after in behind.get(at, ()):
-            needs[after].discard(at)
-            if not needs[after]:
-                heapq.heappush(ready, after)
-    cycle = [at for at, need in enumerate(needs) if need]  # which is reported by the linter
-    return [nodes[at] for at in (*order, *cycle)]
-
-
-def _in_order(nodes: Sequence[tuple[int, OnnxNode]], made: Mapping[str, int]) -> bool:
-    for at, (_, node) in enumerate(nodes):
-        for name in _reads(node):
-            if name in made and made[name] >= at:
-                return False
-    return True
-
-
-def _reads(node: OnnxNode) -> Sequence[str]:
-    """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
-    if not node.attributes or all(held.plain for held in node.attributes.values()):
-        return node.inputs
-    found = list(node.inputs)
-    for _, graph in subgraphs(node):
-        for inner in graph.nodes:
-            found += _reads(inner)
-        found += (info.name for info in graph.outputs)
-    return found

@@ -19,7 +19,7 @@ from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
 from specgate.placement.registrations import registrations
-from specgate.placement.validity import refusal
+from specgate.placement.validity import refusal, refused_models
 from specgate.placement.words import listed
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node,
 
 
 def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
-    """Why the release refuses the file whatever its nodes: it loads no newer opsets and IR versions than it knows."""
+    """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
     found = []
     for domain, version in graph.imports.items():
         newest = runtime.opsets.get(domain)
@@ -248,6 +248,7 @@ def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
             found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
     if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
         found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
+    found += refused_models(graph.findings)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
@@ -26,11 +27,15 @@ def runtime_target(package: str, wanted: str) -> Target | None:
     """Return the target of a package's release, None for what is no package of a runtime.
 
     wanted: ``1.24.4``, ``1.24``, ``latest``; with ``@5.0`` behind it the library below counts as one of that level.
-    Raises InputError for an unknown release or level, and where it is not known what its providers register.
+    Raises InputError for an unknown release or level, for a name that is almost a package's, and where it is not known
+    what the providers register.
     """
     tables = runtime_tables()
     about = tables["packages"].get(package)
     if about is None:
+        near = difflib.get_close_matches(package, tables["packages"], 1, 0.8)
+        if near:
+            raise InputError(f"unknown package {package!r:.60}; did you mean {near[0]}?")
         return None
     name, at, level = (part.strip() for part in wanted.partition("@"))
     release = release_named(package, name)

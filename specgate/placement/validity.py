@@ -9,15 +9,45 @@ from specgate.validate.check import check_at
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding
 
-__all__ = ["refusal"]
+__all__ = ["refusal", "refused_models"]
 
 #: What loads a model: the onnx package's checks, which the runtime has in it.
 _LOADING: Final = ("checker", "inference")
 #: What makes kernels on the CPU.
 _MAKING: Final = "onnxruntime"
+
+#: Findings on a model itself with which ONNX Runtime 1.31.1 creates no session; each was tried with a model of its own.
+_REFUSED: Final = frozenset(
+    f"onnx/model/{rule}"
+    for rule in (
+        "cycle", "function-duplicate", "function-recursion", "name-duplicate", "name-undefined", "node-name-duplicate",
+        "output-undefined", "tensor-data", "tensor-size",
+    )
+)  # fmt: skip
+
+
+def refused_models(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield why the runtime loads no such model, once for each rule. findings: those on the model itself.
+
+    The bodies of functions are not looked at: nothing may call them.
+    """
+    by_rule: dict[str, list[Finding]] = {}
+    for found in findings:
+        of_function = found.id.startswith("onnx/model/function-")
+        if found.id in _REFUSED and (of_function or not _place(found).startswith("function ")):
+            by_rule.setdefault(found.id, []).append(found)
+    for first, *others in by_rule.values():
+        more = f" (and {len(others)} more)" if others else ""
+        yield f"{_place(first)}: {first.message}{more}"
+
+
+def _place(found: Finding) -> str:
+    return (found.location.node if found.location is not None else None) or "graph"
 
 
 def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
