@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.placement.checks import operator_problems, releases_problems, type_problems
-from specgate.placement.model import ProviderFile, ReleasesFile, SchemasFile, TypeSetsFile
+from specgate.placement.checks import loading_problems, operator_problems, releases_problems, type_problems
+from specgate.placement.model import LoadingFile, ProviderFile, ReleasesFile, SchemasFile, TypeSetsFile
 from specgate.placement.ranges import bounds, span
 from specgate.placement.scopes import is_type, operator_scope
 from specgate.rules.shorthand import Shorthand, ShorthandError
@@ -30,6 +30,7 @@ __all__ = ["build_runtime"]
 _RELEASES: Final = "releases.yaml"
 _SETS: Final = "sets.yaml"
 _SCHEMAS: Final = "schemas"
+_LOADING: Final = "loading.yaml"
 #: Folders that other parts of the placement read.
 _OTHERS: Final = ("lowering/",)
 #: What a compiled row leaves out where it is this.
@@ -62,6 +63,7 @@ class _Build:
         if self.problems:  # the other files are read by what these say
             raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}}
+        made["loading"] = {"types": [], "operators": {}}
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
@@ -71,6 +73,8 @@ class _Build:
                 self._schemas(name, made["schemas"])
             elif top in owners:
                 self._provider(name, owners[top], made)
+            elif name == _LOADING:
+                self._loading(made)
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
                 known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
                 self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
@@ -87,6 +91,12 @@ class _Build:
 
     def _tell(self, name: str, lines: Lines, wrong: list[Problem]) -> None:
         self.problems += [placed(str(self.folder / name), lines, path, text) for path, text in wrong]
+
+    def _loading(self, made: dict[str, Any]) -> None:
+        content, lines = self._load(_LOADING, LoadingFile)
+        if content:
+            self._tell(_LOADING, lines, loading_problems(content))
+            made["loading"] = {"types": content.get("types", []), "operators": content["operators"]}
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)
