@@ -7,8 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.placement.checks import operator_problems, releases_problems, type_problems
-from specgate.placement.model import GraphsFile, ObservedFile, ProviderFile, ReleasesFile, SchemasFile, TypeSetsFile
+from specgate.placement.checks import loading_problems, operator_problems, releases_problems, type_problems
+from specgate.placement.model import (
+    GraphsFile,
+    LoadingFile,
+    ObservedFile,
+    ProviderFile,
+    ReleasesFile,
+    SchemasFile,
+    TypeSetsFile,
+)
 from specgate.placement.ranges import bounds, span
 from specgate.placement.scopes import is_type, operator_scope
 from specgate.rules.shorthand import Shorthand, ShorthandError
@@ -33,6 +41,7 @@ _SCHEMAS: Final = "schemas"
 #: What campaigns need; a folder may do without.
 _OBSERVED: Final = "observed.yaml"
 _GRAPHS: Final = "graphs.yaml"
+_LOADING: Final = "loading.yaml"
 #: Folders that other parts of the placement read.
 _OTHERS: Final = ("lowering/",)
 #: What a compiled row leaves out where it is this.
@@ -65,6 +74,7 @@ class _Build:
         if self.problems:  # the other files are read by what these say
             raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
+        made["loading"] = {"types": [], "operators": {}}
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
@@ -78,6 +88,8 @@ class _Build:
                 made["observed"] = self._observed()
             elif name == _GRAPHS:
                 made["graphs"] = self._load(name, GraphsFile)[0]
+            elif name == _LOADING:
+                self._loading(made)
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
                 known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
                 self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
@@ -101,6 +113,12 @@ class _Build:
             {**entry, "name": name, **self._span(_OBSERVED, lines, ("observed", name), entry)}
             for name, entry in content.get("observed", {}).items()
         ]
+
+    def _loading(self, made: dict[str, Any]) -> None:
+        content, lines = self._load(_LOADING, LoadingFile)
+        if content:
+            self._tell(_LOADING, lines, loading_problems(content))
+            made["loading"] = {"types": content.get("types", []), "operators": content["operators"]}
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Problem = tuple[Keys, str]
 
-__all__ = ["operator_problems", "releases_problems", "type_problems"]
+__all__ = ["loading_problems", "operator_problems", "releases_problems", "type_problems"]
 
 
 def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
@@ -58,6 +58,33 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
         for item in listed
         if not is_type(item)
     ]
+
+
+def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
+    from specgate.placement.loading import parsed
+    from specgate.placement.lowering.expressions import FormError
+    from specgate.placement.lowering.schema import schema_from
+    from specgate.spec.tables import dialect
+
+    found = type_problems({"types": content.get("types", [])})
+    for name, entry in content["operators"].items():
+        place = ("operators", name)
+        schema = schema_from(name, None)
+        if schema is None:
+            found.append((place, f"unknown operator {name!r:.60}"))
+            continue
+        spec = dialect("onnx").operator(name)
+        overlays = (form for overlay in spec.overlays for form in overlay.rules)
+        rules = {form.name for form in (*spec.rule_forms, *overlays)}
+        for key in ("takes", "asks"):
+            wrong = [rule for rule in entry.get(key, ()) if rule not in rules]
+            found += [((*place, key), f"{name} has no rule {rule!r:.60}") for rule in wrong]
+        try:
+            parsed(schema, entry.get("refuses", {}))
+        except FormError as error:
+            found.append(((*place, "refuses"), str(error)))
+    return found
 
 
 def operator_problems(

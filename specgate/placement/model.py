@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from specgate.spec.model import Source  # noqa: TC001 (pydantic reads it)
 from specgate.spec.model_rows import Expression, SetName  # noqa: TC001 (the same)
 
-__all__ = ["GraphsFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile", "TypeSetsFile"]
+__all__ = [
+    "GraphsFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile", "TypeSetsFile",
+]  # fmt: skip
 
 Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
 Patch = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$", max_length=20)]
@@ -209,3 +211,30 @@ class GraphsFile(_File):
             if unknown:
                 raise ValueError(f"{piece.node}: unknown kind {min(unknown)!r:.40}")
         return self
+
+
+class LoadingCheck(_File):
+    """What the runtime refuses by itself."""
+
+    when: Expression = Field(description="over the operator's fields; what holds for a refused node")
+    because: str
+    since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    cpu: bool = Field(default=False, description="only the kernel of the CPU refuses it")
+
+
+class LoadingOperator(_File):
+    """How the runtime differs in one operator from what the dialect's tables say that its package enforces."""
+
+    takes: list[str] = Field(default=[], description="rules of the dialect that it does not ask")
+    asks: list[str] = Field(default=[], description="rules that it always asks, where the tables are not sure")
+    refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
+
+
+class LoadingFile(_File):
+    """What the runtime refuses while it loads a model."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    types: list[str] = Field(default=[], description="element types of which it has no values at all")
+    operators: dict[Word, LoadingOperator]

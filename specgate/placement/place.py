@@ -185,6 +185,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     whole = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.refusals.extend(_refusals(graph, runtime))
+    placement.refusals.extend(_unloadable(graph))
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
@@ -250,6 +251,20 @@ def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
         found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
     found += refused_models(graph.findings)
     return found
+
+
+def _unloadable(graph: Graph) -> list[str]:
+    """Which constants have a type that the runtime has no values of."""
+    from specgate.placement.loading import unloadable
+
+    types, scope = unloadable(), graph.source.scopes.get(id(graph.source.model.graph), {})
+    made = [node.outputs[0] for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
+    held = ((name, scope.get(name)) for name in made)
+    return [
+        f"the constant {name} is {one.type}, and the runtime has no values of that type"
+        for name, one in held
+        if one is not None and one.type in types
+    ]
 
 
 def _remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from specgate.placement.loading import loading_of
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
@@ -58,6 +59,10 @@ def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
     """
     if descriptor is None or descriptor.version is None:
         return None
+    known = loading_of(descriptor.operator)
+    own = known.refused(descriptor, on_cpu=on_cpu)
+    if own is not None:
+        return own
     for implementation in (*_LOADING, _MAKING) if on_cpu else _LOADING:
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)
         if verdict.accepted is not False:
@@ -66,6 +71,7 @@ def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
         if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
+        unsure = (unsure - known.asks) | known.takes
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
         for found in verdict.findings:
             sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
