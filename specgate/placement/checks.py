@@ -62,7 +62,7 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
 
 def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
-    from specgate.placement.loading import parsed
+    from specgate.placement.loading_checks import parsed
     from specgate.placement.lowering.expressions import FormError
     from specgate.placement.lowering.schema import schema_from
     from specgate.spec.tables import dialect

@@ -48,7 +48,7 @@ def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lo
         if by_sizes:
             holds = bool(node.inputs) and node.inputs[0] is not None and _sized(node.inputs[0].sizes)
         else:
-            holds = all(name in body.constants or name in made or name in given for name in names)
+            holds = all(body.constants.get(name) or name in made or name in given for name in names)
             holds = holds and cpu.of(node).taken
         if holds:
             found.add(node)

@@ -7,9 +7,9 @@ always asks though the tables of the dialect only say that some do, and checks t
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.placement.lowering.expressions import rule_of
+from specgate.placement.loading_checks import parsed
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
@@ -18,24 +18,12 @@ from specgate.placement.registrations import runtime_tables
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from specgate.descriptors.core import Descriptor
+    from specgate.placement.loading_checks import Check
     from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule
 
-__all__ = ["Loading", "loading_of", "parsed", "unloadable"]
-
-
-class Check(NamedTuple):
-    """A check of the runtime's own; cpu: only the kernel of the CPU makes it."""
-
-    name: str
-    since: int
-    until: int | None
-    when: Rule
-    because: str
-    cpu: bool
+__all__ = ["Loading", "loading_of", "unloadable"]
 
 
 class Loading(NamedTuple):
@@ -76,21 +64,6 @@ def loading_of(operator: str) -> Loading:
     return Loading(frozenset(raw.get("takes", ())), frozenset(raw.get("asks", ())), schema, checks)
 
 
-def parsed(schema: Schema, raw: Mapping[str, Any]) -> tuple[Check, ...]:
-    """Return the checks of one operator; raise FormError for an expression that cannot be used."""
-    from dataclasses import replace
-
-    found = []
-    for name, entry in raw.items():
-        since, until = entry.get("since"), entry.get("until")
-        scope = replace(schema.scope.between(since, until), defines=schema.scope.defines)
-        rule = rule_of(entry["when"], scope, "truth")
-        found.append(
-            Check(name, int(since or 1), int(until) if until else None, rule, entry["because"], entry.get("cpu", False))
-        )
-    return tuple(found)
-
-
 def unloadable() -> frozenset[str]:
-    """Return the element types of which a value in a file keeps the model from being loaded."""
+    """Return the element types that keep a model from being loaded where a value in the file has one."""
     return frozenset(runtime_tables()["loading"]["types"])

@@ -236,5 +236,5 @@ class LoadingFile(_File):
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
-    types: list[str] = Field(default=[], description="element types of which it has no values at all")
+    types: list[str] = Field(default=[], description="element types that no value in it has")
     operators: dict[Word, LoadingOperator]

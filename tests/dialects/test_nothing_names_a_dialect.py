@@ -30,6 +30,7 @@ ALLOWED: Final = {
     "bench/lint_groups.py": BENCHMARKS,
     "bench/openvino_models.py": BENCHMARKS,
     "bench/peers.py": BENCHMARKS,
+    "bench/place_groups.py": BENCHMARKS,
     "cli/bringing.py": COMMANDS,
     "cli/conform_options.py": COMMANDS,
     "cli/options.py": COMMANDS,

@@ -24,8 +24,9 @@ def test_the_provider_refuses_other_keepdims(keepdims) -> None:
 
 
 def test_rules_that_are_always_asked() -> None:
-    numbers = [helper.make_tensor(name, INT64, dims, [value]) for name, dims, value in (("a", [], 1), ("d", [], 1))]
-    for dims, expected in (([], "created"), ([1], "fails")):
+    numbers = [helper.make_tensor(name, INT64, [], [1]) for name in ("a", "d")]
+    cases: list[tuple[list[int], str]] = [([], "created"), ([1], "fails")]
+    for dims, expected in cases:
         limit = helper.make_tensor("b", INT64, dims, [5])
         assert (
             session(

@@ -73,7 +73,7 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
     fails = answer.word == "fails"
     theirs = f"fails: {_plain(answer.error)}" if fails else "created"
     made.hold("session", _blamed(ours, fails=fails), _session(ours), theirs, same=ours.session == answer.word)
-    without = next((node for node in ours if node.provider is None), None)
+    without = next((node for node in ours if not node.has_kernel), None)
     if not fails or answer.code == _NOT_IMPLEMENTED:
         operator = without.operator if without else _blamed(ours, fails=fails)
         said = "a node has none" if without else "all have one"

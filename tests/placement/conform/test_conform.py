@@ -32,6 +32,7 @@ def placed(name: str = NODE, operator: str = "Relu", provider: str | None = "Dir
     made = {"reason": "", "creation": "created", "created_by": "", "function": None, "lowered": (RELU,), **more}
     if made["lowered"] is not None:
         made["lowered"] = tuple(read_dict(one, "directml") for one in made["lowered"])
+    made = {"has_kernel": provider is not None, **made}
     return SimpleNamespace(node=f"graph/{name}", operator=operator, provider=provider, **made)
 
 
