@@ -62,7 +62,7 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
 
 def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
-    from specgate.placement.loading_checks import parsed
+    from specgate.placement.lowering.checks import check_of
     from specgate.placement.lowering.expressions import FormError
     from specgate.placement.lowering.schema import schema_from
     from specgate.spec.tables import dialect
@@ -81,7 +81,8 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
             wrong = [rule for rule in entry.get(key, ()) if rule not in rules]
             found += [((*place, key), f"{name} has no rule {rule!r:.60}") for rule in wrong]
         try:
-            parsed(schema, entry.get("refuses", {}))
+            for check, what in entry.get("refuses", {}).items():
+                check_of(check, what, schema.scope)
         except FormError as error:
             found.append(((*place, "refuses"), str(error)))
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.placement.loading_checks import parsed
+from specgate.placement.lowering.checks import check_of, holds_at
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
@@ -19,7 +19,7 @@ from specgate.verdict import Finding
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
-    from specgate.placement.loading_checks import Check
+    from specgate.placement.lowering.checks import Check
     from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule
 
@@ -42,7 +42,7 @@ class Loading(NamedTuple):
         values = self.schema.values(descriptor, version)
         state = State(values, {}, {}, lowering_tables()["general"], descriptor.operator)
         for check in self.checks:
-            held = check.since <= version and (check.until is None or version < check.until)
+            held = holds_at(check.since, check.until, version)
             if held and (on_cpu or not check.cpu) and _holds(state, check.when):
                 return Finding(f"onnxruntime/{descriptor.operator}/{check.name}", "error", check.because)
         return None
@@ -60,7 +60,9 @@ def loading_of(operator: str) -> Loading:
     """Return what is known of an operator by its name in the dialect's tables."""
     raw = runtime_tables()["loading"]["operators"].get(operator, {})
     schema = schema_from(operator, None) if raw.get("refuses") else None
-    checks = () if schema is None else parsed(schema, raw["refuses"])
+    checks = (
+        () if schema is None else tuple(check_of(name, entry, schema.scope) for name, entry in raw["refuses"].items())
+    )
     return Loading(frozenset(raw.get("takes", ())), frozenset(raw.get("asks", ())), schema, checks)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.placement.lowering.checks import check_of, holds_at, scope_of, versions_of
 from specgate.placement.lowering.expressions import FormError, numbers_form, rule_of
 from specgate.placement.lowering.forms import fields_form
 from specgate.placement.lowering.functions import FUNCTIONS, function_of
@@ -17,20 +18,11 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from specgate.placement.lowering.checks import Check
     from specgate.rules.language import Rule, Scope
     from specgate.spec.fields import FieldInfo, Layout
 
 __all__ = ["Table", "make_table"]
-
-
-class Check(NamedTuple):
-    """One check of the provider's own before it asks DirectML. Where `when` holds the node is refused."""
-
-    name: str
-    since: int
-    until: int | None
-    when: Rule
-    because: str
 
 
 class Step(NamedTuple):
@@ -83,12 +75,12 @@ class Table:
             self.schema.values(descriptor, version), self.defines, self.lists, self.general, descriptor.operator
         )
         for check in self.checks:
-            if _holds_at(check.since, check.until, version) and state.holds(check.when):
+            if holds_at(check.since, check.until, version) and state.holds(check.when):
                 raise Refused(check.name, check.because)
         if not self.sizes_open:
             hold_outputs(descriptor, layout)
         for row in self.rows:
-            if _holds_at(row.since, row.until, version) and state.holds(row.when):
+            if holds_at(row.since, row.until, version) and state.holds(row.when):
                 return _without_empty(list(_made(row, state)))
         return None
 
@@ -125,10 +117,6 @@ def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tup
         for tensor in held if isinstance(held, list) else (held,):
             if isinstance(tensor, TensorDesc):
                 yield info.name, tensor
-
-
-def _holds_at(since: int, until: int | None, version: int) -> bool:
-    return since <= version and (until is None or version < until)
 
 
 def _made(row: Row, state: State) -> Iterator[Descriptor]:
@@ -171,33 +159,21 @@ def _at(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) 
         raise FormError(str(error), *path, *error.path) from None
 
 
-def _versions(raw: Mapping[str, Any]) -> tuple[int, int | None]:
-    return int(raw.get("since", 1)), int(raw["until"]) if raw.get("until") else None
-
-
-def _held(raw: Mapping[str, Any], scope: Scope) -> Scope:
-    """The names of fields as they are over the versions of a row or a check."""
-    from dataclasses import replace
-
-    return replace(scope.between(raw.get("since"), raw.get("until")), defines=scope.defines)
-
-
 def _checks(raw: Mapping[str, Any], scope: Scope) -> Iterator[Check]:
     for name, entries in raw.get("refuses", {}).items():
         for entry in entries if isinstance(entries, list) else [entries]:
-            when = _at(rule_of, entry["when"], _held(entry, scope), "truth", path=("refuses", name, "when"))
-            yield Check(name, *_versions(entry), when, entry["because"])
+            yield _at(check_of, name, entry, scope, path=("refuses", name, "when"))
 
 
 def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
     for index, entry in enumerate(raw.get("rows", ())):
-        path, held = ("rows", index), _held(entry, scope)
+        path, held = ("rows", index), scope_of(entry, scope)
         when = _at(rule_of, entry["when"], held, "truth", path=(*path, "when")) if "when" in entry else None
         steps = tuple(_at(_step, step, held, path=(*path, "to", at)) for at, step in enumerate(entry.get("to", ())))
         function = entry.get("function")
         if function is not None and function not in FUNCTIONS:
             raise FormError(f"unknown function {function!r:.60}", *path, "function")
-        yield Row(*_versions(entry), when, steps, function)
+        yield Row(*versions_of(entry), when, steps, function)
 
 
 def _step(raw: Mapping[str, Any], scope: Scope) -> Step:

@@ -1,0 +1,47 @@
+"""A check of a runtime's own, of a provider's kernel or of a model that is loaded, with the versions that it is of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.placement.lowering.expressions import rule_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.rules.language import Rule, Scope
+
+__all__ = ["Check", "check_of", "holds_at", "scope_of", "versions_of"]
+
+
+class Check(NamedTuple):
+    """Where `when` holds a node is refused. cpu: only the kernel of the CPU makes it."""
+
+    name: str
+    since: int
+    until: int | None
+    when: Rule
+    because: str
+    cpu: bool = False
+
+
+def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
+    """Return one check of a table; raise FormError for an expression that cannot be used."""
+    when = rule_of(entry["when"], scope_of(entry, scope), "truth")
+    return Check(name, *versions_of(entry), when, entry["because"], entry.get("cpu", False))
+
+
+def versions_of(entry: Mapping[str, Any]) -> tuple[int, int | None]:
+    """Return the first version that an entry is of, and the first one behind it."""
+    return int(entry.get("since", 1)), int(entry["until"]) if entry.get("until") else None
+
+
+def scope_of(entry: Mapping[str, Any], scope: Scope) -> Scope:
+    """Return the names of fields as they are over the versions of an entry."""
+    return replace(scope.between(entry.get("since"), entry.get("until")), defines=scope.defines)
+
+
+def holds_at(since: int, until: int | None, version: int) -> bool:
+    """Return whether what is of these versions is of `version`, too."""
+    return since <= version and (until is None or version < until)
