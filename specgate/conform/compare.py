@@ -53,15 +53,22 @@ def our_verdict(
 
     version: the implementation's; what is observed of its release counts, too.
     """
-    level = descriptor.version or level
-    release = spec.dialect.release_of(version)
-    newer = release is not None and _newer(descriptor, spec, release)
-    descriptor = _as_read(descriptor, spec, implementation)
-    page = _ours(descriptor, spec, spec.resolve(level, "documented"))
-    known = _ours(descriptor, spec, spec.resolve(level, "observed", by=_by(spec, implementation, release)))
+    descriptor, page_says, known_says, newer = _before(descriptor, spec, level, implementation, version)
+    page, known = _ours(descriptor, spec, page_says), _ours(descriptor, spec, known_says)
     if newer:
         known = Ours(accepted=False, ids=known.ids | {rule_id(spec.dialect.name, "", RELEASE_RULE, "tensor")})
     return Verdicts(page, known)
+
+
+def _before(
+    descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str
+) -> tuple[Descriptor, Resolved | None, Resolved | None, bool]:
+    """Return a descriptor as an implementation reads it, what the page and its builds say, and if a type is newer."""
+    level = descriptor.version or level
+    release = spec.dialect.release_of(version)
+    newer = release is not None and _newer(descriptor, spec, release)  # what it infers anew it reads all the same
+    known = spec.resolve(level, "observed", by=_by(spec, implementation, release))
+    return _as_read(descriptor, spec, implementation), spec.resolve(level), known, newer
 
 
 def _by(spec: OperatorSpec, implementation: str, release: EnvironmentEntry | None) -> str:
@@ -121,11 +128,7 @@ def sides_taken(
     descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str = ""
 ) -> tuple[bool, bool]:
     """Return whether the page, and what is known of an implementation, take a descriptor plainly: fast, no reasons."""
-    level = descriptor.version or level
-    release = spec.dialect.release_of(version)
-    newer = release is not None and _newer(descriptor, spec, release)
-    descriptor = _as_read(descriptor, spec, implementation)
-    page, known = spec.resolve(level), spec.resolve(level, "observed", by=_by(spec, implementation, release))
+    descriptor, page, known, newer = _before(descriptor, spec, level, implementation, version)
     if page is None or known is None:
         return False, False
     return _plainly_accepted(descriptor, page), _plainly_accepted(descriptor, known) and not newer
