@@ -94,7 +94,8 @@ def execute(
     *,
     max_bytes: int | None = None,
     max_seconds: float | None = None,
-    on_fallback: Callable[[str], object] | None = None,
+    on_note: Callable[[str], object] | None = None,
+    on_node: Callable[[int, int], object] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Return the outputs by name, computed with numpy.
 
@@ -106,8 +107,8 @@ def execute(
     page leaves undefined are masked.
 
     max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
-    max_seconds: how long it may take (300 if None), beside the start of the process in which the onnx package computes
-    operators of a model that have no kernel; on_fallback is called with a line that names those and the package.
+    max_seconds: how long it may take (300 if None). on_note is called with each line that qualifies the outputs of a
+    model, on_node with how many of how many of its nodes are done.
     Raises InputError, also for what would exceed a limit; NoTable, NoKernel.
     """
     from specgate.execution.engine import execute_at
@@ -119,8 +120,8 @@ def execute(
     if owner is not None and isinstance(descriptor, str | os.PathLike):
         if isinstance(target, str):
             target = parse_target(target, owner.name)
-        told = on_fallback or (lambda _: None)
-        return owner.run_model(os.fspath(descriptor), arrays, target, budget=budget, on_fallback=told)
+        told, done = on_note or (lambda _: None), on_node or (lambda _done, _all: None)
+        return owner.run_model(os.fspath(descriptor), arrays, target, budget=budget, on_note=told, on_node=done)
     made = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:

@@ -67,7 +67,7 @@ def _executed(
         target,
         max_bytes=arguments.max_bytes,
         max_seconds=arguments.max_seconds,
-        on_fallback=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
+        on_note=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
     )
 
 

@@ -203,11 +203,12 @@ class DialectPackage:
         target: Target | None,
         *,
         budget: Budget,
-        on_fallback: Callable[[str], object],
+        on_note: Callable[[str], object],
+        on_node: Callable[[int, int], object],
     ) -> dict[str, NDArray[Any]]:
         """Execute a model file and return its outputs by name; raise InputError, NoTable, NoKernel.
 
-        on_fallback: is called with a line that says what other software computes.
+        on_note: is called with each line that qualifies the outputs; on_node: with how many of how many nodes are done.
         """
         raise InputError(f"a model of {self.name} is linted, not executed", file=path)
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import reordered_for
 from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
+from specgate.execution.containers import Held, arrays_in, contained, is_container
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
@@ -82,8 +85,6 @@ def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, s
 
 def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
     """Call a kernel within a budget: infinities and nan are values like others, a lack of memory is no fault of it."""
-    import numpy as np
-
     try:
         with memory.limit(budget), np.errstate(all="ignore"):
             return kernel(**arguments)
@@ -111,8 +112,6 @@ def _budget(
 
 def _array(output: Any) -> Any:
     """Return numpy's scalars, which functions of arrays without dimensions give, as arrays."""
-    import numpy as np
-
     return np.asarray(output) if isinstance(output, np.generic) else output
 
 
@@ -123,10 +122,10 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
         return spec.dialect.infers_outputs and output is not None
     if output is None:
         raise NoKernel(f"{name} of {spec.name} is not computed by its kernel")
-    if not isinstance(output, list):
+    if isinstance(declared, TensorDesc) or not isinstance(output, list):
         _hold_against_declaration(name, output, declared, spec)
         return True
-    if isinstance(declared, TensorDesc) or len(declared) != len(output):
+    if len(declared) != len(output):
         raise InputError(f"is computed as {len(output)} tensors, which is not how many are declared", place=name)
     for index, (array, tensor) in enumerate(zip(output, declared, strict=True)):
         _hold_against_declaration(f"{name}[{index}]", array, tensor, spec)
@@ -190,7 +189,13 @@ def _several(info: FieldInfo, tensors: Any, values: Any, spec: OperatorSpec) -> 
     return [_input(f"{info.name}[{index}]", tensor, value, spec) for index, (tensor, value) in pairs]
 
 
-def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> NDArray[Any]:
+def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any:
+    if (word := tensor.type) is not None and is_container(spec.dialect, word):
+        if value is None:
+            raise InputError(f"no value for the input {name}")
+        return contained(value, word, spec.dialect, name)
+    if word is None and isinstance(value, list | dict | Held) and not arrays_in(value):
+        return value  # one that holds nothing does not say of what
     _hold_layout(name, tensor, spec)
     shape = _shape(tensor)
     if value is None:
@@ -252,9 +257,16 @@ def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
             raise InputError(f"needs {needed} bytes, but {tensor.size_in_bytes} are declared", place=name)
 
 
-def _hold_against_declaration(name: str, array: NDArray[Any], tensor: Any, spec: OperatorSpec) -> None:
+def _hold_against_declaration(name: str, array: Any, tensor: Any, spec: OperatorSpec) -> None:
     """Refuse a declared output whose type or sizes are not what the kernel computed."""
     if not isinstance(tensor, TensorDesc):
+        return
+    if tensor.type is not None and is_container(spec.dialect, tensor.type):
+        contained(array, tensor.type, spec.dialect, name)
+        return
+    if not isinstance(array, np.ndarray):
+        if tensor.type is not None or tensor.sizes is not None:
+            raise InputError(f"is computed as no tensor, but {tensor.type} is declared", place=name)
         return
     if tensor.type is not None and (
         tensor.type not in spec.dialect.types or array.dtype != numpy_type(spec.dialect, tensor.type)

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
+from specgate.execution.containers import arrays_in
 from specgate.execution.kernels import carries
 from specgate.execution.memory import MAX_DIMENSIONS
 from specgate.execution.recipe import recipe_of
@@ -75,7 +76,7 @@ def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Operato
     So too for arrays of more dimensions than are computed.
     """
     for name, array in arrays.items():
-        ranks = [each.ndim for each in array] if isinstance(array, list) else [array.ndim]
+        ranks = [each.ndim for each in arrays_in(array)]
         if max(ranks, default=0) > MAX_DIMENSIONS:
             message = f"has {max(ranks)} dimensions, more than the {MAX_DIMENSIONS} that are computed"
             raise InputError(message, place=name)
@@ -119,6 +120,8 @@ def _guards_of(spec: OperatorSpec, level: str) -> _Guards:
 def _known(declared: Any, array: Any, *, valued: bool) -> Any:
     """Return a tensor with the sizes of its array where its own are unknown, and its elements where rules read them."""
     if isinstance(declared, TensorDesc):
+        if not hasattr(array, "shape"):
+            return declared  # a sequence, a map, an optional
         sized = declared if declared.concrete else declared._replace(sizes=array.shape)
         return sized._replace(value=tuple(array.ravel().tolist())) if valued else sized
     if isinstance(declared, list | tuple) and isinstance(array, list):

@@ -130,17 +130,24 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def elements(value: Any) -> int:
-    """Return how many elements an array has, or arrays in a list have together; 0 of anything else."""
+    """Return how many elements an array has, or arrays in a sequence, a map or an optional; 0 of anything else."""
     if isinstance(value, np.ndarray):
         return int(value.size)
-    return sum(map(elements, value)) if isinstance(value, list | tuple) else 0
+    return sum(map(elements, _parts(value)))
 
 
 def item_size(value: Any) -> int:
     """Return how many bytes an element of an array takes, or of the widest in a list; 0 of anything else."""
     if isinstance(value, np.ndarray):
         return int(value.itemsize)
-    return max(map(item_size, value), default=0) if isinstance(value, list | tuple) else 0
+    return max(map(item_size, _parts(value)), default=0)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a sequence, a map or an optional holds; nothing of anything else."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else (value.value,) if hasattr(value, "value") else ()
 
 
 def held_bytes(value: Any) -> int:
@@ -152,4 +159,6 @@ def held_bytes(value: Any) -> int:
         return sum(map(held_bytes, value.values())) + _TEXT * len(value)
     if isinstance(value, list | tuple):
         return sum(map(held_bytes, value)) + 8 * len(value)
+    if hasattr(value, "value"):  # an optional
+        return _TEXT + held_bytes(value.value)
     return 0 if value is None else _TEXT

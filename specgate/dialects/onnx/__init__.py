@@ -120,11 +120,21 @@ class ONNX(Packaged):
         target: Target | None,
         *,
         budget: Budget,
-        on_fallback: Callable[[str], object],
+        on_note: Callable[[str], object],
+        on_node: Callable[[int, int], object],
     ) -> dict[str, NDArray[Any]]:
         from specgate.dialects.onnx.run.model import run_model
 
-        return run_model(path, arrays, target, budget=budget, on_fallback=on_fallback)
+        if target is None or target.runtime is None:
+            return run_model(path, arrays, target, budget=budget, on_node=on_node)
+        from specgate.placement.executing import executor
+
+        placed = executor(path, target, on_note)
+        evaluate = None if placed is None else placed.evaluate
+        outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate)
+        if placed is not None:
+            placed.report()
+        return outputs
 
     def runtime_target(self, name: str, wanted: str) -> Target | None:
         from specgate.placement.targets import runtime_target

@@ -77,7 +77,8 @@ class OpenVINO(Packaged):
         target: Target | None,
         *,
         budget: Budget,
-        on_fallback: Callable[[str], object],
+        on_note: Callable[[str], object],
+        on_node: Callable[[int, int], object],
     ) -> dict[str, NDArray[Any]]:
         from specgate.dialects.openvino.run import run_model
 

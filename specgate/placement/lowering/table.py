@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule, Scope
     from specgate.spec.fields import FieldInfo, Layout
 
-__all__ = ["Table", "make_table"]
+__all__ = ["Origin", "Table", "make_table"]
+
+#: A tensor of a DirectML operator, and which of the node's it was made of.
+Origin = tuple[TensorDesc, str, int | None]
 
 
 class Step(NamedTuple):
@@ -65,8 +68,13 @@ class Table:
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
 
-    def lowered(self, descriptor: Descriptor, version: int) -> list[Descriptor] | None:
-        """Return the descriptors of a node, None where no row is about it; raise Open or Refused."""
+    def lowered(
+        self, descriptor: Descriptor, version: int, origins: list[Origin] | None = None
+    ) -> list[Descriptor] | None:
+        """Return the descriptors of a node, None where no row is about it; raise Open or Refused.
+
+        origins: gets the tensors that the steps of the row made of the node's, see `State`.
+        """
         layout = self.schema.layout(version)
         if not self.sizes_open:
             hold_ranks(descriptor, self.general["dimensions"]["most"])
@@ -81,7 +89,10 @@ class Table:
             hold_outputs(descriptor, layout)
         for row in self.rows:
             if holds_at(row.since, row.until, version) and state.holds(row.when):
-                return _without_empty(list(_made(row, state)))
+                made = _without_empty(list(_made(row, state)))
+                if origins is not None:
+                    origins += state.origins
+                return made
         return None
 
 

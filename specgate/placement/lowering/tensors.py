@@ -145,7 +145,10 @@ class TensorForm:
                 strides, sizes = broadcast_strides(sizes, rank), wanted
         if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
             sizes, strides = _permuted(sizes, strides, order)
-        return described(state, word, sizes, strides, align=self.align, least=least)
+        made = described(state, word, sizes, strides, align=self.align, least=least)
+        if self.of is not None:
+            state.origins.append((made, self.of.name, None if self.of.at is None else state.value(self.of.at, i)))
+        return made
 
 
 def _permuted(sizes: Sizes, strides: Sizes | None, order: Sizes) -> tuple[Sizes, Sizes]:

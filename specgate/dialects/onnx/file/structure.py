@@ -27,7 +27,8 @@ class OnnxTensor:
     `data` is raw_data as bytes or the typed field's list as it stands, and None where it is external, sparse, in
     segments or more than MAX_CONSTANT_BYTES. `external` has external_data's entries (location, offset, length ...).
     `sparse` has a SparseTensorProto's values and indices. `held` has by field what the tensor holds of data, large or
-    not: the bytes of raw_data, the elements of the others. `segment` is whether it is one of several segments.
+    not: the bytes of raw_data, the elements of the others. `segment` is whether it is one of several segments. `spans`
+    is where the message lies in the file, if its elements were skipped: begin and end of each part.
     """
 
     name: str = ""
@@ -39,6 +40,7 @@ class OnnxTensor:
     sparse: tuple[OnnxTensor, OnnxTensor] | None = None
     held: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     segment: bool = field(default=False, compare=False, repr=False)
+    spans: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
 
     def values(self) -> list[Any] | None:
         """The elements in row-major order as int, float, bool, complex or bytes (STRING).

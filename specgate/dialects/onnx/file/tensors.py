@@ -105,6 +105,8 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
         tensor.data = reader.keep(*raw) if raw[1] - raw[0] <= MAX_CONSTANT_BYTES else None
     elif not segment and tensor.location == "inline" and (stored := STORED.get(tensor.elem_type)):
         tensor.data = _typed_data(reader, stored, typed.get(stored, []))
+    if tensor.data is None and tensor.held and not segment and tensor.location == "inline":
+        tensor.spans = tuple(spans)
     return tensor
 
 

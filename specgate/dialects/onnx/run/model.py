@@ -1,21 +1,30 @@
-"""Run an ONNX model whose operators have kernels: node by node, in numpy, by the names that the model gives."""
+"""Run an ONNX model by kernels of ours: node by node, in numpy, by the names that the model gives."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.model import read_model
-from specgate.dialects.onnx.run.apart import INSTALL, installed, run_apart
-from specgate.dialects.onnx.run.nodes import Run, is_constant, label_of
-from specgate.errors import InputError, NoKernel, NoTable
+from specgate.dialects.onnx.reader import container
+from specgate.dialects.onnx.run.nodes import execute_nodes, refuse_early
+from specgate.dialects.onnx.run.scope import Run, Scope
+from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.models import at_node, in_file
+from specgate.execution.containers import contained, plain, type_of
+from specgate.execution.models import at_place, in_file
+from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from specgate.dialects.onnx.file.structure import OnnxModel
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxType, OnnxValueInfo
     from specgate.targets import Target
 
 __all__ = ["run_model"]
@@ -27,33 +36,31 @@ def run_model(
     target: Target | None = None,
     *,
     budget: memory.Budget | None = None,
-    on_fallback: Callable[[str], object] = lambda _: None,
+    evaluate: Callable[[Run, Descriptor, Mapping[str, Any], str], dict[str, Any]] | None = None,
+    watch: Callable[[str, Any], object] | None = None,
+    on_node: Callable[[int, int], object] | None = None,
 ) -> dict[str, Any]:
     """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.
 
     arrays: by the names of the graph's inputs, of their declared types and sizes (one symbol is one size throughout);
-    an input with an initializer may be left out. target: a runtime up to this opset; a model that imports a newer one
-    is refused. budget: of the values that are alive, the kernels' work and the time. Operators without a kernel,
-    subgraphs and the model's functions are computed by the onnx package's reference evaluator, in a process of its own;
-    `on_fallback` gets a line that says which. Raises InputError; NoTable and NoKernel name the node for which neither
-    has a kernel.
+    an input with an initializer may be left out. Sequences are lists, maps are dicts, an optional is a value or None.
+    target: a runtime up to this opset; a model that imports a newer one is refused. budget: of the values that are
+    alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: is told how many nodes of how many of
+    the main graph are done. Raises InputError; NoTable and NoKernel name the node that has neither table nor kernel.
     """
     budget = memory.budget_of() if budget is None else budget
     model = read_model(path)
     _hold_target(model, target, path)
-    run = Run(model, path, budget)
-    lack = _first_lack(run, path)
+    graph = model.graph
+    step = None if on_node is None else lambda done: on_node(done, len(graph.nodes))
+    run = Run(model, path, budget, evaluate=evaluate, watch=watch, step=step)
     with in_file(path):
-        run.take_inputs(arrays, weights=lack is None)
-    if lack is None:
-        lack = _walked(run, path)
-        if lack is not None:  # of types that only the nodes before it determine
-            run = Run(model, path, budget)
-            run.take_inputs(arrays, weights=False)
-    with in_file(path):
-        if lack is not None:
-            on_fallback(_fallen_back(run, lack))
-        return {info.name: run.output(info) for info in model.graph.outputs}
+        refuse_early(run, graph.nodes, model.opset_imports, set())
+        scope = Scope(run, graph.nodes, model.opset_imports, "graph", kept=(info.name for info in graph.outputs))
+        values = _Values(run)
+        values.take(scope, arrays)
+        execute_nodes(scope)
+        return {info.name: values.output(scope, info) for info in graph.outputs}
 
 
 def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
@@ -73,35 +80,87 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
                 raise InputError(f"imports {name}, above {target.described}, which goes up to {known}", file=path)
 
 
-def _walked(run: Run, path: str) -> NoKernel | None:
-    """Execute all nodes; return what the first one that cannot be lacks."""
-    with in_file(path):
-        run.drop_dead(-1, list(run.values))
-    for index, node in enumerate(run.graph.nodes):
-        try:
-            with at_node(label_of(node, index), path):
-                run.node(index, node)
-        except NoKernel as error:
-            if is_constant(node):
-                raise
-            return error
-    return None
+class _Values:
+    """Inputs and outputs of the main graph, held against what it declares.
+
+    symbols: what size each name of a size has, and in which value it was met first.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.tables = run, run.tables
+        self.symbols: dict[str, tuple[int, str]] = {}
+
+    def take(self, scope: Scope, arrays: Mapping[str, Any]) -> None:
+        """Take inputs, which may replace an initializer of their name, and note the initializers."""
+        graph = self.run.model.graph
+        inputs = {info.name: info for info in graph.inputs}
+        for name in arrays:
+            if name not in inputs:
+                raise InputError(f"the model has no input {name!r:.60}; expected {_names(inputs)}")
+        tensors = {tensor.name: tensor for tensor in (*graph.initializers, *graph.sparse_initializers)}
+        scope.tensors = {name: tensor for name, tensor in tensors.items() if name not in arrays}
+        for name, info in inputs.items():
+            if name in arrays:
+                with at_place(f"input {name[:60]!r}"):
+                    scope.give(name, self._input(name, arrays[name], info.type))
+            elif name not in tensors:
+                raise InputError(f"no array for the input {name!r:.60}")
+
+    def _input(self, name: str, value: Any, declared: OnnxType | None) -> Any:
+        if declared is None or declared.kind == "unknown":
+            return value
+        if declared.kind != "tensor":
+            return contained(value, _spelt(declared, self.tables), self.tables, "")
+        if declared.elem_type not in self.tables.types:
+            raise InputError(f"its type {declared.elem_type} holds no values")
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            raise InputError("has undefined (masked) elements")
+        array = as_array(value, numpy_type(self.tables, declared.elem_type), None, "")
+        self._hold_shape(array, declared, name)
+        return array
+
+    def _hold_shape(self, array: NDArray[Any], declared: OnnxType, name: str) -> None:
+        """Hold an array against declared sizes; a symbol is the size that the first value with it has."""
+        if declared.shape is None:
+            return
+        shown = ["?" if size is None else size for size in declared.shape]
+        if len(declared.shape) != array.ndim:
+            raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
+        for size, found in zip(declared.shape, array.shape, strict=True):
+            if isinstance(size, str):
+                known, source = self.symbols.setdefault(size, (found, name))
+                if known != found:
+                    where = f"but {plain_name(size)} is {known} in {source!r:.60}"
+                    raise InputError(f"has the shape {list(array.shape)} where {shown} is declared, {where}")
+            elif size is not None and size != found:
+                raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
+
+    def output(self, scope: Scope, info: OnnxValueInfo) -> Any:
+        """Return one output of the graph, held against its declaration."""
+        with at_place(f"output {info.name[:60]!r}"):
+            if info.name not in scope.values and info.name not in scope.tensors:
+                raise InputError("is computed by no node")
+            value, declared = scope.read(info.name), info.type
+            if declared is not None and declared.kind == "tensor" and isinstance(value, np.ndarray):
+                word = type_of(value, self.tables)
+                if declared.elem_type not in {None, "UNDEFINED", word}:
+                    raise InputError(f"is computed as {word}, but {declared.elem_type} is declared")
+                self._hold_shape(value, declared, info.name)
+            return plain(value)
 
 
-def _first_lack(run: Run, path: str) -> NoKernel | NoTable | None:
-    """Return what the first node that has no kernel lacks."""
-    for index, node in enumerate(run.graph.nodes):
-        try:
-            with at_node(label_of(node, index), path):
-                run.refuse_early(node)
-        except (NoKernel, NoTable) as error:
-            return error
-    return NoKernel("sparse initializers are not executed") if run.graph.sparse_initializers else None
+def _spelt(declared: OnnxType, tables: Any) -> str:
+    """Return a declared type as operator schemas spell it."""
+    if declared.kind == "tensor":
+        word = declared.elem_type or ""
+        return str(tables.types[word]["tensor"]) if word in tables.types else word
+    if declared.inner is None or declared.kind not in {"sequence", "map", "optional"}:
+        raise InputError(f"its type, {declared.kind}, is not executed")
+    inner = _spelt(declared.inner, tables)
+    key = None if declared.kind != "map" else str(tables.types[declared.elem_type]["tensor"])[7:-1]
+    return container(declared.kind, inner, key)
 
 
-def _fallen_back(run: Run, lack: NoKernel | NoTable) -> str:
-    """Let onnx.reference run the model, which uses our kernels where there are some; return who computed what."""
-    if not installed():
-        raise NoKernel(f"{lack}; {INSTALL}")
-    run.values, line = run_apart(run.path, run.values, run.budget, str(lack))
-    return line
+def _names(known: Mapping[str, Any]) -> str:
+    shown = ", ".join(repr(name[:60]) for name in list(known)[:8])
+    return shown + (" …" if len(known) > 8 else "") or "none"

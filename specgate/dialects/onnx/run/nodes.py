@@ -1,4 +1,4 @@
-"""The values of one run of an ONNX model, and its nodes executed one by one."""
+"""Nodes of an ONNX model executed one by one: their descriptors, constants, calls of functions, and bodies."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ import numpy as np
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
-from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor
+from specgate.dialects.onnx.file.structure import OnnxTensor
+from specgate.dialects.onnx.lint.walk import function_key, label, subgraphs
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
-from specgate.dialects.onnx.run.weights import Weights
-from specgate.errors import InputError, NoKernel, NoTable
-from specgate.execution import memory
-from specgate.execution.engine import execute_at
-from specgate.execution.models import arrays_by_name, at_place
-from specgate.execution.types import as_array, numpy_type
-from specgate.spec.tables import dialect
+from specgate.dialects.onnx.run.flow import FLOW, Flow
+from specgate.dialects.onnx.run.scope import Scope
+from specgate.errors import InputError, NoKernel
+from specgate.execution.containers import type_of
+from specgate.execution.models import arrays_by_name, at_node, at_place
+from specgate.execution.types import numpy_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxGraph, OnnxNode
+    from specgate.dialects.onnx.run.scope import Run
 
-__all__ = ["Run", "is_constant", "label_of"]
+__all__ = ["execute_nodes", "is_constant", "label_of", "refuse_early"]
 
 _CONSTANTS: Final = {
     "value_float": "FLOAT", "value_floats": "FLOAT", "value_int": "INT64", "value_ints": "INT64",
@@ -40,214 +39,249 @@ def label_of(node: OnnxNode, index: int) -> str:
     return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
 
 
-class Run:
-    """The values of one run by name, and the sizes that symbols stand for."""
+def is_constant(node: OnnxNode) -> bool:
+    """Return whether a node holds a value instead of computing one."""
+    return node.op_type == "Constant" and not node.domain
 
-    def __init__(self, model: OnnxModel, path: str, budget: memory.Budget) -> None:
-        self.path = path
-        self.model = model
-        self.graph = model.graph
-        self.imports = model.opset_imports
-        self.functions = {(function.domain, function.name) for function in model.functions}
-        self.tables = dialect("onnx")
-        self.weights = Weights(path, budget.left)
-        self.budget = budget
-        self.values: dict[str, NDArray[Any]] = {}
-        self.symbols: dict[str, tuple[int, str]] = {}
-        self.last_use = {name: i for i, node in enumerate(self.graph.nodes) for name in node.inputs}
-        self.kept = {info.name for info in self.graph.outputs}
 
-    def refuse_early(self, node: OnnxNode) -> None:
-        """Raise what is known without any value: no opset import, no table, no kernel."""
-        if node.domain not in self.imports:
-            raise InputError(f"the model imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}")
-        if (node.domain, node.op_type) in self.functions:
-            raise NoKernel(f"{node.op_type!r:.60} is a local function, which is not executed")
-        for attribute in node.attributes.values():
-            if isinstance(attribute.value, OnnxGraph) or attribute.kind == "GRAPHS":
-                raise NoKernel(f"the attribute {attribute.name!r:.60} holds a subgraph, which is not executed")
-            if attribute.ref_attr_name is not None:
-                raise InputError(f"the attribute {attribute.name!r:.60} refers to one of a function outside of any")
-        if node.duplicates:
-            raise InputError(f"the attribute {node.duplicates[0]!r:.60} stands there twice")
-        if is_constant(node):
-            return
-        spec = self.tables.operator(operator_name(node.op_type, node.domain))
-        if not self.has_kernel(node.domain, node.op_type):
-            raise NoKernel(f"{self.tables.name} {spec.name} has no kernel yet")
+def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int], seen: set[int]) -> None:
+    """Raise what is known without any value: no opset import, no table, no kernel; of bodies and functions too.
 
-    def take_inputs(self, arrays: Mapping[str, Any], *, weights: bool) -> None:
-        """Take initializers if their values are wanted, then inputs, which may replace an initializer of their name."""
-        inputs = {info.name: info for info in self.graph.inputs}
-        for name in arrays:
-            if name not in inputs:
-                raise InputError(f"the model has no input {name!r:.60}; expected {_names(inputs)}")
-        initialized = {tensor.name for tensor in self.graph.initializers}
-        for index, tensor in enumerate(self.graph.initializers):
-            if weights and tensor.name not in arrays:
-                with at_place(f"initializer {tensor.name[:60]!r}"):
-                    self.values[tensor.name] = self.weights.initializer(index, tensor)
-        for name, info in inputs.items():
-            if name in arrays:
-                with at_place(f"input {name[:60]!r}"):
-                    self.values[name] = self._input(name, arrays[name], info.type)
-            elif name not in initialized:
-                raise InputError(f"no array for the input {name!r:.60}")
+    seen: the functions that were looked into, by identity.
+    """
+    for index, node in enumerate(nodes):
+        with at_node(label_of(node, index), run.path):
+            function = _called(run, node)
+            if node.domain not in imports and function is None:
+                raise InputError(f"the model imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}")
+            if node.duplicates:
+                raise InputError(f"the attribute {node.duplicates[0]!r:.60} stands there twice")
+            if function is not None:
+                if id(function) not in seen:
+                    seen.add(id(function))
+                    refuse_early(run, function.nodes, function.opset_imports, seen)
+                continue
+            if is_constant(node):
+                continue
+            _hold_kernel(run, node, imports)
+            for _, graph in subgraphs(node):
+                refuse_early(run, graph.nodes, imports, seen)
 
-    def _input(self, name: str, value: Any, declared: OnnxType | None) -> Any:
-        if declared is None or declared.kind != "tensor":
-            return value  # a sequence, a map: for the reference evaluator, since no kernel takes one
-        if declared.elem_type not in self.tables.types:
-            raise InputError(f"its type {declared.elem_type} holds no values")
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-            raise InputError("has undefined (masked) elements")
-        array = as_array(value, numpy_type(self.tables, declared.elem_type), None, "")
-        self._hold_shape(array, declared, name)
-        return array
 
-    def _hold_shape(self, array: NDArray[Any], declared: OnnxType, name: str) -> None:
-        """Hold an array against declared sizes; a symbol is the size that the first value with it has."""
-        if declared.shape is None:
-            return
-        shown = ["?" if size is None else size for size in declared.shape]
-        if len(declared.shape) != array.ndim:
-            raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
-        for size, found in zip(declared.shape, array.shape, strict=True):
-            if isinstance(size, str):
-                known, source = self.symbols.setdefault(size, (found, name))
-                if known != found:
-                    where = f"but {plain_name(size)} is {known} in {source!r:.60}"
-                    raise InputError(f"has the shape {list(array.shape)} where {shown} is declared, {where}")
-            elif size is not None and size != found:
-                raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
+def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
+    spec = run.tables.operator(operator_name(node.op_type, node.domain))
+    if (node.domain, node.op_type) in FLOW:
+        return
+    version = str(imports.get(node.domain))
+    there = spec.has_kernel(version) if version in run.tables.levels else spec.table.recipe is not None
+    if not there:
+        raise NoKernel(f"{run.tables.name} {spec.name} has no kernel yet")
+    for name, attribute in node.attributes.items():
+        if attribute.kind in {"GRAPH", "GRAPHS"}:
+            raise NoKernel(f"the attribute {name!r:.60} holds a body, which {spec.name} does not execute")
 
-    def has_kernel(self, domain: str, op_type: str) -> bool:
-        """Return whether there is a kernel for an operator as the model imports it."""
-        try:
-            spec, version = self.tables.operator(operator_name(op_type, domain)), str(self.imports.get(domain))
-            return spec.has_kernel(version) if version in self.tables.levels else spec.table.recipe is not None
-        except (NoTable, InputError):
-            return False
 
-    def node(self, index: int, node: OnnxNode) -> None:
-        """Execute one node and drop what no later one reads."""
-        results = [self._constant(index, node)] if is_constant(node) else self._executed(node)
-        for name, array in zip(node.outputs, results, strict=False):
-            if name in self.values:
-                raise InputError(f"computes {name!r:.60}, which is there already")
-            if name:
-                self.values[name] = array
-        self.drop_dead(index, (*node.inputs, *node.outputs))
+def _called(run: Run, node: OnnxNode) -> OnnxFunction | None:
+    return run.functions.get(function_key(node)) if run.functions else None
 
-    def drop_dead(self, index: int, names: Iterable[str]) -> None:
-        """Drop those of the named values that no node behind number `index` reads; hold what is left to the budget."""
-        for name in names:
-            if self.last_use.get(name, -1) <= index and name not in self.kept:
-                self.values.pop(name, None)
-        self.budget.hold(self.alive(), "all values that are alive")
-        self.budget.hold_time()
 
-    def alive(self) -> int:
-        """Return how many bytes the values have that are there."""
-        return sum(map(memory.held_bytes, self.values.values()))
+def execute_nodes(scope: Scope) -> None:
+    """Execute the nodes of a scope in their order; raise InputError, NoKernel, NoTable, which name the node."""
+    run = scope.run
+    scope.drop(-1, list(scope.values))
+    for index, node in enumerate(scope.nodes):
+        with at_node(label_of(node, index), run.path):
+            results = _results(scope, node, f"{scope.place}/{label(node, index)}")
+            for name, value in zip(node.outputs, results, strict=False):
+                if name:
+                    scope.give(name, value)
+            scope.drop(index, (*node.inputs, *node.outputs, *_free(node)))
+        if run.step is not None and scope.depth == 0:
+            run.step(index + 1)
 
-    def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
-        given = [self._read(name) if name else None for name in node.inputs]
-        attributes = {name: attribute.value for name, attribute in node.attributes.items()}
-        kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
-        version = self.imports[node.domain]
-        return self.compute(node.op_type, node.domain, version, given, attributes, node.outputs, kinds)
 
-    def described(
-        self,
-        op_type: str,
-        domain: str,
-        version: int,
-        given: Sequence[NDArray[Any] | None],
-        attributes: Mapping[str, Any],
-        outputs: Sequence[str],
-        kinds: Mapping[str, str] | None = None,
-    ) -> Descriptor:
-        """Return the descriptor of a node at an opset that is given these arrays; raise NoKernel for what is none.
+def _free(node: OnnxNode) -> Sequence[str]:
+    """The names that a node's bodies may read of the scope around them."""
+    found: list[str] = []
+    waiting = [graph for _, graph in subgraphs(node)]
+    while waiting:
+        graph = waiting.pop()
+        for inner in graph.nodes:
+            found += inner.inputs
+            waiting += (held for _, held in subgraphs(inner))
+        found += (info.name for info in graph.outputs)
+    return found
 
-        outputs: the names of its outputs, "" for one that is left out. kinds: see `build`.
-        """
-        spec = self.tables.operator(operator_name(op_type, domain))
-        if any(array is not None and not isinstance(array, np.ndarray) for array in given):
-            raise NoKernel(f"{spec.name} has no kernel for sequences and maps")
-        if any(array is not None and self._type(array) not in self.tables.types for array in given):
-            raise NoKernel(f"{spec.name} has no kernel for elements that numpy has no type for")
-        tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
-        # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
-        stated = [TensorDesc(None, None) if name else None for name in outputs]
-        return build(spec, tensors, stated, attributes, version=str(version), convert=attribute_value, kinds=kinds)
 
-    def compute(
-        self,
-        op_type: str,
-        domain: str,
-        version: int,
-        given: Sequence[NDArray[Any] | None],
-        attributes: Mapping[str, Any],
-        outputs: Sequence[str],
-        kinds: Mapping[str, str] | None = None,
-    ) -> list[NDArray[Any]]:
-        """Compute a node by its kernel; an output that is left out may be missing. outputs, kinds: see `described`."""
-        spec = self.tables.operator(operator_name(op_type, domain))
-        descriptor = self.described(op_type, domain, version, given, attributes, outputs, kinds)
-        if descriptor.oddities:
-            raise InputError(descriptor.oddities[0].message)
-        layout, several = spec.layout(str(version)), spec.several_at(str(version))
-        if len(outputs) > len(layout.outputs) and not several:
-            raise InputError(f"has {len(outputs)} outputs, at most {len(layout.outputs)} are defined")
-        arrays = arrays_by_name(layout.inputs, given)
-        results = execute_at(descriptor, arrays, self.tables.levels[-1], budget=self.budget.less(self.alive()))
-        if several:
-            return [part for info in layout.outputs for part in results[info.name]]
-        for info, name in zip(layout.outputs, outputs, strict=False):
-            if name and info.name not in results:
-                raise NoKernel(f"the kernel of {spec.name} does not compute {info.name}")
-        return [results.get(info.name, np.empty(0)) for info in layout.outputs[: len(outputs)]]
+def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
+    attributes = _attributes(scope, node)
+    if is_constant(node):
+        return [_constant(scope, node, attributes)]
+    given = [_given(scope, name) if name else None for name in node.inputs]
+    function = _called(scope.run, node)
+    if function is not None:
+        return _call(scope, node, function, given, attributes, place)
+    if (node.domain, node.op_type) in FLOW:
+        return _with_bodies(scope, node, given, attributes, place)
+    return _computed(scope, node, given, attributes, place)
 
-    def _read(self, name: str) -> NDArray[Any]:
-        if name not in self.values:
-            raise InputError(f"reads {name!r:.60}, which no input, initializer or earlier node gives")
-        array = self.values[name]
-        if isinstance(array, np.ma.MaskedArray):
-            raise InputError(f"reads {name!r:.60}, which has undefined elements")
-        return array
 
-    def _type(self, array: NDArray[Any]) -> str:
-        types = self.tables.types.items()
-        known = (name for name, info in types if info["numpy"] is not None and array.dtype == info["numpy"])
-        return next(known, array.dtype.name.upper())  # of ml_dtypes: bfloat16
+def _given(scope: Scope, name: str) -> Any:
+    value = scope.read(name)
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"reads {name!r:.60}, which has undefined elements")
+    return value
 
-    def _constant(self, index: int, node: OnnxNode) -> NDArray[Any]:
-        count = len(node.attributes)
-        if count != 1 or len(node.outputs) != 1:
-            raise InputError(f"expected a Constant of one attribute and one output, found {count} attributes")
-        (held,) = node.attributes.values()
-        if held.name == "value" and isinstance(held.value, OnnxTensor):
-            return self.weights.constant(index, held.value)
-        kind = _CONSTANTS.get(held.name)
-        if kind is None or held.value is None or held.kind != held.name.removeprefix("value_").upper():
-            raise NoKernel(f"a Constant with the attribute {held.name!r:.60} of kind {held.kind} is not executed")
-        values = held.value
-        if kind == "STRING":
-            values = [_text(item) for item in values] if isinstance(values, list) else _text(values)
-        return np.array(values, numpy_type(self.tables, kind))
 
-    def output(self, info: OnnxValueInfo) -> NDArray[Any]:
-        """Return one output of the graph, held against its declaration."""
-        with at_place(f"output {info.name[:60]!r}"):
-            if info.name not in self.values:
-                raise InputError("is computed by no node")
-            array, declared = self.values[info.name], info.type
-            if declared is not None and declared.kind == "tensor" and isinstance(array, np.ndarray):
-                if declared.elem_type not in {None, "UNDEFINED", self._type(array)}:
-                    raise InputError(f"is computed as {self._type(array)}, but {declared.elem_type} is declared")
-                self._hold_shape(array, declared, info.name)
-            return array
+def _attributes(scope: Scope, node: OnnxNode) -> Mapping[str, OnnxAttribute]:
+    """Return a node's attributes; in a function those that refer to the call's are these, or are left out."""
+    if all(attribute.ref_attr_name is None for attribute in node.attributes.values()):
+        return node.attributes
+    found: dict[str, OnnxAttribute] = {}
+    for name, attribute in node.attributes.items():
+        if attribute.ref_attr_name is None:
+            found[name] = attribute
+        elif scope.attributes is None:
+            raise InputError(f"the attribute {name!r:.60} refers to one of a function outside of any")
+        elif (held := scope.attributes.get(attribute.ref_attr_name)) is not None:
+            found[name] = held
+    return found
+
+
+def _call(
+    scope: Scope,
+    node: OnnxNode,
+    function: OnnxFunction,
+    given: Sequence[Any],
+    attributes: Mapping[str, OnnxAttribute],
+    place: str,
+) -> list[Any]:
+    """Execute the body of a local function."""
+    key = function_key(function)
+    if key in scope.calls:
+        raise InputError(f"the function {function.name!r:.60} calls itself")
+    if len(given) > len(function.inputs) or len(node.outputs) > len(function.outputs):
+        counts = f"{len(function.inputs)} inputs and {len(function.outputs)} outputs"
+        raise InputError(f"the function {function.name!r:.60} has {counts}, the node {len(given)}, {len(node.outputs)}")
+    stated = {held.name: held for held in function.attribute_protos} | dict(attributes)
+    inner = Scope(
+        scope.run, function.nodes, function.opset_imports, place, attributes=stated, kept=function.outputs,
+        calls=(*scope.calls, key), depth=scope.depth + 1,
+    )  # fmt: skip
+    try:
+        for name, value in zip(function.inputs, given, strict=False):
+            if value is not None:
+                inner.give(name, value)
+        execute_nodes(inner)
+        return [inner.read(name) if wanted else None for name, wanted in zip(function.outputs, node.outputs)]  # noqa: B905
+    finally:
+        inner.close()
+
+
+def _with_bodies(
+    scope: Scope, node: OnnxNode, given: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
+) -> Sequence[Any]:
+    spec = scope.run.tables.operator(operator_name(node.op_type, node.domain))
+    version = scope.imports[node.domain]
+    if str(version) not in spec.levels:
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.label(str(version))}")
+    plain = {name: held.value for name, held in attributes.items() if held.kind not in {"GRAPH", "GRAPHS"}}
+    graphs = {name: held.value for name, held in attributes.items() if held.kind == "GRAPH"}
+    for name, info in spec.fields_at(str(version)).items():
+        if info.type == "graph" and graphs.get(name) is None:
+            raise InputError(f"{name} is needed, but the node does not have it")
+
+    def body(name: str, values: Sequence[Any]) -> list[Any]:
+        with at_place(name):
+            return _body(scope, graphs[name], values, f"{place}/{name}")
+
+    outputs = {name: graph.outputs for name, graph in graphs.items()}
+    results = FLOW[node.domain, node.op_type](Flow(scope.run, outputs, body, given, plain, version))
+    if len(results) < len(node.outputs):
+        raise InputError(f"has {len(node.outputs)} outputs, its bodies give {len(results)}")
+    return results
+
+
+def _body(scope: Scope, graph: OnnxGraph, values: Sequence[Any], place: str) -> list[Any]:
+    """Execute a subgraph with the values of its inputs."""
+    if len(values) != len(graph.inputs):
+        raise InputError(f"expected a body of {len(values)} inputs, found {len(graph.inputs)}")
+    inner = Scope(
+        scope.run, graph.nodes, scope.imports, place, outer=scope, attributes=scope.attributes, calls=scope.calls,
+        kept=(info.name for info in graph.outputs), depth=scope.depth + 1,
+    )  # fmt: skip
+    try:
+        inner.tensors = {tensor.name: tensor for tensor in (*graph.initializers, *graph.sparse_initializers)}
+        for info, value in zip(graph.inputs, values, strict=True):
+            inner.give(info.name, value)
+        execute_nodes(inner)
+        return [_given(inner, info.name) for info in graph.outputs]
+    finally:
+        inner.close()
+
+
+def _described(
+    scope: Scope,
+    node: OnnxNode,
+    given: Sequence[Any],
+    attributes: Mapping[str, OnnxAttribute],
+) -> Descriptor:
+    """Return the descriptor of a node that is given these values; raise NoKernel for what is none."""
+    tables = scope.run.tables
+    spec = tables.operator(operator_name(node.op_type, node.domain))
+    tensors = [None if value is None else _tensor(value, spec.name, tables) for value in given]
+    # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
+    stated = [TensorDesc(None, None) if name else None for name in node.outputs]
+    plain = {name: held.value for name, held in attributes.items()}
+    kinds = {name: ATTRIBUTE_TYPES[held.kind] for name, held in attributes.items() if held.kind in ATTRIBUTE_TYPES}
+    version = str(scope.imports[node.domain])
+    return build(spec, tensors, stated, plain, version=version, convert=attribute_value, kinds=kinds)
+
+
+def _tensor(value: Any, operator: str, tables: Any) -> TensorDesc:
+    word = type_of(value, tables)
+    if not isinstance(value, np.ndarray):
+        return TensorDesc(word, None)
+    if word not in tables.types:
+        raise NoKernel(f"{operator} has no kernel for elements that numpy has no type for")
+    return TensorDesc(word, value.shape)
+
+
+def _computed(
+    scope: Scope, node: OnnxNode, given: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
+) -> list[Any]:
+    """Compute a node by its kernel; an output that is left out may be missing."""
+    run = scope.run
+    descriptor = _described(scope, node, given, attributes)
+    if descriptor.oddities:
+        raise InputError(descriptor.oddities[0].message)
+    spec, version = run.tables.operator(descriptor.operator), str(scope.imports[node.domain])
+    layout, several = spec.layout(version), spec.several_at(version)
+    if len(node.outputs) > len(layout.outputs) and not several:
+        raise InputError(f"has {len(node.outputs)} outputs, at most {len(layout.outputs)} are defined")
+    results = run.evaluate(descriptor, arrays_by_name(layout.inputs, given), place)
+    if several:
+        return [part for info in layout.outputs for part in results[info.name]]
+    for info, name in zip(layout.outputs, node.outputs, strict=False):
+        if name and info.name not in results:
+            raise NoKernel(f"the kernel of {spec.name} does not compute {info.name}")
+    return [results.get(info.name) for info in layout.outputs[: len(node.outputs)]]
+
+
+def _constant(scope: Scope, node: OnnxNode, attributes: Mapping[str, OnnxAttribute]) -> Any:
+    count = len(attributes)
+    if count != 1 or len(node.outputs) != 1:
+        raise InputError(f"expected a Constant of one attribute and one output, found {count} attributes")
+    ((name, held),) = attributes.items()
+    if name in {"value", "sparse_value"} and isinstance(held.value, OnnxTensor):
+        return scope.run.constant(held.value, keep=scope.depth > 0)
+    kind = _CONSTANTS.get(name)
+    if kind is None or held.value is None or held.kind != name.removeprefix("value_").upper():
+        raise NoKernel(f"a Constant with the attribute {name!r:.60} of kind {held.kind} is not executed")
+    values = held.value
+    if kind == "STRING":
+        values = [_text(item) for item in values] if isinstance(values, list) else _text(values)
+    return np.array(values, numpy_type(scope.run.tables, kind))
 
 
 def _text(value: bytes) -> str:
@@ -255,13 +289,3 @@ def _text(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         raise InputError("expected UTF-8 in a string") from None
-
-
-def is_constant(node: OnnxNode) -> bool:
-    """Return whether a node holds a value instead of computing one."""
-    return node.op_type == "Constant" and not node.domain
-
-
-def _names(known: Mapping[str, Any]) -> str:
-    shown = ", ".join(repr(name[:60]) for name in list(known)[:8])
-    return shown + (" …" if len(known) > 8 else "") or "none"

@@ -12,9 +12,10 @@ import numpy as np
 
 from specgate.dialects.onnx.file.messages import messages
 from specgate.dialects.onnx.file.schema import STORED
+from specgate.dialects.onnx.file.values import SUB_BYTE
 from specgate.dialects.onnx.file.varints import WireError
-from specgate.dialects.onnx.file.wire import Reader, Span
-from specgate.errors import InputError
+from specgate.dialects.onnx.file.wire import Reader
+from specgate.errors import InputError, NoKernel
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 
@@ -24,19 +25,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.dialects.onnx.file.structure import OnnxTensor
+    from specgate.dialects.onnx.file.wire import Span
 
 __all__ = ["Weights"]
 
-# The way to a tensor's data, by the field numbers of onnx/onnx.proto in onnx 1.23.2.
+# The fields that hold a tensor's data, by their numbers in onnx/onnx.proto in onnx 1.23.2.
 _PROTO: Final = messages("""
-ModelProto 0: 7 GraphProto graph
-GraphProto 0: 1 repeated NodeProto node; 5 repeated TensorProto initializer
-NodeProto 0: 5 repeated AttributeProto attribute
-AttributeProto 0: 1 string name; 5 TensorProto t
 TensorProto 0: 4 repeated float float_data; 5 repeated int32 int32_data; 6 repeated bytes string_data;
     7 repeated int64 int64_data; 9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data
 """)
-_BITS: Final = ("FLOAT16", "BFLOAT16")  # int32_data holds their bits
 
 
 class Weights:
@@ -45,38 +42,48 @@ class Weights:
     def __init__(self, path: str, budget: int) -> None:
         self.path = path
         self.budget = budget
-        self._spans: dict[str, list[Span]] = {}
 
-    def initializer(self, index: int, tensor: OnnxTensor) -> NDArray[Any]:
-        """Return the array of the graph's initializer number `index`; raise InputError or NoKernel."""
-        return self._array(tensor, "initializer", index)
-
-    def constant(self, index: int, tensor: OnnxTensor) -> NDArray[Any]:
-        """Return the array in the attribute ``value`` of the graph's node number `index`."""
-        return self._array(tensor, "node", index)
-
-    def _array(self, tensor: OnnxTensor, field: str, index: int) -> NDArray[Any]:
+    def array(self, tensor: OnnxTensor) -> NDArray[Any]:
+        """Return the elements of a tensor of the model, of a sparse one all of them; raise InputError or NoKernel."""
+        if tensor.sparse is not None:
+            return self._dense(tensor, *tensor.sparse)
         known = dialect("onnx")
         if tensor.elem_type not in known.types or min(tensor.dims, default=0) < 0:
             raise InputError(f"a tensor of {tensor.elem_type:.40} and sizes {list(tensor.dims)} holds no values")
         dtype = numpy_type(known, tensor.elem_type)
-        needed = prod(tensor.dims) * dtype.itemsize
-        if needed > self.budget:
-            raise InputError(f"a tensor needs {needed} bytes, more than the {self.budget} left of the limit")
-        self.budget -= needed
+        count = prod(tensor.dims)
+        if count * dtype.itemsize > self.budget:
+            needed = f"a tensor needs {count * dtype.itemsize} bytes"
+            raise InputError(f"{needed}, more than the {self.budget} left of the limit")
         values = tensor.values()
         if values is not None:
             flat = _from_values(values, dtype)
         elif tensor.location == "external":
-            flat = _decoded(self._external(tensor, needed), dtype)
+            bits = SUB_BYTE.get(tensor.elem_type, 8 * dtype.itemsize)
+            flat = _decoded(self._external(tensor, (count * bits + 7) // 8), tensor.elem_type, dtype, count)
         else:
-            flat = self._reread(tensor, dtype, field, index)
-        if flat.size != prod(tensor.dims):
+            flat = self._reread(tensor, dtype, count)
+        if flat.size != count:
             raise InputError(f"a tensor of sizes {list(tensor.dims)} holds {flat.size} elements")
         try:
             return flat.reshape(tensor.dims)
         except (ValueError, OverflowError):  # numpy has at most 64 dimensions, and sizes of 63 bits beside one of 0
             raise InputError(f"a tensor of {len(tensor.dims)} dimensions cannot be held as an array") from None
+
+    def _dense(self, tensor: OnnxTensor, values: OnnxTensor, indices: OnnxTensor) -> NDArray[Any]:
+        """Return a sparse tensor with its zeros. Its indices count elements, or are a place in every dimension."""
+        held, places = self.array(values).reshape(-1), self.array(indices)
+        if min(tensor.dims, default=0) < 0 or prod(tensor.dims) * held.itemsize > self.budget:
+            raise InputError(f"a sparse tensor of sizes {list(tensor.dims)} is larger than what is left of the limit")
+        if places.dtype != np.int64 or places.shape not in {(held.size,), (held.size, len(tensor.dims))}:
+            raise InputError(f"expected a place for each of the {held.size} values of a sparse tensor")
+        sizes = np.array(tensor.dims if places.ndim == 2 else (prod(tensor.dims),), np.int64)
+        if places.size and (places.min() < 0 or (places.reshape(held.size, -1) >= sizes).any()):
+            raise InputError(f"a place of a sparse tensor lies outside of its sizes {list(tensor.dims)}")
+        dense = np.zeros(prod(tensor.dims), held.dtype)
+        flat = places if places.ndim == 1 else np.ravel_multi_index(tuple(places.T), tensor.dims)
+        dense[flat] = held
+        return dense.reshape(tensor.dims)
 
     def _external(self, tensor: OnnxTensor, needed: int) -> bytes:
         location = tensor.external.get("location", "")
@@ -97,44 +104,25 @@ class Weights:
             file.seek(offset)
             return file.read(needed)
 
-    def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], field: str, index: int) -> NDArray[Any]:
+    def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+        if tensor.segment:
+            raise NoKernel("a tensor in segments is not executed")
         try:
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # as the structural reader does
                 reader = Reader(file, os.fstat(file.fileno()).st_size)
-                if not self._spans:
-                    self._spans = _indexed(reader)
-                spans = [self._spans[field][index]]
-                if field == "node":
-                    spans = _value_attribute(reader, spans)
-                return _read_tensor(reader, spans, tensor.elem_type, dtype)
+                return _read_tensor(reader, list(tensor.spans), tensor.elem_type, dtype, count)
         except WireError as error:
             raise InputError(error.message, file=self.path, place=f"byte {error.offset}") from None
-        except (OSError, LookupError) as error:
+        except OSError as error:
             raise InputError(f"cannot be read again: {error}", file=self.path) from None
 
 
-def _indexed(reader: Reader) -> dict[str, list[Span]]:
-    graphs = [(begin, end) for _, begin, end in reader.fields([(0, reader.size)], _PROTO["ModelProto"])]
-    found: dict[str, list[Span]] = {"initializer": [], "node": []}
-    for name, begin, end in reader.fields(graphs, _PROTO["GraphProto"]):
-        found[name].append((begin, end))
-    return found
-
-
-def _value_attribute(reader: Reader, node: list[Span]) -> list[Span]:
-    for _, begin, end in reader.fields(node, _PROTO["NodeProto"]):
-        fields = list(reader.fields([(begin, end)], _PROTO["AttributeProto"]))
-        if ("name", "value", 0) in fields:
-            return [(start, stop) for name, start, stop in fields if name == "t"]
-    return []
-
-
-def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     found: dict[str, list[tuple[Any, int]]] = {}
     for name, begin, end in reader.fields(spans, _PROTO["TensorProto"]):
         found.setdefault(name, []).append((begin, end))
     if "raw_data" in found:
-        return _decoded(reader.read(*found["raw_data"][-1]), dtype)
+        return _decoded(reader.read(*found["raw_data"][-1]), elem_type, dtype, count)
     field = STORED.get(elem_type, "int32_data")
     if field not in found:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
@@ -152,8 +140,9 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
     integers: list[int] = []
     for begin, end in items:
         integers.extend(reader.packed(begin, end, kind) if end else [begin])
-    if elem_type in _BITS:
-        return np.array([integer & 0xFFFF for integer in integers], np.uint16).view(dtype)
+    if dtype.kind in "fV" and dtype.itemsize <= 2:  # int32_data holds their bits
+        bits = np.array(integers, np.int64).astype(f"<u{dtype.itemsize}")
+        return _decoded(bits.tobytes(), elem_type, dtype, count)
     wide = np.array(integers, np.uint64 if kind == "uint64" else np.int64)
     return wide.astype(dtype)
 
@@ -166,13 +155,33 @@ def _floats(reader: Reader, items: list[tuple[Any, int]], item: np.dtype[Any]) -
         yield data
 
 
-def _decoded(data: bytes, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _decoded(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    """Return elements as they lie in raw_data: little-endian, several in a byte where they have less than 8 bits."""
+    if elem_type in SUB_BYTE:
+        return _unpacked(data, elem_type, dtype, count)
     if dtype == np.object_ or len(data) % dtype.itemsize:
         raise InputError(f"{len(data)} bytes of raw data are no elements of {dtype}")
     if dtype == np.bool_:
         return np.frombuffer(data, np.uint8).astype(dtype)
+    if dtype.kind == "V":  # of ml_dtypes, whose types have no byte order
+        unit = np.dtype(f"<u{dtype.itemsize}")
+        return np.frombuffer(data, unit).astype(unit.newbyteorder("=")).view(dtype)
     little: NDArray[Any] = np.frombuffer(data, dtype.newbyteorder("<"))
     return little.astype(dtype, copy=False)
+
+
+def _unpacked(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    """Return `count` elements of less than 8 bits, the first in the lowest bits."""
+    width = SUB_BYTE[elem_type]
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
+    if not count * width <= bits.size < count * width + 8 * 3:
+        raise InputError(f"{len(data)} bytes of raw data are no {count} elements of {dtype}")
+    rows = bits[: count * width].reshape(count, width)
+    codes = np.packbits(rows, axis=1, bitorder="little").reshape(-1)
+    if elem_type in {"INT4", "INT2"}:
+        sign = 1 << (width - 1)
+        return ((codes.astype(np.int8) ^ sign) - sign).astype(dtype)
+    return codes.astype(dtype) if elem_type in {"UINT4", "UINT2"} else codes.view(dtype)
 
 
 def _from_values(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

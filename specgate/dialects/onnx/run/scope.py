@@ -1,0 +1,164 @@
+"""The values of one graph or function body while it is executed, and what all bodies of a run share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.onnx.lint.walk import function_key, subgraphs
+from specgate.dialects.onnx.run.weights import Weights
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.engine import execute_at
+from specgate.execution.models import at_place
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode, OnnxTensor
+
+__all__ = ["Run", "Scope"]
+
+#: How deep bodies and calls may lie in each other.
+_MOST_NESTED: Final = 60
+
+
+def _read(node: OnnxNode) -> Iterator[str]:
+    """Yield the names that a node reads, those in its bodies too."""
+    yield from node.inputs
+    for _, graph in subgraphs(node):
+        for inner in graph.nodes:
+            yield from _read(inner)
+        yield from (info.name for info in graph.outputs)
+
+
+class Run:
+    """One execution of a model: what all its bodies share.
+
+    evaluate: computes a node's descriptor from arrays by the names of its inputs; it gets the node's path in the model.
+    watch: is told of each value of the main graph, by name. step: is told of each node that is done.
+    """
+
+    def __init__(
+        self,
+        model: OnnxModel,
+        path: str,
+        budget: memory.Budget,
+        *,
+        evaluate: Callable[[Run, Descriptor, Mapping[str, Any], str], dict[str, Any]] | None = None,
+        watch: Callable[[str, Any], object] | None = None,
+        step: Callable[[int], object] | None = None,
+    ) -> None:
+        self.path, self.model, self.budget = path, model, budget
+        self.tables = dialect("onnx")
+        self.weights = Weights(path, budget.left)
+        self.functions: dict[tuple[str, str, str], OnnxFunction] = {
+            function_key(function): function for function in model.functions
+        }
+        self.held = 0
+        self.watch, self.step = watch, step
+        self._evaluate = evaluate or _evaluated
+        self._last_use: dict[int, dict[str, int]] = {}
+        self._kept: dict[int, Any] = {}
+
+    def evaluate(self, descriptor: Descriptor, arrays: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Return a node's outputs by the names of its fields. place: the node's path in the model."""
+        return self._evaluate(self, descriptor, arrays, place)
+
+    def left(self) -> memory.Budget:
+        """Return what all values that are alive leave of the budget."""
+        return self.budget.less(self.held)
+
+    def constant(self, tensor: OnnxTensor, *, keep: bool) -> Any:
+        """Return the elements of a tensor of the file; keep: for the next time, as bodies of loops read them often."""
+        if id(tensor) in self._kept:
+            return self._kept[id(tensor)]
+        array = self.weights.array(tensor)
+        if keep:
+            self._kept[id(tensor)] = array
+            self.held += memory.held_bytes(array)
+        return array
+
+    def last_use(self, nodes: Sequence[OnnxNode]) -> Mapping[str, int]:
+        """Return by name the number of the last node that reads it."""
+        known = self._last_use.get(id(nodes))
+        if known is None:
+            known = {name: index for index, node in enumerate(nodes) for name in _read(node)}
+            self._last_use[id(nodes)] = known
+        return known
+
+
+def _evaluated(run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], _place: str) -> dict[str, Any]:
+    return execute_at(descriptor, arrays, run.tables.levels[-1], budget=run.left())
+
+
+class Scope:
+    """The values of one body by name.
+
+    place: the path of the body in the model, as findings have it, with the calls that lead there. outer: the scope
+    around a subgraph, None for the main graph and for a function's body. attributes: of the call, for the body of a
+    function. calls: the functions that are being called. tensors: of the file, which are read when they are first
+    needed.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        nodes: Sequence[OnnxNode],
+        imports: Mapping[str, int],
+        place: str,
+        *,
+        outer: Scope | None = None,
+        attributes: Mapping[str, OnnxAttribute] | None = None,
+        kept: Iterable[str] = (),
+        calls: tuple[tuple[str, str, str], ...] = (),
+        depth: int = 0,
+    ) -> None:
+        if depth > _MOST_NESTED:
+            raise InputError(f"more than {_MOST_NESTED} bodies and calls lie in each other")
+        self.run, self.nodes, self.imports, self.place, self.outer = run, nodes, imports, place, outer
+        self.attributes, self.calls, self.depth = attributes, calls, depth
+        self.kept = frozenset(kept)
+        self.tensors: dict[str, OnnxTensor] = {}
+        self.last_use = run.last_use(nodes)
+        self.values: dict[str, Any] = {}
+        self._bytes: dict[str, int] = {}
+
+    def read(self, name: str) -> Any:
+        """Return the value of a name, of an outer scope if this one lacks it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values:
+                return scope.values[name]
+            if name in scope.tensors:
+                with at_place(f"initializer {name[:60]!r}"):
+                    scope.give(name, self.run.constant(scope.tensors[name], keep=scope.depth > 0))
+                return scope.values[name]
+            scope = scope.outer
+        raise InputError(f"reads {name!r:.60}, which no input, initializer or earlier node gives")
+
+    def give(self, name: str, value: Any) -> None:
+        """Set the value of a name; raise InputError where it has one."""
+        if name in self.values:
+            raise InputError(f"computes {name!r:.60}, which is there already")
+        self.values[name] = value
+        self._bytes[name] = held = memory.held_bytes(value)
+        self.run.held += held
+        if self.outer is None and not self.calls and self.run.watch is not None:
+            self.run.watch(name, value)
+
+    def drop(self, index: int, names: Iterable[str]) -> None:
+        """Drop those of the named values that no node behind number `index` reads; hold what is left to the budget."""
+        for name in names:
+            if self.last_use.get(name, -1) <= index and name not in self.kept and name in self.values:
+                del self.values[name]
+                self.run.held -= self._bytes.pop(name)
+        self.run.budget.hold(self.run.held, "all values that are alive")
+        self.run.budget.hold_time()
+
+    def close(self) -> None:
+        """Forget all values."""
+        self.run.held -= sum(self._bytes.values())
+        self.values.clear()
+        self._bytes.clear()

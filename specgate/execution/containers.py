@@ -1,0 +1,120 @@
+"""Values that are no arrays: sequences are lists, maps are dicts, and an optional is a `Held`.
+
+Their types are spelled as in operator schemas: ``seq(tensor(float))``, ``map(int64, float)``,
+``optional(tensor(float))``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution.types import as_array, numpy_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from specgate.spec.dialect_spec import Dialect
+
+__all__ = ["Held", "arrays_in", "contained", "is_container", "plain", "type_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """An optional value: `value` is an array, a sequence or a map, None where there is nothing."""
+
+    value: Any
+
+
+def is_container(dialect: Dialect, word: str | None) -> bool:
+    """Return whether a type is made of others: of sequences, maps and optionals."""
+    return word is not None and word not in dialect.types and dialect.knows_type(word)
+
+
+def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
+    """Return the type of a value, None where it does not say, as an empty sequence does not.
+
+    spelt: an array's type as ``tensor(float)``, not as ``FLOAT``.
+    """
+    if isinstance(value, np.ndarray):
+        word = _element_type(value.dtype, dialect)
+        return str(dialect.types[word]["tensor"]) if spelt and word in dialect.types else word
+    if isinstance(value, list):
+        return _around("seq", type_of(value[0], dialect, spelt=True)) if value else None
+    if isinstance(value, Held):
+        return None if value.value is None else _around("optional", type_of(value.value, dialect, spelt=True))
+    if isinstance(value, dict) and value:
+        key, item = next(iter(value.items()))
+        held = type_of(np.asarray(item), dialect, spelt=True)
+        inner = None if held is None else held.removeprefix("tensor(").removesuffix(")")
+        return _around(f"map({'string' if isinstance(key, str) else 'int64'},", inner)
+    return None
+
+
+def _around(word: str, inner: str | None) -> str | None:
+    if inner is None:
+        return None
+    return f"{word} {inner})" if word.endswith(",") else f"{word}({inner})"
+
+
+def _element_type(dtype: np.dtype[Any], dialect: Dialect) -> str:
+    for name, info in dialect.types.items():
+        if info["numpy"] is not None and dtype == info["numpy"]:
+            return name
+    return next((name for name, info in dialect.types.items() if info.get("ml_dtypes") == dtype.name), dtype.name)
+
+
+_WORDS: Final = {"seq": "a list", "map": "a dict", "optional": "a value or None"}
+
+
+def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
+    """Return `value` as one of the type `word`; raise InputError where it is none.
+
+    Arrays in it must have their type already; a bare value is an optional that holds it.
+    """
+    kind, _, inner = word.partition("(")
+    inner = inner[:-1]
+    if kind == "tensor" or word in dialect.types:
+        return _tensor(value, word, dialect, place)
+    if kind == "optional":
+        held = value.value if isinstance(value, Held) else value
+        return Held(None if held is None else contained(held, inner, dialect, place))
+    if kind == "seq" and isinstance(value, list | tuple):
+        return [contained(each, inner, dialect, f"{place}[{index}]") for index, each in enumerate(value)]
+    if kind == "map" and isinstance(value, dict):
+        return _map(value, *inner.split(", ", 1), dialect=dialect, place=place)
+    raise InputError(f"expected {_WORDS.get(kind, word)} for {word}, found {type(value).__name__}", place=place)
+
+
+def _map(value: dict[Any, Any], key: str, inner: str, *, dialect: Dialect, place: str) -> dict[Any, Any]:
+    wanted = str if key == "string" else int
+    for each in value:
+        if not isinstance(each, wanted) or isinstance(each, bool):
+            raise InputError(f"expected keys of type {key}, found {each!r:.40}", place=place)
+    kept = inner if inner.partition("(")[0] in {"seq", "map", "optional", "tensor"} else f"tensor({inner})"
+    return {k: contained(each, kept, dialect, f"{place}[{k!r:.40}]") for k, each in value.items()}
+
+
+def _tensor(value: Any, word: str, dialect: Dialect, place: str) -> NDArray[Any]:
+    name = next((name for name, info in dialect.types.items() if word in {name, info.get("tensor")}), None)
+    if name is None:
+        raise InputError(f"{word} is no type that holds values", place=place)
+    return as_array(value, numpy_type(dialect, name), None, place)
+
+
+def arrays_in(value: Any) -> list[NDArray[Any]]:
+    """Return the arrays that a value is made of."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, Held):
+        return arrays_in(value.value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [array for part in parts for array in arrays_in(part)]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as users have it: an optional as what it holds, or None."""
+    return plain(value.value) if isinstance(value, Held) else value

@@ -1,0 +1,161 @@
+"""Sequences of arrays, which are lists, and optional values.
+
+Source: SequenceAt-11 and its neighbours, SplitToSequence-11, ConcatFromSequence-11, Optional-15 of ai.onnx.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.containers import Held
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "empty_sequence",
+    "has_value",
+    "held_value",
+    "hold_value",
+    "join_sequence",
+    "sequence_at",
+    "sequence_length",
+    "sequence_of",
+    "sequence_with",
+    "sequence_without",
+    "split_to_sequence",
+]  # fmt: skip
+
+
+def empty_sequence() -> list[Any]:
+    """Return a sequence of no tensors."""
+    return []
+
+
+def sequence_of(inputs: Sequence[Any]) -> list[Any]:
+    """Return a sequence of the tensors in `inputs`, all of one element type."""
+    if not inputs:
+        raise InputError("expected at least one tensor for a sequence")
+    kinds = {array.dtype for array in inputs}
+    if len(kinds) > 1:
+        raise InputError(f"expected tensors of one type in a sequence, found {', '.join(sorted(map(str, kinds)))}")
+    return list(inputs)
+
+
+def sequence_at(sequence: list[Any], position: NDArray[Any]) -> Any:
+    """Return the element at `position` (one number from -n to n-1, negative ones count from the end)."""
+    return sequence[_place(position, len(sequence), len(sequence) - 1)]
+
+
+def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[Any] | None = None) -> list[Any]:
+    """Return `sequence` with `tensor` before the element at `position`, from -n to n; at the end without one."""
+    if sequence and sequence[0].dtype != tensor.dtype:
+        raise InputError(f"expected a tensor of {sequence[0].dtype} for the sequence, found {tensor.dtype}")
+    place = len(sequence) if position is None else _place(position, len(sequence), len(sequence))
+    return [*sequence[:place], tensor, *sequence[place:]]
+
+
+def sequence_without(sequence: list[Any], position: NDArray[Any] | None = None) -> list[Any]:
+    """Return `sequence` without its element at `position`, or the last one."""
+    if not sequence:
+        raise InputError("expected a sequence that has an element to take away, found an empty one")
+    place = len(sequence) - 1 if position is None else _place(position, len(sequence), len(sequence) - 1)
+    return [*sequence[:place], *sequence[place + 1 :]]
+
+
+def sequence_length(sequence: list[Any]) -> NDArray[Any]:
+    """Return how many elements a sequence has, a scalar of int64."""
+    return np.array(len(sequence), np.int64)
+
+
+def _place(position: NDArray[Any], count: int, most: int) -> int:
+    if position.size != 1:
+        raise InputError(f"expected one number for a position, found {position.size}")
+    place = int(position.reshape(()))
+    if not -count <= place <= most:
+        raise InputError(f"expected a position from {-count} to {most} for {count} elements, found {place}")
+    return place + count if place < 0 else place
+
+
+def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArray[Any]:
+    """Return all tensors of a sequence joined along `axis`, which is a new one where new_axis is 1."""
+    if not sequence:
+        raise InputError("expected a sequence of at least one tensor to join, found an empty one")
+    if new_axis not in {0, 1}:
+        raise InputError(f"expected new_axis as 0 or 1, found {new_axis}")
+    first = sequence[0]
+    rank = first.ndim + new_axis
+    if not -rank <= axis < rank:
+        raise InputError(f"expected an axis from {-rank} to {rank - 1}, found {axis}")
+    axis %= rank
+    for index, array in enumerate(sequence):
+        same = array.shape == first.shape if new_axis else _same_but(array.shape, first.shape, axis)
+        if not same:
+            raise InputError(f"tensor {index} of the shape {list(array.shape)} does not fit {list(first.shape)}")
+    length = len(sequence) if new_axis else sum(array.shape[axis] for array in sequence)
+    rest = first.shape[:axis], first.shape[axis + (0 if new_axis else 1) :]
+    found = memory.empty((*rest[0], length, *rest[1]), first.dtype)
+    (np.stack if new_axis else np.concatenate)(sequence, axis=axis, out=found)
+    return found
+
+
+def _same_but(shape: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
+    return len(shape) == len(other) and all(
+        a == b for place, (a, b) in enumerate(zip(shape, other, strict=True)) if place != axis
+    )
+
+
+def split_to_sequence(
+    data: NDArray[Any], split: NDArray[Any] | None = None, *, axis: int = 0, keepdims: int = 1
+) -> list[Any]:
+    """Return the parts of `data` along `axis`.
+
+    split: a scalar is the size of each part, the last may be smaller; a list has the size of each. Without it each
+    part is one place, without its dimension where keepdims is 0.
+    """
+    if not -data.ndim <= axis < data.ndim:
+        raise InputError(f"expected an axis from {-data.ndim} to {data.ndim - 1}, found {axis}")
+    axis %= data.ndim
+    length = data.shape[axis]
+    if split is None:
+        parts = [np.take(data, place, axis=axis) for place in memory.in_time(range(length))]
+        return [np.expand_dims(part, axis) for part in parts] if keepdims else parts
+    if split.ndim == 0:
+        size = int(split)
+        if size < 1:
+            raise InputError(f"expected a part of at least one place, found {size}")
+        sizes = [min(size, length - start) for start in range(0, length, size)]
+    else:
+        sizes = [int(size) for size in split.reshape(-1)]
+    if min(sizes, default=0) < 0 or sum(sizes) != length:
+        raise InputError(f"the sizes of the parts are {sizes[:8]}, which is not {length} together")
+    ends = np.cumsum(sizes)
+    return [
+        np.take(data, range(end - size, end), axis=axis)
+        for size, end in memory.in_time(zip(sizes, map(int, ends), strict=True))
+    ]
+
+
+def hold_value(value: Any = None) -> Held:
+    """Return an optional that holds `value`, or nothing."""
+    return Held(value)
+
+
+def held_value(value: Any) -> Any:
+    """Return what an optional holds; a value that is none is returned as it is."""
+    held = value.value if isinstance(value, Held) else value
+    if held is None:
+        raise InputError("the optional holds nothing, so there is no element to get")
+    return held
+
+
+def has_value(value: Any = None) -> NDArray[Any]:
+    """Return whether an optional holds something, a scalar of bool."""
+    held = value.value if isinstance(value, Held) else value
+    return np.array(held is not None)
