@@ -39,11 +39,15 @@ def at_node(label: str, path: str) -> Iterator[None]:
 
 @contextmanager
 def at_place(place: str) -> Iterator[None]:
-    """Name the place of an input or output in what is raised here."""
+    """Name the place of an input, an output or a body in what is raised here."""
     try:
         yield
+    except (NoTable, NoKernel) as error:
+        raise type(error)(f"{place}: {error}") from None
     except InputError as error:
-        raise InputError(error.message, file=error.file, place=place) from None
+        raise InputError(
+            error.message, file=error.file, place=f"{place}: {error.place}" if error.place else place
+        ) from None
 
 
 @contextmanager

@@ -42,11 +42,22 @@ _SHOWN: Final = 5
 
 
 class _Step(NamedTuple):
-    """The one DirectML operator of a node, its level, and what its tensors were made of."""
+    """The one DirectML operator of a node, its level, and what its tensors were made of.
+
+    places: of each of the node's tensors, by identity, the field and the place in an array of tensors.
+    """
 
     descriptor: Descriptor
     level: str
     origins: Sequence[Origin]
+    places: Mapping[int, tuple[str, int | None]]
+
+    def origin(self, tensor: TensorDesc) -> tuple[str, int | None]:
+        """Return which of the node's tensors one of the operator was made of; raise InputError where it is none."""
+        source = next((source for made, source in self.origins if made is tensor), None)
+        if source is None:
+            raise InputError("a tensor of the operator is made of none of the node's")
+        return self.places[id(source)]
 
 
 def executor(path: str, target: Target, on_note: Callable[[str], object]) -> Executor | None:
@@ -91,7 +102,8 @@ class Executor:
         if place not in self.nodes:
             self.counts["not placed there"] += 1
             return ours
-        step = self._step(_filled(descriptor, arrays, ours), int(descriptor.version or 0))
+        filled = _filled(descriptor, arrays, ours)
+        step = self._step(filled, int(descriptor.version or 0))
         if isinstance(step, str):
             self.counts[step] += 1
             return ours
@@ -104,7 +116,7 @@ class Executor:
             self.differences.setdefault(place, f"{step.descriptor.operator} is not computed: {error}")
             return ours
         self.counts[""] += 1
-        self._compare(place, descriptor, step, ours, theirs)
+        self._compare(place, filled, step, ours, theirs)
         return theirs
 
     def _step(self, descriptor: Descriptor, version: int) -> _Step | str:
@@ -119,7 +131,11 @@ class Executor:
             return "they become several operators"
         table = dialect(self.below)
         level = table.operator(made[0].operator).level_for(self.level)
-        return "the operator is not there at the level" if level is None else _Step(made[0], level, origins)
+        return (
+            "the operator is not there at the level"
+            if level is None
+            else _Step(made[0], level, origins, _places(descriptor))
+        )
 
     def _compare(
         self, place: str, descriptor: Descriptor, step: _Step, ours: Mapping[str, Any], theirs: Mapping[str, Any]
@@ -169,6 +185,16 @@ def _filled(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[
     return replace(descriptor, fields=fields)
 
 
+def _places(descriptor: Descriptor) -> dict[int, tuple[str, int | None]]:
+    found: dict[int, tuple[str, int | None]] = {}
+    for name, held in descriptor.fields.items():
+        if isinstance(held, list):
+            found |= {id(tensor): (name, at) for at, tensor in enumerate(held)}
+        else:
+            found[id(held)] = name, None
+    return found
+
+
 def _computed(
     step: _Step,
     arrays: Mapping[str, Any],
@@ -197,16 +223,9 @@ def _each(info: FieldInfo, held: Any, of: Callable[[TensorDesc], NDArray[Any]]) 
     return [of(tensor) for tensor in held] if info.type == "tensor[]" else of(held)
 
 
-def _origin(tensor: TensorDesc, step: _Step) -> tuple[str, int | None]:
-    for made, name, at in step.origins:
-        if made is tensor:
-            return name, at
-    raise InputError("a tensor of the operator is made of none of the node's")
-
-
 def _taken(tensor: TensorDesc, step: _Step, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return what the operator reads, by its sizes and strides, from the node's array."""
-    name, at = _origin(tensor, step)
+    name, at = step.origin(tensor)
     array = arrays[name] if at is None else arrays[name][at]
     wanted = numpy_type(dialect(step.descriptor.dialect), str(tensor.type))
     flat = np.ascontiguousarray(array).reshape(-1)
@@ -222,7 +241,7 @@ def _sizes(tensor: TensorDesc) -> tuple[int, ...]:
 
 def _put(tensor: TensorDesc, value: NDArray[Any], step: _Step, found: dict[str, Any]) -> None:
     """Put what the operator wrote where the node's output is."""
-    name, at = _origin(tensor, step)
+    name, at = step.origin(tensor)
     mine = found[name] if at is None else found[name][at]
     flat = np.ma.getdata(value)
     if tensor.strides is not None:

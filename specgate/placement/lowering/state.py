@@ -28,7 +28,7 @@ class State:
 
     lists: the named lists of its table, each computed when an expression first reads it. types: DirectML's word for
     each element type of ONNX. least, most: how many dimensions tensors get and may have. origins: tensors made of the
-    node's, each with that one's name and, in an array of tensors, its place.
+    node's, each beside that one.
     """
 
     __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "operator", "origins", "types")
@@ -48,7 +48,7 @@ class State:
         self.least: int = general["dimensions"]["least"]
         self.most: int = general["dimensions"]["most"]
         self.operator = operator
-        self.origins: list[tuple[TensorDesc, str, int | None]] = []
+        self.origins: list[tuple[TensorDesc, TensorDesc]] = []
 
     def get(self, name: str) -> Any:
         """Return a field's value, None where it is left out."""

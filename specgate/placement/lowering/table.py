@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "Table", "make_table"]
 
-#: A tensor of a DirectML operator, and which of the node's it was made of.
-Origin = tuple[TensorDesc, str, int | None]
+#: A tensor of a DirectML operator, and the one of the node that it was made of.
+Origin = tuple[TensorDesc, TensorDesc]
 
 
 class Step(NamedTuple):

@@ -146,8 +146,8 @@ class TensorForm:
         if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
             sizes, strides = _permuted(sizes, strides, order)
         made = described(state, word, sizes, strides, align=self.align, least=least)
-        if self.of is not None:
-            state.origins.append((made, self.of.name, None if self.of.at is None else state.value(self.of.at, i)))
+        if tensor is not None:
+            state.origins.append((made, tensor))
         return made
 
 
