@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit
 from specgate.cli.conform_runtime import FOR_RUNTIMES, conform_runtime
+from specgate.cli.progress import progress
 from specgate.errors import InputError
 from specgate.files import refuse_shared
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
 
     from specgate.conform.result import Result
 
@@ -27,7 +26,7 @@ def conform(arguments: argparse.Namespace) -> int:
     from specgate.placement.oracle.listed import is_runtime
 
     if is_runtime(arguments.dialect):
-        return conform_runtime(arguments, _progress)
+        return conform_runtime(arguments, progress)
     given = next((f"--{name}" for name in FOR_RUNTIMES if getattr(arguments, name) is not None), None)
     if given:
         raise InputError(f"{given} is for a runtime, not for {arguments.dialect}")
@@ -54,8 +53,8 @@ def conform(arguments: argparse.Namespace) -> int:
         alone=alone,
         versions=arguments.versions,
     )
-    with _progress() as progress:
-        result = run(plan, progress)
+    with progress() as told:
+        result = run(plan, told)
     emit(FORMATS[arguments.format](result), arguments.output)
     if arguments.record:
         _record(result, arguments.record)
@@ -89,18 +88,3 @@ def _record(result: Result, path: str) -> None:
     emit(patch, path)
     if path != "-":
         sys.stderr.write(f"specgate: proposed entries are in {shlex.quote(path)}; read them, then: git apply\n")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], object]]:
-    """Give a progress function: a bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda *_: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking", total=None)
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)

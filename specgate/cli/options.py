@@ -152,4 +152,9 @@ def executed(parser: argparse.ArgumentParser) -> None:
         "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"
     )
     parser.add_argument("--max-seconds", type=float, metavar="S", help="how long it may take (default: 300)")
+    parser.add_argument(
+        "--compare",
+        metavar="IMPLEMENTATION",
+        help="hold each node of a model against onnxruntime or reference (onnx.reference); exit 1 if one differs",
+    )
     parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specgate.cli.progress import progress
 from specgate.descriptors.files import one_of, placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed
@@ -43,8 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
     owner = model_package(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None
     if owner is not None:
         with _as_file(arguments.file, given, owner.suffixes[0]) as file:
+            if arguments.compare:
+                return _compared(owner, file, inputs, target, arguments, wanted)
             _deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
         return 0
+    if arguments.compare:
+        raise InputError(
+            "--compare is for models, node by node; conform --values asks of descriptors", file=arguments.file
+        )
     name = arguments.file if given is None else given.name
     text = read_text_file(name) if given is None else given.text()
     document = load_relaxed(text, name)
@@ -61,14 +68,38 @@ def _executed(
 ) -> dict[str, Any]:
     import specgate
 
-    return specgate.execute(
-        what,
-        inputs,
-        target,
-        max_bytes=arguments.max_bytes,
-        max_seconds=arguments.max_seconds,
-        on_note=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
-    )
+    with progress("executing") as told:
+        return specgate.execute(
+            what,
+            inputs,
+            target,
+            max_bytes=arguments.max_bytes,
+            max_seconds=arguments.max_seconds,
+            on_note=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
+            on_node=lambda done, total: told(done, total, "executing"),
+        )
+
+
+def _compared(
+    owner: DialectPackage,
+    file: str,
+    inputs: Mapping[str, NDArray[Any]],
+    target: Target | None,
+    arguments: argparse.Namespace,
+    wanted: Mapping[str, str],
+) -> int:
+    """Hold a model against another implementation and print where they differ; 1 where they do."""
+    from specgate.execution.memory import budget_of
+
+    budget = budget_of(arguments.max_bytes, arguments.max_seconds)
+    with progress("comparing") as told:
+        found = owner.compare_model(
+            file, inputs, arguments.compare, target, budget=budget,
+            on_node=lambda done, total: told(done, total, "comparing"),
+        )  # fmt: skip
+    _deliver(found.outputs, wanted, shown=False)
+    sys.stdout.write("\n".join(found.lines()) + "\n")
+    return 1 if found.found else 0
 
 
 @contextmanager

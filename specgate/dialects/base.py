@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor, Symbol
     from specgate.descriptors.files import NoTableEntry
+    from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
@@ -211,6 +212,19 @@ class DialectPackage:
         on_note: is called with each line that qualifies the outputs; on_node: with how many of how many nodes are done.
         """
         raise InputError(f"a model of {self.name} is linted, not executed", file=path)
+
+    def compare_model(
+        self,
+        path: str,
+        arrays: Mapping[str, Any],
+        implementation: str,
+        target: Target | None,
+        *,
+        budget: Budget,
+        on_node: Callable[[int, int], object],
+    ) -> Compared:
+        """Execute a model file and hold its nodes against an implementation; as `run_model`."""
+        raise InputError(f"models of {self.name} are not held against other implementations", file=path)
 
     # Runtimes, which place the nodes of models.
 

@@ -7,17 +7,15 @@ one is computed too and its values are what later nodes read; where they differ,
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.descriptors.text import plain_name
 from specgate.errors import Error, InputError
-from specgate.execution.containers import type_of
 from specgate.execution.engine import execute_at
+from specgate.execution.filled import filled
 from specgate.execution.tolerance import differing, tolerance_of
 from specgate.execution.types import gather, numpy_type, scatter
 from specgate.placement.lower import NotLowered, lower
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.dialects.onnx.run.scope import Run
     from specgate.placement.lowering.table import Origin
     from specgate.placement.placed import PlacedNode
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Executor", "executor"]
 
-#: Constants of more elements are not handed to the lowering: it reads axes, sizes, scales.
-_MOST_ELEMENTS: Final = 4096
 _SHOWN: Final = 5
 
 
@@ -102,8 +99,8 @@ class Executor:
         if place not in self.nodes:
             self.counts["not placed there"] += 1
             return ours
-        filled = _filled(descriptor, arrays, ours)
-        step = self._step(filled, int(descriptor.version or 0))
+        known = filled(descriptor, arrays, ours)
+        step = self._step(known, int(descriptor.version or 0))
         if isinstance(step, str):
             self.counts[step] += 1
             return ours
@@ -116,7 +113,7 @@ class Executor:
             self.differences.setdefault(place, f"{step.descriptor.operator} is not computed: {error}")
             return ours
         self.counts[""] += 1
-        self._compare(place, filled, step, ours, theirs)
+        self._compare(place, known, step, ours, theirs)
         return theirs
 
     def _step(self, descriptor: Descriptor, version: int) -> _Step | str:
@@ -165,24 +162,6 @@ class Executor:
             self.on_note(f"{plain_name(place)}: {text}")
         if len(self.differences) > _SHOWN:
             self.on_note(f"{len(self.differences) - _SHOWN} more nodes differ")
-
-
-def _filled(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> Descriptor:
-    """Return a node's descriptor with all types and sizes, and the elements of small inputs."""
-    fields = dict(descriptor.fields)
-    tables = dialect(descriptor.dialect)
-
-    def known(value: Any, *, valued: bool) -> TensorDesc:
-        if not isinstance(value, np.ndarray):
-            return TensorDesc(type_of(value, tables), None)
-        elements = tuple(np.ma.getdata(value).ravel().tolist()) if valued and value.size <= _MOST_ELEMENTS else None
-        return TensorDesc(type_of(value, tables), value.shape, value=elements)
-
-    for values, valued in ((arrays, True), (outputs, False)):
-        for name, value in values.items():
-            several = isinstance(value, list) and isinstance(fields.get(name), list)
-            fields[name] = [known(each, valued=valued) for each in value] if several else known(value, valued=valued)
-    return replace(descriptor, fields=fields)
 
 
 def _places(descriptor: Descriptor) -> dict[int, tuple[str, int | None]]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor, Symbol
+    from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
@@ -135,6 +136,20 @@ class ONNX(Packaged):
         if placed is not None:
             placed.report()
         return outputs
+
+    def compare_model(
+        self,
+        path: str,
+        arrays: Mapping[str, Any],
+        implementation: str,
+        target: Target | None,
+        *,
+        budget: Budget,
+        on_node: Callable[[int, int], object],
+    ) -> Compared:
+        from specgate.dialects.onnx.run.comparing import compare_model
+
+        return compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node)
 
     def runtime_target(self, name: str, wanted: str) -> Target | None:
         from specgate.placement.targets import runtime_target

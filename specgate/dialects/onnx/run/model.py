@@ -37,7 +37,7 @@ def run_model(
     *,
     budget: memory.Budget | None = None,
     evaluate: Callable[[Run, Descriptor, Mapping[str, Any], str], dict[str, Any]] | None = None,
-    watch: Callable[[str, Any], object] | None = None,
+    watch: Callable[[str, Any], Any] | None = None,
     on_node: Callable[[int, int], object] | None = None,
 ) -> dict[str, Any]:
     """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.

@@ -37,7 +37,8 @@ class Run:
     """One execution of a model: what all its bodies share.
 
     evaluate: computes a node's descriptor from arrays by the names of its inputs; it gets the node's path in the model.
-    watch: is told of each value of the main graph, by name. step: is told of each node that is done.
+    watch: gets each value of the main graph by name, and returns what later nodes read. step: gets how many nodes are
+    done there.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Run:
         budget: memory.Budget,
         *,
         evaluate: Callable[[Run, Descriptor, Mapping[str, Any], str], dict[str, Any]] | None = None,
-        watch: Callable[[str, Any], object] | None = None,
+        watch: Callable[[str, Any], Any] | None = None,
         step: Callable[[int], object] | None = None,
     ) -> None:
         self.path, self.model, self.budget = path, model, budget
@@ -142,11 +143,11 @@ class Scope:
         """Set the value of a name; raise InputError where it has one."""
         if name in self.values:
             raise InputError(f"computes {name!r:.60}, which is there already")
+        if self.depth == 0 and self.run.watch is not None:
+            value = self.run.watch(name, value)
         self.values[name] = value
         self._bytes[name] = held = memory.held_bytes(value)
         self.run.held += held
-        if self.outer is None and not self.calls and self.run.watch is not None:
-            self.run.watch(name, value)
 
     def drop(self, index: int, names: Iterable[str]) -> None:
         """Drop those of the named values that no node behind number `index` reads; hold what is left to the budget."""

@@ -1,0 +1,84 @@
+"""Whole models in another implementation, in a process of its own: the values of all nodes of the main graph."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["IMPLEMENTATIONS", "answerer"]
+
+#: Implementation -> the package that has it.
+IMPLEMENTATIONS: Final = {"onnxruntime": "onnxruntime", "reference": "onnx"}
+
+
+def answerer(_argument: None) -> Callable[[tuple[str, str, Mapping[str, Any]]], tuple[str, Any]]:
+    """Return what answers (implementation, path, arrays) with ("values", (version, values by name)) or ("error", text).
+
+    onnxruntime: on the CPU, with no optimisation, one thread. Values of the main graph alone; a type that numpy has not
+    is left out.
+    """
+
+    def answer(question: tuple[str, str, Mapping[str, Any]]) -> tuple[str, Any]:
+        name, path, arrays = question
+        try:
+            return "values", _WAYS[name](path, dict(arrays))
+        except Exception as error:  # noqa: BLE001  # whatever an implementation raises is its refusal
+            return "error", " ".join(str(error).split())[:300] or type(error).__name__
+
+    return answer
+
+
+def _opened(path: str, *, weights: bool) -> Any:
+    """Return the model with all values of its main graph as outputs."""
+    import onnx
+
+    model = onnx.load(path, load_external_data=weights)
+    there = {info.name for info in model.graph.output}
+    for node in model.graph.node:
+        for name in node.output:
+            if name and name not in there:
+                there.add(name)
+                model.graph.output.append(onnx.ValueInfoProto(name=name))
+    return model
+
+
+def _by_onnxruntime(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    folder = str(Path(path).resolve().parent)
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+    model = _opened(path, weights=False)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [info.name for info in session.get_outputs() if _carried(info.type)]
+    return onnxruntime.__version__, dict(zip(names, session.run(names, arrays), strict=True))
+
+
+def _carried(word: str) -> bool:
+    return not any(part in word for part in ("bfloat16", "float8", "float4", "int4", "int2"))
+
+
+def _by_reference(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    evaluator = ReferenceEvaluator(_opened(path, weights=True))
+    found = dict(zip(evaluator.output_names, evaluator.run(None, arrays), strict=True))
+    for name, value in found.items():
+        with contextlib.suppress(AttributeError):
+            if value.dtype.kind in "US":
+                found[name] = value.astype(object)
+    return onnx.__version__, found
+
+
+_WAYS: Final[dict[str, Callable[[str, dict[str, Any]], tuple[str, dict[str, Any]]]]] = {
+    "onnxruntime": _by_onnxruntime,
+    "reference": _by_reference,
+}

@@ -1,0 +1,68 @@
+"""`specgate run --compare`: nodes of a model held one by one against ONNX Runtime and onnx.reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from specgate.cli import main
+from specgate.dialects.onnx.run.comparing import compare_model
+from specgate.errors import InputError
+from specgate.execution.memory import budget_of
+
+onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
+pytest.importorskip("onnxruntime", reason="THE COMPARISONS ARE NOT RUN: pip install 'specgate-ml[oracles]'")
+helper, TensorProto = onnx.helper, onnx.TensorProto
+
+X = np.array([[1, -2, 3]], "f4")
+
+
+def info(name, kind=TensorProto.FLOAT, shape=None):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+@pytest.fixture
+def path(tmp_path):
+    branch = helper.make_graph([helper.make_node("Relu", ["b"], ["r"])], "t", [], [info("r")])
+    nodes = [
+        helper.make_node("Neg", ["x"], ["a"], name="/first/Neg"),
+        helper.make_node("Exp", ["a"], ["b"], name="/first/Exp"),
+        helper.make_node("If", ["c"], ["d"], name="choice", then_branch=branch, else_branch=branch),
+        helper.make_node("Softmax", ["d"], ["e"]),
+    ]
+    graph = helper.make_graph(nodes, "g", [info("x", shape=[1, 3]), info("c", TensorProto.BOOL, [])], [info("e")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "c.npy", np.array(True))
+    return tmp_path / "m.onnx"
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "reference"])
+def test_no_node_differs(path, name):
+    found = compare_model(str(path), {"x": X, "c": np.array(True)}, name, None, budget=budget_of())
+    assert (found.count, found.missing, list(found.found)) == (4, 0, [])
+    assert found.outputs["e"].shape == (1, 3)
+
+
+def test_only_the_node_that_differs_is_named(path, monkeypatch, capsys):
+    """Later nodes go on from the other's values, so a fault does not spread."""
+    from specgate.execution.kernels import elementwise_unary
+
+    monkeypatch.setattr(elementwise_unary, "exp", lambda x: np.exp(x) * np.float32(1.5))
+    folder = path.parent
+    inputs = ["-i", f"x={folder / 'x.npy'}", "-i", f"c={folder / 'c.npy'}"]
+    assert main(["run", str(path), *inputs, "--compare", "onnxruntime"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].endswith("of 4 values 1 differ")
+    assert lines[1].startswith("graph//first/Exp (Exp), b: 3 of 3 elements, first 0.5518")
+
+
+def test_what_cannot_be_compared(path, tmp_path, capsys):
+    with pytest.raises(InputError, match="unknown implementation 'x'; expected onnxruntime, reference"):
+        compare_model(str(path), {}, "x", None, budget=budget_of())
+    with pytest.raises(InputError, match=r"onnxruntime does not run the model: .*Required inputs"):
+        compare_model(str(path), {"x": X}, "onnxruntime", None, budget=budget_of())
+    assert main(["run", '{"op_type": "Neg"}', "--compare", "onnxruntime"]) == 2
+    assert "--compare is for models" in capsys.readouterr().err
