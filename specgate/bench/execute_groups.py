@@ -1,0 +1,121 @@
+"""Nodes at sizes of real models, executed by specgate, by ONNX Runtime on one thread and by onnx.reference."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+import specgate
+from specgate.bench.execute_cases import CASES, arrays_of
+from specgate.bench.peers import peer
+from specgate.bench.timing import Contender, Group
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from specgate.bench.execute_cases import Case
+
+__all__ = ["execute_groups"]
+
+RUNTIME: Final = "onnxruntime, one thread"
+REFERENCE: Final = "onnx.reference"
+
+
+def execute_groups() -> Iterator[Group]:
+    """Yield a group for each case, and one that counts their ratios."""
+    ratios: dict[str, dict[str, float]] = {RUNTIME: {}, REFERENCE: {}}
+    for case in CASES:
+        name = f"{case.operator} {case.what}".strip()
+        yield _group(name, case, ratios)
+    yield Group(f"{len(CASES)} nodes", [], remarks=lambda: list(_counted(ratios)))
+
+
+def _counted(ratios: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
+    """Yield how often the time of each peer specgate takes: in the middle, at worst, and where it is above 1."""
+    for name, found in ratios.items():
+        if found:
+            worst = sorted(found, key=lambda each: -found[each])[:5]
+            yield f"against {name}, median", f"{median(found.values()):.2f} times its time"
+            yield f"against {name}, most", ", ".join(f"{each} {found[each]:.1f}" for each in worst)
+            yield f"against {name}, slower for", f"{sum(ratio > 1 for ratio in found.values())} of {len(found)}"
+
+
+def _group(name: str, case: Case, ratios: dict[str, dict[str, float]]) -> Group:
+    arrays = arrays_of(case)
+    model = _model(case, arrays)
+    node = {
+        "op_type": case.operator,
+        "opset": case.opset,
+        "inputs": [
+            {"elem_type": _word(arrays[f"x{i}"].dtype), "shape": list(arrays[f"x{i}"].shape)} if text else None
+            for i, text in enumerate(case.inputs)
+        ],
+        "outputs": [{} for _ in range(case.outputs)],
+        "attributes": case.attributes,
+    }
+    built = specgate.descriptor(node)
+    by_field = _by_field(built, arrays, len(case.inputs))
+    own = Contender("specgate.execute", lambda: specgate.execute(built, by_field), own=True)
+    contenders = [
+        own,
+        peer(RUNTIME, lambda: _runtime(model, arrays)),
+        peer(REFERENCE, lambda: _reference(model, arrays)),
+    ]
+
+    def remarks() -> list[tuple[str, str]]:
+        for contender in contenders[1:]:
+            if contender.typical and own.typical:
+                ratios[contender.name][name] = own.typical / contender.typical
+        return []
+
+    return Group(name, contenders, 0.02, remarks=remarks)
+
+
+def _word(dtype: np.dtype[Any]) -> str:
+    return {"float32": "FLOAT", "bool": "BOOL"}.get(dtype.name, dtype.name.upper())
+
+
+def _by_field(built: Any, arrays: Mapping[str, NDArray[Any]], count: int) -> dict[str, Any]:
+    from specgate.execution.models import arrays_by_name
+    from specgate.spec.tables import dialect
+
+    layout = dialect("onnx").operator(built.operator).layout(built.version)
+    return arrays_by_name(layout.inputs, [arrays.get(f"x{i}") for i in range(count)])
+
+
+def _model(case: Case, arrays: Mapping[str, NDArray[Any]]) -> Callable[[], Any]:
+    def made() -> Any:
+        import onnx
+        from onnx import helper
+
+        names = [f"x{i}" if text else "" for i, text in enumerate(case.inputs)]
+        outputs = [f"y{i}" for i in range(case.outputs)]
+        node = helper.make_node(case.operator, names, outputs, **case.attributes)
+        inputs = [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+            for name, array in arrays.items()
+        ]
+        graph = helper.make_graph([node], "node", inputs, [onnx.ValueInfoProto(name=name) for name in outputs])
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=10)
+
+    return made
+
+
+def _runtime(model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]]) -> Callable[[], object]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(model().SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, arrays)
+
+
+def _reference(model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]]) -> Callable[[], object]:
+    from onnx.reference import ReferenceEvaluator
+
+    evaluator = ReferenceEvaluator(model())
+    return lambda: evaluator.run(None, dict(arrays))
