@@ -15,11 +15,13 @@ from specgate.errors import InputError
 from specgate.execution.types import as_array, numpy_type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["Held", "arrays_in", "contained", "is_container", "plain", "type_of"]
+__all__ = ["Held", "arrays_in", "contained", "is_container", "made_of", "plain", "type_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +105,28 @@ def _tensor(value: Any, word: str, dialect: Dialect, place: str) -> NDArray[Any]
     if name is None:
         raise InputError(f"{word} is no type that holds values", place=place)
     return as_array(value, numpy_type(dialect, name), None, place)
+
+
+def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], count: int) -> Any:
+    """Return a value of a type that is made of others: of `count` elements, which `array` makes for an element type.
+
+    A map has keys from 0 on, or texts of these numbers.
+    """
+    kind, _, inner = word.partition("(")
+    inner = inner[:-1]
+    if kind == "seq":
+        return [made_of(inner, dialect, array, count) for _ in range(count)]
+    if kind == "optional":
+        return Held(made_of(inner, dialect, array, count) if count else None)
+    if kind == "map":
+        key, value = inner.split(", ", 1)
+        keys = [str(number) if key == "string" else number for number in range(count)]
+        return {name: made_of(value, dialect, array, count) for name in keys}
+    spelt = {word, f"tensor({word})"}
+    name = next((name for name, info in dialect.types.items() if name in spelt or info.get("tensor") in spelt), None)
+    if name is None:
+        raise InputError(f"{word} is no type that holds values")
+    return array(name)
 
 
 def arrays_in(value: Any) -> list[NDArray[Any]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.dialects import package
+from specgate.execution.containers import is_container, made_of
 from specgate.execution.types import integer_range, numpy_type
 from specgate.spec.tables import dialect
 
@@ -25,6 +26,8 @@ __all__ = ["boundary_arrays", "inputs_of", "laid_out", "tame_arrays"]
 
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("nan"), float("inf"), float("-inf"), 1e30)
 _WORDS: Final = ("", "off", "on", "\x00")
+#: Sizes of the arrays in sequences and optionals.
+_IN_CONTAINERS: Final = (2, 3)
 #: Their sums and products are exact in 32 bits, in any order: no partial one is lost beside a larger one, or overflows.
 _SUMMANDS: Final = (*(n / 64 for n in range(-128, 129)), *3 * (-0.0, float("nan"), float("inf"), float("-inf")))
 _EDGES: Final = tuple(n + d for n in (0, 2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64) for d in (-1, 0, 1))
@@ -51,7 +54,7 @@ def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = Fa
         made: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
         return made
 
-    return {name: _mapped(value, filled) for name, value in inputs_of(descriptor)}
+    return _each_input(descriptor, filled)
 
 
 def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
@@ -69,7 +72,19 @@ def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
         made[made != made] = np.ones((), dtype)  # noqa: PLR0124  # of a type without numbers below 0
         return made
 
-    return {name: _mapped(value, filled) for name, value in inputs_of(descriptor)}
+    return _each_input(descriptor, filled)
+
+
+def _each_input(descriptor: Descriptor, filled: Callable[[TensorDesc], NDArray[Any]]) -> dict[str, Any]:
+    """Return a value for every input; what is made of arrays has two of one shape."""
+    tables = dialect(descriptor.dialect)
+
+    def one(tensor: TensorDesc) -> Any:
+        if tensor.type is None or not is_container(tables, tensor.type):
+            return filled(tensor)
+        return made_of(tensor.type, tables, lambda word: filled(TensorDesc(word, _IN_CONTAINERS)), 2)
+
+    return {name: _mapped(value, one) for name, value in inputs_of(descriptor)}
 
 
 def _sizes(descriptor: Descriptor) -> set[int]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.errors import InputError
+from specgate.execution.containers import is_container, made_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.generate.constants import consistent_constants
 from specgate.generate.domains import element_kind
@@ -43,7 +44,7 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
     """
     level = named_level(descriptor.dialect, descriptor.operator, level)
     spec = find_operator(descriptor.dialect, descriptor.operator, descriptor.version or level)
-    plan: dict[str, list[tuple[TensorDesc, np.dtype[Any]]]] = {}
+    plan: dict[str, list[tuple[TensorDesc, np.dtype[Any] | None]]] = {}
     for info in spec.inputs:
         value = descriptor.fields.get(info.name)
         tensors = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
@@ -57,7 +58,14 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
         for name, tensors in plan.items():
             if len(tensors) == 1 and tensors[0][0].value is not None and draw(st.booleans()):
                 continue
-            filled = [draw(_filled(spec.dialect, tensor, dtype, fixed.get(name))) for tensor, dtype in tensors]
+            filled = [
+                draw(
+                    _contained(spec.dialect, tensor)
+                    if dtype is None
+                    else _filled(spec.dialect, tensor, dtype, fixed.get(name))
+                )
+                for tensor, dtype in tensors
+            ]
             if filled and all(array is not None for array in filled):
                 made[name] = filled if name in many else filled[0]
         return made
@@ -65,12 +73,25 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
     return drawn()
 
 
-def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any]:
+def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any] | None:
+    """Return the numpy type of a tensor's elements, None for what is made of arrays."""
+    if is_container(dialect, tensor.type):
+        return None
     if not tensor.concrete or tensor.type not in dialect.types:
         raise InputError("expected a known type and sizes, to draw arrays for it", place=name)
     if prod(size for size in tensor.sizes or () if isinstance(size, int) and size) > MAX_INPUT:
         raise InputError(f"expected at most {MAX_INPUT} elements, to draw arrays for it", place=name)
     return numpy_type(dialect, tensor.type)
+
+
+@st.composite
+def _contained(draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc) -> Any:
+    """Draw a sequence, an optional or a map of up to two arrays of one shape."""
+
+    def array(word: str) -> Any:
+        return draw(_filled(dialect, TensorDesc(word, (2, 3)), numpy_type(dialect, word), None))
+
+    return made_of(str(tensor.type), dialect, array, draw(st.integers(0, 2)))
 
 
 @st.composite

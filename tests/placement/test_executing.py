@@ -7,6 +7,7 @@ import pytest
 
 import specgate
 from specgate.errors import InputError
+from specgate.execution import engine
 from specgate.placement import executing
 
 onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
@@ -71,7 +72,7 @@ def test_every_node_is_computed_by_its_operator_and_none_differs(save):
 
 def test_what_differs_is_what_later_nodes_read_and_is_named(save, monkeypatch):
     path, x = save([("Relu", ["x"], ["r"], {}), ("Neg", ["r"], ["n"], {})], ["n"], size=[2]), np.array([4, -3], "f4")
-    executed = executing.execute_at
+    executed = engine.execute_at
 
     def halved(descriptor, *arguments, **named):
         found = executed(descriptor, *arguments, **named)

@@ -18,6 +18,7 @@ from specgate.conform.pool import pool_of, shown_descriptors
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
+from specgate.execution.containers import contained, is_container, made_of
 from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, integer_range, numpy_type
 from specgate.validate.check import accepts
@@ -152,6 +153,9 @@ def _differs(spec: OperatorSpec, descriptor: Descriptor, outputs: Mapping[str, A
         if len(tensors) != len(found):
             return f"{info.name}: {len(found)} tensors for {len(tensors)}"
         for tensor, array in zip(tensors, found, strict=True):
+            if is_container(spec.dialect, tensor.type):
+                contained(array, str(tensor.type), spec.dialect, info.name)
+                continue
             if tensor.type is not None and array.dtype != numpy_type(spec.dialect, tensor.type):
                 return f"{info.name} is {array.dtype} for {tensor.type}"
             if tensor.concrete and array.shape != tensor.sizes:
@@ -181,7 +185,12 @@ def _arrays(
 ) -> dict[str, Any]:
     wild = random.randrange(3) == 0
 
-    def made(name: str, tensor: TensorDesc) -> NDArray[Any]:
+    def inner(word: str) -> NDArray[Any]:
+        return _filled(numpy_type(spec.dialect, word), (2, 3), random, wild=wild)
+
+    def made(name: str, tensor: TensorDesc) -> Any:
+        if is_container(spec.dialect, tensor.type):
+            return made_of(str(tensor.type), spec.dialect, inner, random.randrange(3))
         if tensor.type not in spec.dialect.types:
             raise InputError("no type")
         dtype, shape = numpy_type(spec.dialect, tensor.type), _sizes(tensor)

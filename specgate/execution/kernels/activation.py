@@ -121,8 +121,14 @@ def gelu(
 def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
     """Return the larger of 0 and every element. keep_nan: nan stays, instead of becoming 0."""
     zero = np.zeros((), x.dtype)
-    larger = ~(x <= zero) if keep_nan else x > zero
-    return np.where(larger, x, zero)
+    if x.dtype.kind not in "fiu":
+        return np.where(~(x <= zero) if keep_nan else x > zero, x, zero)
+    larger = np.maximum(x, zero)
+    if x.dtype.kind == "f":
+        larger += zero  # minus 0 becomes 0
+        if not keep_nan:
+            np.copyto(larger, zero, where=np.isnan(larger))
+    return np.asarray(larger)
 
 
 def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:

@@ -33,8 +33,11 @@ def is_float(dtype: np.dtype[Any]) -> bool:
 
 
 def to_float64(array: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as float64, in which sums of products of float32 hardly round; other types as they are."""
-    return array.astype(np.float64) if is_float(array.dtype) else array
+    """Return floats as float64, in which sums of products of float32 hardly round; other types as they are.
+
+    What has the type already is returned itself, here and in what follows: nobody writes into it.
+    """
+    return array.astype(np.float64, copy=False) if is_float(array.dtype) else array
 
 
 def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -42,7 +45,7 @@ def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if not is_float(dtype) or dtype == np.float64:
         return array
     with np.errstate(over="ignore", invalid="ignore"):
-        return array.astype(np.float32)
+        return array.astype(np.float32, copy=False)
 
 
 def quiet(array: NDArray[Any]) -> NDArray[Any]:

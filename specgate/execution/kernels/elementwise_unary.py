@@ -48,17 +48,17 @@ arcsin = unary("arcsin", np.arcsin)
 arcsinh = unary("arcsinh", np.arcsinh)
 arctan = unary("arctan", np.arctan)
 arctanh = unary("arctanh", np.arctanh, of_integers=_ends)
-ceil = unary("ceil", np.ceil, of_integers=np.copy)
+ceil = unary("ceil", np.ceil, single_steps=True, of_integers=np.copy)
 cos = unary("cos", np.cos)
 cosh = unary("cosh", np.cosh)
 erf = unary("erf", _error_function)
 exp = unary("exp", np.exp)
-floor = unary("floor", np.floor, of_integers=np.copy)
+floor = unary("floor", np.floor, single_steps=True, of_integers=np.copy)
 log = unary("log", np.log)
-reciprocal = unary("reciprocal", np.reciprocal)
+reciprocal = unary("reciprocal", np.reciprocal, single_steps=True)
 sin = unary("sin", np.sin)
 sinh = unary("sinh", np.sinh)
-sqrt = unary("sqrt", np.sqrt)
+sqrt = unary("sqrt", np.sqrt, single_steps=True)
 tan = unary("tan", np.tan)
 tanh = unary("tanh", np.tanh)
 # By formulas whose steps overflow or cancel in float32, which their results show.
@@ -115,7 +115,7 @@ def sign(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
 def _half_away(x: NDArray[Any]) -> NDArray[Any]:
     whole = np.trunc(x)
     away = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
-    return np.where(x == 0, 0.0, away)  # the sign is a factor, 0 of minus 0
+    return np.asarray(np.where(x == 0, away.dtype.type(0), away))  # the sign is a factor, 0 of minus 0
 
 
 _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
@@ -137,7 +137,7 @@ def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> N
         return x.copy()
     want_float("round_to_integer", x)
     with quiet():
-        return rounded(_ROUNDINGS[mode], x)
+        return round_to(_ROUNDINGS[mode](to_float32(x, x.dtype)), x.dtype)
 
 
 def is_not_a_number(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, round_to
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.elementwise import held, paired, prepared, quiet, whole
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ def power(base: NDArray[Any], exponent: NDArray[Any], *, broadcast: bool = False
     range. Of integers: exact, wrapped around in the bits of the base; 0 for a negative exponent unless the base is 1 or
     -1.
     """
+    if exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f":
+        shape = np.broadcast_shapes(base.shape, exponent.shape) if broadcast else base.shape
+        with quiet():
+            return np.broadcast_to(round_to(np.square(to_float32(base, base.dtype)), base.dtype), shape)
     base, exponent = paired("power", base, exponent, broadcast=broadcast, same_type=False)
     with quiet():
         if is_float(base.dtype) or is_float(exponent.dtype):
