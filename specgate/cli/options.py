@@ -155,6 +155,6 @@ def executed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compare",
         metavar="IMPLEMENTATION",
-        help="hold each node of a model against onnxruntime or reference (onnx.reference); exit 1 if one differs",
+        help="hold each node of a model against onnxruntime or reference (an IR: cpu); exit 1 if one differs",
     )
     parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")

@@ -1,14 +1,27 @@
-"""What comes of holding the nodes of a model against another implementation."""
+"""Holding the nodes of a model against another implementation, and what comes of it.
+
+Each node is computed from the other's values of its inputs, so a node that differs does so on its own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.execution.containers import arrays_in
+from specgate.execution.filled import filled
+from specgate.execution.tolerance import differing, tolerance_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Compared", "Different"]
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["Compared", "Different", "Judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +55,58 @@ class Compared:
         count = f"{len(self.found)} differ" if self.found else "none differs"
         first = f"{self.implementation} {self.version}: of {self.count} values {count}{rest}"
         return [first, *(f"{one.node} ({one.operator}), {one.value}: {one.text}" for one in self.found)]
+
+
+@dataclass(slots=True)
+class Judge:
+    """Holds the values of a model against the other's, which take their place for what is computed next.
+
+    count: of the values that were compared; missing: of those that the other does not give.
+    """
+
+    count: int = 0
+    missing: int = 0
+    found: list[Different] = field(default_factory=list)
+    _tolerance: float = 0.0
+
+    def computed(self, descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+        """Note how far the values of a node may lie apart; nodes of a body count for the node around them."""
+        known = filled(descriptor, arrays, outputs)
+        self._tolerance = max(self._tolerance, tolerance_of(known, str(descriptor.version)))
+
+    def next_node(self) -> None:
+        """Forget what holds for a node that is done."""
+        self._tolerance = 0.0
+
+    def settle(self, place: str, operator: str, name: str, value: Any, other: Any) -> Any:
+        """Return what later nodes read of a value: the other's, where it has one like it.
+
+        place, operator: of its node. other: None where the implementation does not give it.
+        """
+        if other is None:
+            self.missing += 1
+            return value
+        self.count += 1
+        mine, its = arrays_in(value), arrays_in(other)
+        if len(mine) != len(its) or any(_unlike(*pair) for pair in zip(mine, its, strict=True)):
+            ours, theirs = (", ".join(f"{a.dtype} {list(a.shape)}" for a in held) or "nothing" for held in (mine, its))
+            self.found.append(Different(place, operator, name, f"{ours} here and {theirs} there"))
+            return value
+        texts = (_difference(*pair, self._tolerance) for pair in zip(mine, its, strict=True))
+        text = next((text for text in texts if text), "")
+        if text:
+            self.found.append(Different(place, operator, name, text))
+        return other if isinstance(value, np.ndarray) else value
+
+
+def _difference(mine: Any, its: Any, tolerance: float) -> str:
+    wrong = differing(mine, its, tolerance)
+    if not wrong.any():
+        return ""
+    at = tuple(int(part) for part in np.argwhere(wrong)[0])
+    where = f" at {list(at)}" if at else ""
+    return f"{int(wrong.sum())} of {wrong.size} elements, first {mine[at]!s} here and {its[at]!s} there{where}"
+
+
+def _unlike(mine: NDArray[Any], its: NDArray[Any]) -> bool:
+    return mine.shape != its.shape or mine.dtype != its.dtype

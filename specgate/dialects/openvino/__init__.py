@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
@@ -82,7 +83,21 @@ class OpenVINO(Packaged):
     ) -> dict[str, NDArray[Any]]:
         from specgate.dialects.openvino.run import run_model
 
-        return run_model(path, arrays, target, budget=budget)
+        return run_model(path, arrays, target, budget=budget, on_node=on_node)
+
+    def compare_model(
+        self,
+        path: str,
+        arrays: Mapping[str, Any],
+        implementation: str,
+        target: Target | None,
+        *,
+        budget: Budget,
+        on_node: Callable[[int, int], object],
+    ) -> Compared:
+        from specgate.dialects.openvino.comparing import compare_model
+
+        return compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node)
 
     def opened(self, level: str) -> Oracle:
         from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle

@@ -23,11 +23,12 @@ from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
+    from specgate.execution.compared import Judge
     from specgate.targets import Target
 
 __all__ = ["run_model"]
@@ -37,14 +38,23 @@ _SHOWN_VALUES: Final = 256
 
 
 def run_model(
-    path: str, arrays: Mapping[str, Any], target: Target | None = None, *, budget: memory.Budget | None = None
+    path: str,
+    arrays: Mapping[str, Any],
+    target: Target | None = None,
+    *,
+    budget: memory.Budget | None = None,
+    on_node: Callable[[int, int], object] = lambda _done, _all: None,
+    judge: Judge | None = None,
+    theirs: Mapping[tuple[str, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Return the outputs of the IR at `path`, each layer executed at the opset that it names.
 
     arrays: by the name of a Parameter layer or of a tensor on its port, of the declared type and sizes. The outputs
     have the first tensor name of the port that a Result reads, else the Result's own name. target: a release or opset
-    up to which layers are executed. Shapes that the IR states of other layers are not held against what is computed:
-    OpenVINO infers them anew. Raises InputError; NoTable and NoKernel name the layer.
+    up to which layers are executed. on_node: gets how many of how many layers are done. judge: holds each layer against
+    `theirs`, another's values by the names of layers and the numbers of their outputs. Shapes that the IR states of
+    other layers are not held against what is computed: OpenVINO infers them anew. Raises InputError; NoTable and
+    NoKernel name the layer.
     """
     model = read_ir(path)
     if target is not None and target.dialect != "openvino":
@@ -52,9 +62,11 @@ def run_model(
     run = _Run(model, model.net, path, budget or memory.budget_of())
     with in_file(path):
         run.take_inputs(arrays)
-        for layer in _in_order(model.net):
+        run.judge, run.theirs = judge, theirs or {}
+        for count, layer in enumerate(_in_order(model.net), 1):
             with at_node(_label(layer), path):
                 run.layer(layer, target)
+            on_node(count, len(model.net.layers))
         return run.outputs()
 
 
@@ -69,6 +81,8 @@ class _Run:
         self.sources = {(e.to_layer, e.to_port): (e.from_layer, e.from_port) for e in net.edges}
         self.readers = Counter(self.sources.values())
         self.given: dict[str, NDArray[Any]] = {}
+        self.judge: Judge | None = None
+        self.theirs: Mapping[tuple[str, int], Any] = {}
 
     def take_inputs(self, arrays: Mapping[str, Any]) -> None:
         """Hold arrays against the Parameters that they are for."""
@@ -109,8 +123,10 @@ class _Run:
             raise InputError(f"is of {layer.version}, above {target.described}")
         inputs = [self._read(layer, port.id) for port in layer.inputs]
         results = self._computed(layer, inputs)
-        for port, array in zip(layer.outputs, results, strict=False):
-            self.values[layer.id, port.id] = array
+        for number, (port, array) in enumerate(zip(layer.outputs, results, strict=False)):
+            self.values[layer.id, port.id] = self._settled(layer, number, array)
+        if self.judge is not None:
+            self.judge.next_node()
         for at in [source for port in layer.inputs if (source := self.sources.get((layer.id, port.id)))]:
             self.readers[at] -= layer.type != "Result"  # what a Result reads stays to the end
             if not self.readers[at]:
@@ -120,6 +136,15 @@ class _Run:
                 self.values.pop((layer.id, port.id), None)
         self.budget.hold(self.alive(), "all values that are alive")
         self.budget.hold_time()
+
+    def _settled(self, layer: IrLayer, number: int, array: NDArray[Any]) -> NDArray[Any]:
+        """Return what later layers read: what another implementation gives, if this one is held against it."""
+        if self.judge is None or not self.theirs or layer.type in {"Parameter", "Const"}:
+            return array
+        name, operator = layer.name or layer.id, str(layer.type)
+        other = self.theirs.get((name, number))
+        settled: NDArray[Any] = self.judge.settle(name, operator, f"output {number}", array, other)
+        return settled
 
     def alive(self) -> int:
         """Return how many bytes the values have that are there."""
@@ -153,6 +178,7 @@ class _Run:
     def _body(self, net: IrNet, given: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Compute a body from arrays by its Parameters' ids; return what its Results read, by their ids."""
         inner = _Run(self.model, net, self.path, self.budget.less(self.alive()))
+        inner.judge = self.judge
         for layer in net.layers:
             if layer.type == "Parameter":
                 if layer.id not in given:
@@ -193,6 +219,8 @@ class _Run:
         layout = spec.layout(version)
         arrays = arrays_by_name(layout.inputs, inputs)
         results = execute_at(descriptor, arrays, version, budget=self.budget.less(self.alive()))
+        if self.judge is not None:
+            self.judge.computed(descriptor, arrays, results)
         if spec.several_at(version):
             return [part for info in layout.outputs for part in results[info.name]]
         return [results[info.name] for info in layout.outputs if info.name in results]

@@ -1,0 +1,60 @@
+"""Execute an IR and hold each of its layers against OpenVINO's CPU plugin."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.openvino.run import run_model
+from specgate.errors import InputError
+from specgate.execution.compared import Compared, Judge
+from specgate.execution.memory import held_bytes
+from specgate.workers.child import Child
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from specgate.execution.memory import Budget
+    from specgate.targets import Target
+
+__all__ = ["compare_model"]
+
+_NAME: Final = "cpu"
+
+
+def compare_model(
+    path: str,
+    arrays: Mapping[str, Any],
+    implementation: str,
+    target: Target | None,
+    *,
+    budget: Budget,
+    on_node: Callable[[int, int], object] = lambda _done, _all: None,
+) -> Compared:
+    """Return where the layers of the IR at `path` differ from an implementation, by the tables' tolerances.
+
+    implementation: ``cpu``, the CPU plugin with f32 as its precision, every layer's outputs asked for, so that it fuses
+    none. Raises InputError where it is not installed, refuses the model or does not answer in time; NoKernel and
+    NoTable as `run_model` does.
+    """
+    if implementation != _NAME:
+        raise InputError(f"unknown implementation {implementation!r:.40}; expected {_NAME}")
+    if find_spec("openvino") is None:
+        raise InputError("openvino is not installed: pip install 'specgate-ml[oracles]'")
+    budget.hold_time()
+    child = Child("specgate.dialects.openvino.oracle.whole", "answerer", timeout=max(1.0, budget.seconds))
+    try:
+        answer = child.ask((str(Path(path).resolve()), dict(arrays)))
+    finally:
+        child.close()
+    if not isinstance(answer, tuple):
+        raise InputError(f"{implementation} {answer} over the model", file=path)
+    kind, found = answer
+    if kind == "error":
+        raise InputError(f"{implementation} does not run the model: {found}", file=path)
+    version, theirs = found
+    budget.hold(held_bytes(theirs), f"what {implementation} computes")
+    judge = Judge()
+    outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, judge=judge, theirs=theirs)
+    return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)
