@@ -58,6 +58,7 @@ class Row(_File):
     when: str | None = None
     to: list[dict[str, Any]] = Field(default=[], description="DirectML operators in the order of their creation")
     function: str | None = Field(default=None, description="a lowering function, where rows cannot say it")
+    deferred: str | None = Field(default=None, description="why its kernel is always made at the first run")
     note: str | None = None
 
 

@@ -36,7 +36,8 @@ class Step(NamedTuple):
 class Row(NamedTuple):
     """What nodes of versions from `since` on and before `until` become, where `when` holds.
 
-    function: of `FUNCTIONS`, which makes the descriptors instead of steps.
+    function: of `FUNCTIONS`, which makes the descriptors instead of steps. deferred: why the kernel is always made at
+    the first run, None where it need not be.
     """
 
     since: int
@@ -44,6 +45,7 @@ class Row(NamedTuple):
     when: Rule | None
     steps: tuple[Step, ...]
     function: str | None
+    deferred: str | None = None
 
 
 class Table:
@@ -120,6 +122,8 @@ def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tup
 
 
 def _made(row: Row, state: State) -> Iterator[Descriptor]:
+    if row.deferred is not None:
+        raise Open(row.deferred)
     if row.function is not None:
         yield from function_of(row.function)(state)
     for step in row.steps:
@@ -173,7 +177,7 @@ def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
         function = entry.get("function")
         if function is not None and function not in FUNCTIONS:
             raise FormError(f"unknown function {function!r:.60}", *path, "function")
-        yield Row(*versions_of(entry), when, steps, function)
+        yield Row(*versions_of(entry), when, steps, function, entry.get("deferred"))
 
 
 def _step(raw: Mapping[str, Any], scope: Scope) -> Step:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from specgate.placement.lower import NotLowered, node
+from specgate.placement.lowering.known import lowering_of
+from specgate.placement.registrations import registrations
 from tests.placement.lowering.nodes import lowered
 
 F: Any = "FLOAT"
@@ -134,3 +136,22 @@ def test_the_shape_of_a_signal_gives_its_frames() -> None:
     tensors: Any = [(F, [2, 32, 1]), ("INT64", [], [4]), None, ("INT64", [], [8])], [(F, [2, 7, 5, 2])]
     (made,) = lowered("STFT", tensors[0], tensors[1], 17)
     assert made["desc"]["InputTensor"] == {"DataType": "FLOAT32", "Sizes": [2, 7, 8], "Strides": [32, 4, 1]}
+
+
+def test_a_sequence_is_joined_at_the_first_run() -> None:
+    made = lowered("ConcatFromSequence", [("seq(FLOAT)", [2, 3])], [(F, [4, 3])], 11, axis=0)
+    assert isinstance(made, NotLowered)
+    assert made.kind == "open"
+    assert made.reason == "which tensors a sequence has is not known before the first run"
+
+
+@pytest.mark.parametrize("release", ["1.18.1", "1.24.4"])
+def test_every_operator_that_the_provider_registers_has_a_table(release: str) -> None:
+    """Those of com.microsoft.dml are the runtime's own fusions, which no file has."""
+    registry = registrations("DirectML", release)
+    prefixes = {"ai.onnx": "", "com.microsoft": "com.microsoft."}
+    names = [prefix + operator for domain, prefix in prefixes.items() for operator in registry.operators(domain)]
+    assert len(names) > 180
+    # copies between devices, which the runtime makes and never a file; one for a version that no schema has
+    known = {"GroupNorm", "MemcpyFromHost", "MemcpyToHost"}
+    assert {name for name in names if lowering_of(name) is None} <= known
