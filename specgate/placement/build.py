@@ -74,7 +74,7 @@ class _Build:
         if self.problems:  # the other files are read by what these say
             raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
-        made["loading"] = {"types": [], "operators": {}}
+        made["loading"] = {"types": [], "models": {}, "operators": {}}
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
@@ -118,7 +118,13 @@ class _Build:
         content, lines = self._load(_LOADING, LoadingFile)
         if content:
             self._tell(_LOADING, lines, loading_problems(content))
-            made["loading"] = {"types": content.get("types", []), "operators": content["operators"]}
+            models = {
+                rule: {"read": entry.get("read", False), **self._span(_LOADING, lines, ("models", rule), entry)}
+                for rule, entry in content.get("models", {}).items()
+            }
+            made["loading"] = {
+                "types": content.get("types", []), "models": models, "operators": content["operators"],
+            }  # fmt: skip
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)

@@ -62,12 +62,15 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
 
 def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
+    from specgate.dialects.onnx.lint.references import RULES
     from specgate.placement.lowering.checks import check_of
     from specgate.placement.lowering.expressions import FormError
     from specgate.placement.lowering.schema import schema_from
     from specgate.spec.tables import dialect
 
     found = type_problems({"types": content.get("types", [])})
+    names = [name for name in content.get("models", {}) if name not in RULES]
+    found += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
     for name, entry in content["operators"].items():
         place = ("operators", name)
         schema = schema_from(name, None)

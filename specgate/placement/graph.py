@@ -60,7 +60,10 @@ class Alike:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A node of a body. path: its place in the file. implicit: the values outside of its bodies that they read."""
+    """A node of a body. path: its place in the file.
+
+    implicit: the values outside of its bodies that they read, implicit_kinds: their types in the words of registrations.
+    """
 
     index: int
     path: str
@@ -68,6 +71,7 @@ class Node:
     alike: Alike
     bodies: Sequence[Body] = ()
     implicit: Sequence[str] = ()
+    implicit_kinds: Kinds = ()
 
     @property
     def operator(self) -> str:
@@ -210,7 +214,7 @@ class _Reader:
                 if name:
                     readers[name].append(node)
             if alike.graphs:
-                self._inside(node, body, found)
+                self._inside(node, body, found, scope)
 
     def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
         """Return what nodes share that are alike, of the first of them."""
@@ -225,7 +229,7 @@ class _Reader:
         graphs = any(not held.plain for held in proto.attributes.values())
         return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, told, graphs)
 
-    def _inside(self, node: Node, body: Body, found: Types) -> None:
+    def _inside(self, node: Node, body: Body, found: Types, scope: Scope) -> None:
         bodies = []
         implicit: dict[str, None] = {}
         for name, graph in subgraphs(node.proto):
@@ -234,6 +238,7 @@ class _Reader:
             own = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
             implicit.update((read, None) for read in (*inner.readers, *inner.outputs) if read not in own)
         node.bodies, node.implicit = bodies, tuple(implicit)
+        node.implicit_kinds = _kinds(_tensors(node.implicit, found, scope))
         for read in implicit:
             seen = body.readers[read]
             if not seen or seen[-1] is not node:

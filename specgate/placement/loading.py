@@ -14,16 +14,18 @@ from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
 from specgate.placement.lowering.store import lowering_tables
-from specgate.placement.registrations import runtime_tables
+from specgate.placement.registrations import minor_release, runtime_tables
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from specgate.descriptors.core import Descriptor
     from specgate.placement.lowering.checks import Check
     from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule
 
-__all__ = ["Loading", "loading_of", "unloadable"]
+__all__ = ["Loading", "loading_of", "refusing_rules", "unloadable"]
 
 
 class Loading(NamedTuple):
@@ -64,6 +66,18 @@ def loading_of(operator: str) -> Loading:
         () if schema is None else tuple(check_of(name, entry, schema.scope) for name, entry in raw["refuses"].items())
     )
     return Loading(frozenset(raw.get("takes", ())), frozenset(raw.get("asks", ())), schema, checks)
+
+
+@cache
+def refusing_rules(release: str) -> Mapping[str, str]:
+    """Return the rules on a whole file with which a release creates no session, by the ids of their findings.
+
+    "read": it does so where something reads the constant that a finding is about, "" whatever reads it.
+    """
+    tables = runtime_tables()
+    at = list(tables["releases"]).index(minor_release(release))
+    held = ((name, rule) for name, rule in tables["loading"]["models"].items() if rule["first"] <= at <= rule["last"])
+    return {f"onnx/model/{name}": "read" if rule["read"] else "" for name, rule in held}
 
 
 def unloadable() -> frozenset[str]:

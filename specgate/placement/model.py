@@ -231,10 +231,18 @@ class LoadingOperator(_File):
     refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
 
 
+class LoadingModel(_File):
+    """A rule on a whole file: where it fails no session is created."""
+
+    releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
+    read: bool = Field(default=False, description="only where something reads the constant that it is about")
+
+
 class LoadingFile(_File):
     """What the runtime refuses while it loads a model."""
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
     types: list[str] = Field(default=[], description="element types that no value in it has")
+    models: dict[str, LoadingModel] = Field(default={}, description="by the rules' names: onnx/model/NAME")
     operators: dict[Word, LoadingOperator]

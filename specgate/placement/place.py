@@ -184,7 +184,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     functions = Functions(graph.source.model, runtime.opsets)
     whole = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
-    placement.refusals.extend(_refusals(graph, runtime))
+    placement.refusals.extend(_refusals(graph, runtime, whole.main))
     placement.refusals.extend(_unloadable(graph))
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
@@ -239,7 +239,7 @@ def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node,
         placement.copies.extend(copies(body, first, mine))
 
 
-def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
+def _refusals(graph: Graph, runtime: Runtime, main: Body) -> list[str]:
     """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
     found = []
     for domain, version in graph.imports.items():
@@ -249,7 +249,7 @@ def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
             found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
     if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
         found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
-    found += refused_models(graph.findings)
+    found += refused_models(graph, main, runtime.release)
     return found
 
 
