@@ -62,7 +62,7 @@ class Alike:
 class Node:
     """A node of a body. path: its place in the file.
 
-    implicit: the values outside of its bodies that they read, implicit_kinds: their types in the words of registrations.
+    implicit: values outside of its bodies that they read; implicit_kinds: their types in the words of registrations.
     """
 
     index: int
