@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Problem = tuple[Keys, str]
 
-__all__ = ["loading_problems", "operator_problems", "releases_problems", "type_problems"]
+__all__ = ["inference_problems", "loading_problems", "operator_problems", "releases_problems", "type_problems"]
 
 
 def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
@@ -88,6 +88,24 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
                 check_of(check, what, schema.scope)
         except FormError as error:
             found.append(((*place, "refuses"), str(error)))
+    return found
+
+
+def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return which operators in ``inference.yaml`` the dialect does not have, and which ways nothing goes by."""
+    from specgate.placement.sizes import WAYS
+    from specgate.spec.tables import dialect
+
+    known = dialect("onnx").tables.operators
+    found: list[Problem] = []
+    for part in ("values", "unsized"):
+        for index, entry in enumerate(content.get(part, ())):
+            place: Keys = (part, index, "operators")
+            found += [
+                ((*place, name), f"unknown operator {name!r:.60}") for name in entry["operators"] if name not in known
+            ]
+            if entry.get("by", "same") not in WAYS:
+                found.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(WAYS)}"))
     return found
 
 

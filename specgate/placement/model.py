@@ -10,7 +10,8 @@ from specgate.spec.model import Source  # noqa: TC001 (pydantic reads it)
 from specgate.spec.model_rows import Expression, SetName  # noqa: TC001 (the same)
 
 __all__ = [
-    "GraphsFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile", "TypeSetsFile",
+    "GraphsFile", "InferenceFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile",
+    "TypeSetsFile",
 ]  # fmt: skip
 
 Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
@@ -23,6 +24,8 @@ ReleaseRange = Annotated[
 Versions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(\.\.[1-9][0-9]*)?$", max_length=20)]
 #: ``17..`` or ``..12``.
 RunOfVersions = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*\.\.|\.\.[1-9][0-9]*)$", max_length=20)]
+#: ``17..`` or ``12..15``.
+SpanOfVersions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*\.\.([1-9][0-9]*)?$", max_length=20)]
 EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=60)]
 Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
@@ -246,3 +249,32 @@ class LoadingFile(_File):
     types: list[str] = Field(default=[], description="element types that no value in it has")
     models: dict[str, LoadingModel] = Field(default={}, description="by the rules' names: onnx/model/NAME")
     operators: dict[Word, LoadingOperator]
+
+
+KnownInput = Literal["sizes", "list", "number", "constant", "any"]
+
+
+class KnownValues(_File):
+    """Nodes whose results count as constants where their inputs are what is said."""
+
+    operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
+    of: KnownInput | list[KnownInput] = Field(description="what the inputs are, one word for all or one for each")
+    by: Word = Field(description="how the elements follow from those of the inputs")
+    gives: Literal["list", "number"]
+    releases: ReleaseRange | None = None
+
+
+class Unsized(_File):
+    """Operators of whose outputs no rank is known."""
+
+    operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
+    releases: ReleaseRange | None = None
+
+
+class InferenceFile(_File):
+    """What the runtime infers of values' sizes otherwise than the package of the dialect."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    values: list[KnownValues] = []
+    unsized: list[Unsized] = []

@@ -15,6 +15,7 @@ from specgate.errors import InputError
 from specgate.placement.decide import Found, Lookup
 from specgate.placement.folding import folding
 from specgate.placement.graph import body_of
+from specgate.placement.inferring import as_inferred
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
@@ -151,6 +152,7 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
     origin: dict[int, tuple[str, str]] = {}
     called: list[Node] = []
     for turn in range(_MOST_ROUNDS + 1):
+        source = as_inferred(source, assigner.runtime.release)
         main = body_of(source, assigner.runtime.release)
         found = assigner.assign(main)
         calls: dict[int, Call] = {}

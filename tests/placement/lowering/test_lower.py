@@ -108,6 +108,18 @@ def test_scales_in_a_row_need_an_axis_even_where_there_is_one() -> None:
     assert len(lowered("DequantizeLinear", row[0], row[1], 13, axis=0)) == 1
 
 
+@pytest.mark.parametrize("operator", ["DequantizeLinear", "QuantizeLinear"])
+def test_scales_in_a_row_are_of_the_first_axis_where_there_is_no_other(operator: str) -> None:
+    def given(*scales: int) -> tuple[Any, Any]:
+        ends = [("UINT8", [2, 3]), (F, [2, 3])]
+        first, last = ends if operator == "DequantizeLinear" else reversed(ends)
+        return [first, (F, list(scales)), ("UINT8", list(scales))], [last]
+
+    assert len(lowered(operator, *given(1), 10)) == len(lowered(operator, *given(2), 10)) == 1
+    assert refusal(operator, *given(3), 10) == f"onnxruntime/{operator}/axis"
+    assert refusal(operator, *given(2), 13) == f"onnxruntime/{operator}/axis"
+
+
 @pytest.mark.parametrize(
     ("operator", "inputs", "outputs"),
     [

@@ -29,6 +29,7 @@ __all__ = [
     "merged",
     "pin_sizes",
     "pinless",
+    "settled",
 ]
 
 _SCALARS = {
@@ -169,6 +170,15 @@ def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | Non
     elif inferred.shape is not None and len(inferred.shape) == len(shape):
         shape = tuple(map(_better, shape, inferred.shape))
     return OnnxType("tensor", elem_type, shape)
+
+
+def settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
+    """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
+    best = merged(stated, inferred)
+    known = None if best is None or best.kind == "unknown" else known_type(best)
+    if stated is None or inferred is None:
+        return known, False
+    return known, any(contradictions("", stated, inferred, (None, "", None)))
 
 
 def _better(stated: int | str | None, inferred: int | str | None) -> int | str | None:
