@@ -118,7 +118,21 @@ class _Build:
         content, lines = self._load(_LOADING, LoadingFile)
         if content:
             self._tell(_LOADING, lines, loading_problems(content))
-            made["loading"] = {"types": content.get("types", []), "operators": content["operators"]}
+            operators = {name: self._loaded(name, lines, entry) for name, entry in content["operators"].items()}
+            made["loading"] = {"types": content.get("types", []), "operators": operators}
+
+    def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is said of one operator, each rule and check with the releases that it is of."""
+        place: Keys = ("operators", operator)
+        made: dict[str, Any] = {}
+        for key in ("takes", "asks"):
+            rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
+            made[key] = [one | self._span(_LOADING, lines, (*place, key), one) for one in rules]
+        made["refuses"] = {
+            name: check | self._span(_LOADING, lines, (*place, "refuses", name), check)
+            for name, check in entry.get("refuses", {}).items()
+        }
+        return made
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)
