@@ -163,6 +163,7 @@ class Observation(_File):
 
     aspects: list[Literal["session", "kernel", "node", "descriptor"]] = Field(min_length=1)
     operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
+    models: list[str] | None = Field(default=None, description="operators of models of one node; none: any model")
     opsets: Versions | RunOfVersions | None = Field(default=None, description="that models import; none: any")
     packages: list[str] | None = Field(default=None, description="that were asked; none: any")
     releases: ReleaseRange | None = Field(default=None, description="that were asked; none: any")
