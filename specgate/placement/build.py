@@ -133,9 +133,21 @@ class _Build:
                 rule: {"read": entry.get("read", False), **self._span(_LOADING, lines, ("models", rule), entry)}
                 for rule, entry in content.get("models", {}).items()
             }
-            made["loading"] = {
-                "types": content.get("types", []), "models": models, "operators": content["operators"],
-            }  # fmt: skip
+            operators = {name: self._loaded(name, lines, entry) for name, entry in content["operators"].items()}
+            made["loading"] = {"types": content.get("types", []), "models": models, "operators": operators}
+
+    def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is said of one operator, each rule and check with the releases that it is of."""
+        place: Keys = ("operators", operator)
+        made: dict[str, Any] = {}
+        for key in ("takes", "asks"):
+            rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
+            made[key] = [one | self._span(_LOADING, lines, (*place, key), one) for one in rules]
+        made["refuses"] = {
+            name: check | self._span(_LOADING, lines, (*place, "refuses", name), check)
+            for name, check in entry.get("refuses", {}).items()
+        }
+        return made
 
     def _inference(self, made: dict[str, list[Any]]) -> None:
         content, lines = self._load(_INFERENCE, InferenceFile)

@@ -81,7 +81,8 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
         overlays = (form for overlay in spec.overlays for form in overlay.rules)
         rules = {form.name for form in (*spec.rule_forms, *overlays)}
         for key in ("takes", "asks"):
-            wrong = [rule for rule in entry.get(key, ()) if rule not in rules]
+            named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
+            wrong = [rule for rule in named if rule not in rules]
             found += [((*place, key), f"{name} has no rule {rule!r:.60}") for rule in wrong]
         try:
             for check, what in entry.get("refuses", {}).items():

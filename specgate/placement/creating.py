@@ -67,7 +67,7 @@ class Creator:
         alike = one.node.alike
         key = alike, one.provider == self._last
         if key not in self._refusals:
-            self._refusals[key] = refusal(alike.descriptor, on_cpu=key[1])
+            self._refusals[key] = refusal(alike.descriptor, self.runtime.release, on_cpu=key[1])
         return self._refusals[key]
 
     def _look(self, one: Assigned) -> None:

@@ -7,7 +7,7 @@ of the nodes here.
 from __future__ import annotations
 
 from collections import ChainMap, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.lint.types import held_constant
 from specgate.dialects.onnx.lint.walk import label, subgraphs
 from specgate.placement.order import ordered
-from specgate.placement.schemas import schema_of, word
+from specgate.placement.schemas import opset_meant, schema_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
@@ -41,10 +41,10 @@ _BLANK = TensorDesc(None, None)
 class Alike:
     """What nodes share that have one operator, the same attributes, and values of the same types.
 
-    operator: as the tables name it. opset: the version of its domain that the model imports. inputs, outputs: what is
-    known of them by position, None where one is left out. kinds: the types of inputs and outputs in the words of
-    registrations, "" where one is not known. descriptor: as the linter reads it, None without a table. told: whether
-    the type of an output follows from the operator alone. graphs: whether attributes hold bodies.
+    operator: as the tables name it. opset: the version of its domain that the model imports, as the runtime reads it.
+    inputs, outputs: what is known of them by position, None where one is left out. kinds: the types of inputs and
+    outputs in the words of registrations, "" where one is not known. descriptor: as the linter reads it, None without a
+    table. told: whether the type of an output follows from the operator alone. graphs: whether attributes hold bodies.
     """
 
     operator: str
@@ -219,7 +219,10 @@ class _Reader:
     def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
         """Return what nodes share that are alike, of the first of them."""
         inputs, outputs = ends
-        opset = self.imports.get(proto.domain)
+        imported = self.imports.get(proto.domain)
+        opset = opset_meant(proto.domain, proto.op_type, imported)
+        if opset != imported and descriptor is not None:
+            descriptor = replace(descriptor, version=str(opset))
         schema = schema_of(proto.domain, proto.op_type, opset, self.release)
         told = any(tensor is not None and tensor.type is None for tensor in outputs)
         if told:

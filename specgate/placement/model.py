@@ -81,6 +81,7 @@ class ReleasesFile(_File):
     providers: dict[Word, Provider]
     packages: dict[str, Package]
     folding: Folding | None = None
+    lacks: dict[Word, list[int]] = Field(default={}, description="versions of operators that no release here has")
     releases: dict[Minor, Release]
 
 
@@ -165,6 +166,7 @@ class Observation(_File):
 
     aspects: list[Literal["session", "kernel", "node", "descriptor"]] = Field(min_length=1)
     operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
+    models: list[str] | None = Field(default=None, description="operators of models of one node; none: any model")
     opsets: Versions | RunOfVersions | None = Field(default=None, description="that models import; none: any")
     packages: list[str] | None = Field(default=None, description="that were asked; none: any")
     releases: ReleaseRange | None = Field(default=None, description="that were asked; none: any")
@@ -224,13 +226,23 @@ class LoadingCheck(_File):
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     cpu: bool = Field(default=False, description="only the kernel of the CPU refuses it")
+    releases: ReleaseRange | None = Field(default=None, description="that refuse it; none: all")
+
+
+class LoadingRule(_File):
+    """A rule of the dialect, with the versions of the operator and the releases for which something is said of it."""
+
+    rule: str
+    since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    releases: ReleaseRange | None = Field(default=None, description="none: all")
 
 
 class LoadingOperator(_File):
     """How the runtime differs in one operator from what the dialect's tables say that its package enforces."""
 
-    takes: list[str] = Field(default=[], description="rules of the dialect that it does not ask")
-    asks: list[str] = Field(default=[], description="rules that it always asks, where the tables are not sure")
+    takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not ask")
+    asks: list[str | LoadingRule] = Field(default=[], description="rules that it always asks; the tables are not sure")
     refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
 
 

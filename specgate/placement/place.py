@@ -209,7 +209,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
         creator.create(one, placed)
         placement.nodes.append(placed)
     for node in whole.called:
-        refused = refusal(node.descriptor, on_cpu=False) or stated.get(node.path)
+        refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
         if refused is not None:
             placement.refusals.append(f"{node.path} ({node.operator}): {refused.message}")
     for node in folding(whole.main, assigner.lookups[CPU]):
@@ -256,17 +256,18 @@ def _refusals(graph: Graph, runtime: Runtime, main: Body) -> list[str]:
 
 
 def _unloadable(graph: Graph) -> list[str]:
-    """Which constants have a type that the runtime has no values of."""
+    """Which constants have no value, or a type that the runtime has no values of."""
     from specgate.placement.loading import unloadable
 
     types, scope = unloadable(), graph.source.scopes.get(id(graph.source.model.graph), {})
-    made = [node.outputs[0] for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
-    held = ((name, scope.get(name)) for name in made)
-    return [
+    made = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
+    held = ((node.outputs[0], scope.get(node.outputs[0])) for node in made)
+    found = [
         f"the constant {name} is {one.type}, and the runtime has no values of that type"
         for name, one in held
         if one is not None and one.type in types
     ]
+    return found + [f"the constant {node.outputs[0]} has no value" for node in made if not node.attributes]
 
 
 def _remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:

@@ -81,15 +81,15 @@ def _place(found: Finding) -> str:
     return (found.location.node if found.location is not None else None) or "graph"
 
 
-def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
-    """Return why the runtime refuses a node of a model, None where it takes it, or nothing certain is known.
+def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
+    """Return why a release refuses a node of a model, None where it takes it, or nothing certain is known.
 
     on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or looks at by chance, is no
     reason.
     """
     if descriptor is None or descriptor.version is None:
         return None
-    known = loading_of(descriptor.operator)
+    known = loading_of(descriptor.operator, release)
     own = known.refused(descriptor, on_cpu=on_cpu)
     if own is not None:
         return own
@@ -101,7 +101,7 @@ def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
         if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
-        unsure = (unsure - known.asks) | known.takes
+        unsure = known.sure(unsure, int(descriptor.version))
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
         for found in verdict.findings:
             sure = found.id in seen and found.id.rpartition("/")[2] not in unsure

@@ -7,6 +7,7 @@ import pytest
 import specgate
 from specgate.placement.checks import loading_problems
 from specgate.placement.loading import loading_of
+from specgate.placement.lowering.checks import holds_at
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 from tests.placement.test_place import DML, one
 
@@ -56,7 +57,7 @@ def test_checks_of_the_cpu_are_not_those_of_the_provider() -> None:
         value = helper.make_tensor("v", kind, [1], [1.0])
         made = one("ConstantOfShape", "s", opset=23, output=info("y", [2], kind), initializers=[shape], value=value)
         assert session(made) == expected
-    assert any(check.cpu for check in loading_of("ConstantOfShape").checks)
+    assert any(check.cpu for check in loading_of("ConstantOfShape", "1.24.4").checks)
 
 
 def test_constants_of_types_that_the_runtime_has_not() -> None:
@@ -152,3 +153,19 @@ def test_mistakes_in_the_file_are_named() -> None:
     assert places[1] == (("operators", "Nonsense"), "unknown operator 'Nonsense'")
     assert places[2] == (("operators", "Range", "asks"), "Range has no rule 'no-such-rule'")
     assert places[3][0] == ("operators", "DFT", "refuses")
+
+
+def test_what_is_said_of_some_releases_and_versions_is_said_of_these() -> None:
+    pads = one("AveragePool", info("x", [1, 1, 8]), opset=10, kernel_shape=[3], pads=[1, -1])
+    sessions = [specgate.place(pads, f"onnxruntime:{release}").session for release in ("1.24.4", "1.31.1")]
+    assert sessions == ["created", "fails"]
+    for opset, expected in ((12, True), (16, False)):
+        takes = [rule for rule in loading_of("LessOrEqual", "1.24.4").takes if holds_at(rule.since, rule.until, opset)]
+        assert bool(takes) is expected
+
+
+def test_a_version_that_came_into_an_opset_late_is_not_known_to_releases() -> None:
+    tensors = [info(name, [1, 2, 4, 8]) for name in ("q", "k", "v")]
+    for release, kernel in (("onnxruntime-directml:1.24.4", "CPU"), ("onnxruntime:1.31.1", "CPU")):
+        (found,) = specgate.place(one("Attention", *tensors, opset=25, output=info("y", [1, 2, 4, 8])), release)
+        assert (found.provider, found.version) == (kernel, 24)

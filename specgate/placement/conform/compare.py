@@ -240,12 +240,13 @@ def _members(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tup
 def normal(value: Any) -> Any:
     """Return a descriptor with what says the same made alike.
 
-    Strides of a packed tensor and members that are null are left out, floats are those of 32 bits.
+    Strides of a packed tensor, members that are null and arrays without elements are left out, floats are those of 32
+    bits.
     """
     if isinstance(value, dict) and "DataType" in value:
         return _normal_tensor(value)
     if isinstance(value, dict):
-        return {name: normal(each) for name, each in value.items() if each is not None}
+        return {name: normal(each) for name, each in value.items() if each not in (None, [])}
     if isinstance(value, list):
         return [normal(each) for each in value]
     if isinstance(value, float):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc
@@ -12,6 +13,7 @@ from specgate.placement.lowering.functions import FUNCTIONS, function_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import Schema, schema_from
 from specgate.placement.lowering.state import State
+from specgate.placement.lowering.tensors import output_sizes
 from specgate.rules.language import NUMBERS
 from specgate.spec.tables import dialect
 
@@ -63,6 +65,10 @@ class Table:
         for name, entry in raw.get("lists", {}).items():
             self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
             scope = _with_list(scope, name)
+        self.outputs: dict[str, Callable[[State, int], Any]] = {
+            name: _at(output_sizes, name, entry, scope, path=("outputs", name))
+            for name, entry in raw.get("outputs", {}).items()
+        }
         self.sizes_open: bool = raw.get("sizes_open", False)
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
@@ -73,9 +79,11 @@ class Table:
         if not self.sizes_open:
             hold_ranks(descriptor, self.general["dimensions"]["most"])
             hold_inputs(descriptor, layout)
-        state = State(
-            self.schema.values(descriptor, version), self.defines, self.lists, self.general, descriptor.operator
-        )
+        state = self._state(descriptor, version)
+        if self.outputs:
+            whole = self._worked_out(descriptor, state)
+            if whole is not descriptor:
+                descriptor, state = whole, self._state(whole, version)
         for check in self.checks:
             if holds_at(check.since, check.until, version) and state.holds(check.when):
                 raise Refused(check.name, check.because)
@@ -85,6 +93,25 @@ class Table:
             if holds_at(row.since, row.until, version) and state.holds(row.when):
                 return _without_empty(list(_made(row, state)))
         return None
+
+    def _state(self, descriptor: Descriptor, version: int) -> State:
+        values = self.schema.values(descriptor, version)
+        return State(values, self.defines, self.lists, self.general, descriptor.operator)
+
+    def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
+        """Give outputs whose sizes the model's inference does not know those that the provider works out."""
+        found: dict[str, TensorDesc] = {}
+        for name, form in self.outputs.items():
+            tensor = descriptor.fields.get(name)
+            if not isinstance(tensor, TensorDesc) or tensor.type is None or tensor.concrete:
+                continue
+            try:
+                sizes = form(state, 0)
+            except (Open, Refused):  # what it is made of is not known, or is refused below
+                continue
+            if sizes is not None:
+                found[name] = tensor._replace(sizes=tuple(sizes))
+        return replace(descriptor, fields={**descriptor.fields, **found}) if found else descriptor
 
 
 def hold_ranks(descriptor: Descriptor, most: int) -> None:
@@ -140,14 +167,11 @@ def _without_empty(made: list[Descriptor]) -> list[Descriptor]:
 
 
 def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
-    from dataclasses import replace
-
     return replace(scope, defines=dict(defines))
 
 
 def _with_list(scope: Scope, name: str) -> Scope:
     """The names with one more, in every stretch of versions."""
-    from dataclasses import replace
 
     def stretch(since: str | None, until: str | None) -> Scope:
         held = scope.between(since, until)

@@ -190,7 +190,7 @@ def _better(stated: int | str | None, inferred: int | str | None) -> int | str |
 
 def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -> Iterator[Finding]:
     """Yield how the type that a file states of a value differs from the one that follows from the operators."""
-    if "unknown" in {stated.kind, inferred.kind} or stated.elem_type == "UNDEFINED":
+    if "unknown" in {stated.kind, inferred.kind} or "UNDEFINED" in {stated.elem_type, inferred.elem_type}:
         return
     ours, theirs = _words(stated), _words(inferred)
     if stated.kind != inferred.kind or (stated.elem_type != inferred.elem_type and inferred.elem_type is not None):
