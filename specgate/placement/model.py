@@ -78,6 +78,7 @@ class ReleasesFile(_File):
     providers: dict[Word, Provider]
     packages: dict[str, Package]
     folding: Folding | None = None
+    fusing: dict[Word, str] = Field(default={}, description="per provider the setting that keeps it from fusing nodes")
     releases: dict[Minor, Release]
 
 
