@@ -42,13 +42,14 @@ def write_host(folder: Path, body: str, magic: bytes, level: int, **values: Any)
     stands for ``{NAME}`` in it.
     """
     text = _START + textwrap.dedent(body)
-    for name, value in {"STARTS": str(folder / "starts"), "MAGIC": magic, "LEVEL": level, **values}.items():
+    word = magic.decode()
+    for name, value in {"STARTS": str(folder / f"{word}.starts"), "MAGIC": magic, "LEVEL": level, **values}.items():
         text = text.replace(f"{{{name}}}", repr(value))
-    path = folder / "host.py"
+    path = folder / f"{word}.py"
     path.write_text(text, encoding="utf-8")
     return [sys.executable, str(path)]
 
 
 def started(folder: Path) -> int:
     """Return how many of a folder's hosts were started."""
-    return (folder / "starts").stat().st_size
+    return sum(path.stat().st_size for path in folder.glob("*.starts"))

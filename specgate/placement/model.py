@@ -82,6 +82,7 @@ class ReleasesFile(_File):
     packages: dict[str, Package]
     folding: Folding | None = None
     lacks: dict[Word, list[int]] = Field(default={}, description="versions of operators that no release here has")
+    fusing: dict[Word, str] = Field(default={}, description="per provider the setting that keeps it from fusing nodes")
     releases: dict[Minor, Release]
 
 

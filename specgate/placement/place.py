@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
 from specgate.errors import InputError
 from specgate.placement.decide import Found, Lookup
-from specgate.placement.folding import folding
+from specgate.placement.folding import folding, fuses, fusing_setting
 from specgate.placement.graph import body_of
 from specgate.placement.inferring import as_inferred
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
 from specgate.placement.registrations import registrations
+from specgate.placement.remarks import remark
 from specgate.placement.validity import refusal, refused_models
-from specgate.placement.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -191,6 +191,8 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
+    first = runtime.providers[0]
+    fusing = fusing_setting(first)
     for one in whole.nodes:
         node, call = one.node, whole.origin.get(id(one.node.proto)) if whole.origin else None
         alike = node.alike
@@ -207,6 +209,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
             open=one.found.open,
         )
         creator.create(one, placed)
+        placed.fuses = fusing is not None and one.provider == first and fuses(one, placed)
         placement.nodes.append(placed)
     for node in whole.called:
         refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
@@ -216,7 +219,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
         if node in made:
             made[node].folds = True
     _divide(placement, whole.nodes, made)
-    _remark(placement, graph, functions, whole.main)
+    remark(placement, graph, functions, whole.main)
     placement.fixes.extend(fixes(graph.source, assigner, whole.nodes))
     return placement
 
@@ -268,29 +271,3 @@ def _unloadable(graph: Graph) -> list[str]:
         if one is not None and one.type in types
     ]
     return found + [f"the constant {node.outputs[0]} has no value" for node in made if not node.attributes]
-
-
-def _remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:
-    """Say what the answer rests on."""
-    placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
-    folded = [node.node for node in placement.nodes if node.folds]
-    if folded:
-        which = f"{listed(folded)}; others may then run elsewhere"
-        placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
-    if placement.device is None and len(placement.providers) > 1:
-        placement.notes.append("the device counts as one that reports every capability")
-    if main.constant_nodes:
-        what = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
-        placement.notes.append(f"{what} not counted: their values are initializers when nodes are placed")
-    if functions.missing:
-        placement.notes.append(
-            "what functions without a kernel are made of says the onnx package, which is not installed"
-        )
-    errors = sum(found.severity == "error" for found in graph.findings)
-    if errors:
-        what = "1 error" if errors == 1 else f"{errors} errors"
-        placement.notes.append(f"the model itself has {what}, which the runtime may refuse: lint it")
-    if graph.not_inferred:
-        placement.notes.append(
-            f"types and shapes that the file leaves out were not inferred: {graph.not_inferred} is not installed"
-        )

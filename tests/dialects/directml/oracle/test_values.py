@@ -53,7 +53,7 @@ FAKE_HOST = """
 
 class FakePlace(WineEnvironment):
     def values_command(self, level):
-        return [sys.executable, str(self.folder / "host.py")]
+        return [sys.executable, str(self.folder / "SGDV.py")]
 
     def environment(self, prefix=None):
         return {}
