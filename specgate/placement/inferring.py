@@ -7,6 +7,7 @@ and what the file states is compared, not believed.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,10 +18,11 @@ from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.infer.strip import Given
 from specgate.dialects.onnx.lint.graph import reread
 from specgate.dialects.onnx.lint.types import contradictions, merged, pinless
-from specgate.placement.sizes import inference_of
+from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.sizes import Inference, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.placement.sizes import Sizes, Value
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     Told = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["as_inferred"]
+__all__ = ["as_inferred", "inference_of"]
 
 #: Each is right for more of the model than the one before. What lint knows to begin with is right but for a little.
 _MOST_ROUNDS: Final = 12
@@ -217,3 +219,24 @@ def _sizes(kind: OnnxType | None) -> object:
     if kind is None or kind.shape is None:
         return None
     return tuple([size if isinstance(size, int) else None for size in kind.shape])
+
+
+@cache
+def inference_of(release: str) -> Inference:
+    """Return what a release infers otherwise, "1.24" or "1.24.4"; raise InputError for an unknown one."""
+    tables = runtime_tables()
+    at = list(tables["releases"]).index(minor_release(release))
+    raw = tables["inference"]
+    values: dict[str, list[Row]] = {}
+    for entry in _of(raw["values"], at):
+        for name, (first, last) in entry["operators"].items():
+            values.setdefault(name, []).append(Row(first, last, entry["of"], entry["by"], entry["gives"]))
+    unsized: dict[str, list[tuple[int, int | None]]] = {}
+    for entry in _of(raw["unsized"], at):
+        for name, (first, last) in entry["operators"].items():
+            unsized.setdefault(name, []).append((first, last))
+    return Inference(values, unsized)
+
+
+def _of(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
+    return (entry for entry in entries if entry["first"] <= at <= entry["last"])

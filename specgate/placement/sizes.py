@@ -5,19 +5,16 @@ The data is inference.yaml in the folder of the runtime: the operators through w
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.placement.registrations import minor_release, runtime_tables
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from specgate.dialects.onnx.file.structure import OnnxNode
 
     Sizes = Sequence[int | str | None] | None
 
-__all__ = ["WAYS", "Inference", "Value", "inference_of"]
+__all__ = ["WAYS", "Inference", "Row", "Value"]
 
 #: More elements than any list of sizes has.
 _MOST: Final = 256
@@ -32,7 +29,7 @@ class Value(NamedTuple):
     elements: tuple[int, ...]
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """What nodes of one operator and opset give. of: what their inputs are, one word for each or one for all."""
 
     first: int
@@ -48,7 +45,7 @@ class Inference(NamedTuple):
     values: by operator its rows. unsized: by operator the opsets at which its outputs have no known rank.
     """
 
-    values: Mapping[str, Sequence[_Row]]
+    values: Mapping[str, Sequence[Row]]
     unsized: Mapping[str, Sequence[tuple[int, int | None]]]
 
     def unsized_at(self, opset: int) -> frozenset[str]:
@@ -147,24 +144,3 @@ WAYS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, .
     "product": _each(lambda one, two: one * two),
     "quotient": _each(_quotient),
 }
-
-
-@cache
-def inference_of(release: str) -> Inference:
-    """Return what a release infers otherwise, "1.24" or "1.24.4"; raise InputError for an unknown one."""
-    tables = runtime_tables()
-    at = list(tables["releases"]).index(minor_release(release))
-    raw = tables["inference"]
-    values: dict[str, list[_Row]] = {}
-    for entry in _of(raw["values"], at):
-        for name, (first, last) in entry["operators"].items():
-            values.setdefault(name, []).append(_Row(first, last, entry["of"], entry["by"], entry["gives"]))
-    unsized: dict[str, list[tuple[int, int | None]]] = {}
-    for entry in _of(raw["unsized"], at):
-        for name, (first, last) in entry["operators"].items():
-            unsized.setdefault(name, []).append((first, last))
-    return Inference(values, unsized)
-
-
-def _of(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
-    return (entry for entry in entries if entry["first"] <= at <= entry["last"])
