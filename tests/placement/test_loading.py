@@ -169,3 +169,19 @@ def test_a_version_that_came_into_an_opset_late_is_not_known_to_releases() -> No
     for release, kernel in (("onnxruntime-directml:1.24.4", "CPU"), ("onnxruntime:1.31.1", "CPU")):
         (found,) = specgate.place(one("Attention", *tensors, opset=25, output=info("y", [1, 2, 4, 8])), release)
         assert (found.provider, found.version) == (kernel, 24)
+
+
+def test_checks_that_the_tables_of_the_models_do_not_have() -> None:
+    axes, pads, four = (
+        helper.make_tensor(n, INT64, [len(v)], v) for n, v in (("a", [-1, 1]), ("p", [0] * 4), ("s", [4, 3, 4]))
+    )
+    assert session(one("Pad", info("x", [2, 3]), "p", "", "a", opset=18, initializers=[pads, axes])) == "fails"
+    assert session(one("Resize", info("x", [4, 3]), "", "", "s", opset=13, initializers=[four])) == "fails"
+    assert session(one("Cast", info("x", [2]), opset=13, to=0)) == "fails"
+    assert session(one("Reshape", info("x", [2, 3]), info("s", [2, 1], INT64), opset=14)) == "fails"
+
+
+def test_a_constant_without_a_value() -> None:
+    made = graph([helper.make_node("Constant", [], ["y"])], [], [info("y", [1])])
+    found = specgate.place(model(made, opsets=[("", 13)]), DML)
+    assert (found.session, found.refusals) == ("fails", ["the constant y has no value"])

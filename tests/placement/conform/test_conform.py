@@ -165,10 +165,11 @@ def test_an_entry_explains_what_all_of_its_words_name():
     assert explaining(found, "13", runtime, [entry]) is entry
     others: list[dict[str, Any]] = [
         {"aspects": ["node"]}, {"operators": ["Gelu"]}, {"packages": ["onnxruntime"]}, {"levels": ["5.0"]},
-        {"opsets": "..12"}, {"ours": "fails"}, {"theirs": "other"}, {"first": 0, "last": 0},
+        {"opsets": "..12"}, {"models": ["Gelu"]}, {"ours": "fails"}, {"theirs": "other"}, {"first": 0, "last": 0},
     ]  # fmt: skip
     for other in others:
         assert explaining(found, "13", runtime, [entry | other]) is None, other
+    assert explaining(found, "13", runtime, [entry | {"models": ["Relu"]}], model="Relu") is not None
 
 
 class Oracle:
