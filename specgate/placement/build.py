@@ -117,7 +117,7 @@ class _Build:
     def _loading(self, made: dict[str, Any]) -> None:
         content, lines = self._load(_LOADING, LoadingFile)
         if content:
-            self._tell(_LOADING, lines, loading_problems(content))
+            self._tell(_LOADING, lines, loading_problems(content, self.order))
             made["loading"] = {"types": content.get("types", []), "operators": content["operators"]}
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.ranges import bounds, span
+from specgate.placement.ranges import bounds, dated, span
 from specgate.placement.scopes import constraints, is_type, operator_scope
 from specgate.rules.language import TRUTH, RuleError
 from specgate.rules.parse import parse
@@ -60,8 +60,11 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
     ]
 
 
-def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
-    """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
+def loading_problems(content: Mapping[str, Any], order: Sequence[str]) -> list[Problem]:
+    """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have.
+
+    order: the releases, oldest first.
+    """
     from specgate.placement.lowering.checks import check_of
     from specgate.placement.lowering.expressions import FormError
     from specgate.placement.lowering.schema import schema_from
@@ -78,14 +81,25 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
         overlays = (form for overlay in spec.overlays for form in overlay.rules)
         rules = {form.name for form in (*spec.rule_forms, *overlays)}
         for key in ("takes", "asks"):
-            wrong = [rule for rule in entry.get(key, ()) if rule not in rules]
-            found += [((*place, key), f"{name} has no rule {rule!r:.60}") for rule in wrong]
+            listed = list(dated(entry.get(key, ())))
+            found += [((*place, key), f"{name} has no rule {rule!r:.60}") for rule, _ in listed if rule not in rules]
+            found += [problem for _, releases in listed for problem in _range_problems((*place, key), releases, order)]
+        for check, what in entry.get("refuses", {}).items():
+            found += _range_problems((*place, "refuses", check, "releases"), what.get("releases"), order)
         try:
             for check, what in entry.get("refuses", {}).items():
                 check_of(check, what, schema.scope)
         except FormError as error:
             found.append(((*place, "refuses"), str(error)))
     return found
+
+
+def _range_problems(place: Keys, releases: str | None, order: Sequence[str]) -> list[Problem]:
+    try:
+        bounds(releases or "..", order)
+    except ValueError as error:
+        return [(place, str(error))]
+    return []
 
 
 def operator_problems(

@@ -14,7 +14,8 @@ from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
 from specgate.placement.lowering.store import lowering_tables
-from specgate.placement.registrations import runtime_tables
+from specgate.placement.ranges import dated
+from specgate.placement.registrations import released, runtime_tables
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -56,14 +57,21 @@ def _holds(state: State, rule: Rule) -> bool:
 
 
 @cache
-def loading_of(operator: str) -> Loading:
-    """Return what is known of an operator by its name in the dialect's tables."""
+def loading_of(operator: str, release: str | None = None) -> Loading:
+    """Return what is known of an operator by its name in the dialect's tables.
+
+    release: of the runtime; None: the newest that is known.
+    """
     raw = runtime_tables()["loading"]["operators"].get(operator, {})
     schema = schema_from(operator, None) if raw.get("refuses") else None
     checks = (
         () if schema is None else tuple(check_of(name, entry, schema.scope) for name, entry in raw["refuses"].items())
     )
-    return Loading(frozenset(raw.get("takes", ())), frozenset(raw.get("asks", ())), schema, checks)
+    takes, asks = (
+        frozenset(name for name, releases in dated(raw.get(key, ())) if released(releases, release))
+        for key in ("takes", "asks")
+    )
+    return Loading(takes, asks, schema, tuple(check for check in checks if released(check.releases, release)))
 
 
 def unloadable() -> frozenset[str]:

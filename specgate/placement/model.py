@@ -221,13 +221,18 @@ class LoadingCheck(_File):
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     cpu: bool = Field(default=False, description="only the kernel of the CPU refuses it")
+    releases: ReleaseRange | None = Field(default=None, description="that refuse it; none: all")
+
+
+#: A rule's name, or names with the releases that it is for.
+DatedRule = str | dict[str, ReleaseRange]
 
 
 class LoadingOperator(_File):
     """How the runtime differs in one operator from what the dialect's tables say that its package enforces."""
 
-    takes: list[str] = Field(default=[], description="rules of the dialect that it does not ask")
-    asks: list[str] = Field(default=[], description="rules that it always asks, where the tables are not sure")
+    takes: list[DatedRule] = Field(default=[], description="rules of the dialect that it does not ask")
+    asks: list[DatedRule] = Field(default=[], description="rules that it always asks, where the tables are not sure")
     refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
 
 

@@ -207,7 +207,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
         creator.create(one, placed)
         placement.nodes.append(placed)
     for node in whole.called:
-        refused = refusal(node.descriptor, on_cpu=False) or stated.get(node.path)
+        refused = refusal(node.descriptor, assigner.runtime.release, on_cpu=False) or stated.get(node.path)
         if refused is not None:
             placement.refusals.append(f"{node.path} ({node.operator}): {refused.message}")
     for node in folding(whole.main, assigner.lookups[CPU]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["bounds", "range_text", "span"]
+__all__ = ["bounds", "dated", "range_text", "span"]
 
 
 def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
@@ -46,3 +46,9 @@ def range_text(first: int, last: int, order: Sequence[str], whole: tuple[int, in
         return order[first]
     begin = "" if first == whole[0] else order[first]
     return f"{begin}..{'' if last == whole[1] else order[last]}"
+
+
+def dated(listed: Iterable[str | Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
+    """Yield the names in a list, each with the releases that it is for; None: all of them."""
+    for item in listed:
+        yield from ((item, None),) if isinstance(item, str) else item.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.placement.loading import loading_of
+from specgate.placement.registrations import minor_release
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
@@ -51,15 +52,15 @@ def _place(found: Finding) -> str:
     return (found.location.node if found.location is not None else None) or "graph"
 
 
-def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
+def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
     """Return why the runtime refuses a node of a model, None where it takes it, or nothing certain is known.
 
-    on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or looks at by chance, is no
-    reason.
+    release: of the runtime. on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or
+    looks at by chance, is no reason.
     """
     if descriptor is None or descriptor.version is None:
         return None
-    known = loading_of(descriptor.operator)
+    known = loading_of(descriptor.operator, minor_release(release))
     own = known.refused(descriptor, on_cpu=on_cpu)
     if own is not None:
         return own

@@ -7,6 +7,7 @@ import pytest
 import specgate
 from specgate.placement.checks import loading_problems
 from specgate.placement.loading import loading_of
+from specgate.placement.registrations import runtime_tables
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 from tests.placement.test_place import DML, one
 
@@ -80,7 +81,19 @@ def test_mistakes_in_the_file_are_named() -> None:
             "DFT": {"refuses": {"one": {"when": "invers != 0", "because": "no"}}},
         }
     }
-    places = [(place, text) for place, text in loading_problems(wrong)]
+    places = [(place, text) for place, text in loading_problems(wrong, list(runtime_tables()["releases"]))]
     assert places[0] == (("operators", "Nonsense"), "unknown operator 'Nonsense'")
     assert places[1] == (("operators", "Range", "asks"), "Range has no rule 'no-such-rule'")
     assert places[2][0] == ("operators", "DFT", "refuses")
+
+
+def test_releases_of_rules_are_checked() -> None:
+    wrong = {
+        "operators": {
+            "Slice": {"asks": [{"axes-range": "0.1.."}]},
+            "DFT": {"refuses": {"one": {"when": "inverse != 0", "because": "no", "releases": "1.24..1.18"}}},
+        }
+    }
+    places = dict(loading_problems(wrong, list(runtime_tables()["releases"])))
+    assert "unknown release '0.1'" in places["operators", "Slice", "asks"]
+    assert "the earlier release first" in places["operators", "DFT", "refuses", "one", "releases"]
