@@ -123,7 +123,7 @@ class Creator:
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "unknown", f"no table says what {node.operator} becomes", None, ()
-        found = lowering.lower(descriptor, node.opset)
+        found = lowering.lower(descriptor, node.opset, self.runtime.release)
         if isinstance(found, lowering.NotLowered):
             if found.kind == "refused":
                 return "fails", found.reason, None, ()

@@ -84,8 +84,8 @@ def _place(found: Finding) -> str:
 def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
     """Return why a release refuses a node of a model, None where it takes it, or nothing certain is known.
 
-    on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or looks at by chance, is no
-    reason.
+    release: of the runtime. on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or
+    looks at by chance, is no reason.
     """
     if descriptor is None or descriptor.version is None:
         return None

@@ -26,7 +26,7 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "fused_product": "products",
     "group_normalization": "groups",
     "recurrent": "recurrence",
-    "resampled": "resampling",
+    **dict.fromkeys(("resampled", "resampled_plainly"), "resampling"),
 }
 
 

@@ -14,6 +14,7 @@ from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import Schema, schema_from
 from specgate.placement.lowering.state import State
 from specgate.placement.lowering.tensors import output_sizes
+from specgate.placement.registrations import released
 from specgate.rules.language import NUMBERS
 from specgate.spec.tables import dialect
 
@@ -36,7 +37,7 @@ class Step(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What nodes of versions from `since` on and before `until` become, where `when` holds.
+    """What nodes of versions from `since` on and before `until` become in `releases`, where `when` holds.
 
     function: of `FUNCTIONS`, which makes the descriptors instead of steps. deferred: why the kernel is always made at
     the first run, None where it need not be.
@@ -47,7 +48,8 @@ class Row(NamedTuple):
     when: Rule | None
     steps: tuple[Step, ...]
     function: str | None
-    deferred: str | None = None
+    deferred: str | None
+    releases: str | None
 
 
 class Table:
@@ -73,8 +75,11 @@ class Table:
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
 
-    def lowered(self, descriptor: Descriptor, version: int) -> list[Descriptor] | None:
-        """Return the descriptors of a node, None where no row is about it; raise Open or Refused."""
+    def lowered(self, descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor] | None:
+        """Return the descriptors of a node, None where no row is about it; raise Open or Refused.
+
+        release: of the runtime; None: the newest that is known.
+        """
         layout = self.schema.layout(version)
         if not self.sizes_open:
             hold_ranks(descriptor, self.general["dimensions"]["most"])
@@ -85,12 +90,14 @@ class Table:
             if whole is not descriptor:
                 descriptor, state = whole, self._state(whole, version)
         for check in self.checks:
-            if holds_at(check.since, check.until, version) and state.holds(check.when):
+            held = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if held and state.holds(check.when):
                 raise Refused(check.name, check.because)
         if not self.sizes_open:
             hold_outputs(descriptor, layout)
         for row in self.rows:
-            if holds_at(row.since, row.until, version) and state.holds(row.when):
+            held = holds_at(row.since, row.until, version) and released(row.releases, release)
+            if held and state.holds(row.when):
                 return _without_empty(list(_made(row, state)))
         return None
 
@@ -201,7 +208,7 @@ def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
         function = entry.get("function")
         if function is not None and function not in FUNCTIONS:
             raise FormError(f"unknown function {function!r:.60}", *path, "function")
-        yield Row(*versions_of(entry), when, steps, function, entry.get("deferred"))
+        yield Row(*versions_of(entry), when, steps, function, entry.get("deferred"), entry.get("releases"))
 
 
 def _step(raw: Mapping[str, Any], scope: Scope) -> Step:

@@ -15,6 +15,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.oracle import Capabilities
 from specgate.dialects.directml.oracle.unmarshal import described
 from specgate.errors import InputError
@@ -75,10 +76,10 @@ class PlacementOracle(Renewing[PlacementProcess]):
         self._optimisation = optimisation_number(optimisation)
         self._made = ready(release, level)
         self.versions: Mapping[str, str] = {PACKAGE: release, "directml": self.level}
-        found = self._ready().level
-        if f"{found >> 12}.{found >> 8 & 15}" != self.level:
+        found, reports = self._ready().level, find_builds(self.level, "windows")[0].reports
+        if f"{found >> 12}.{found >> 8 & 15}" != reports:
             self.close()
-            raise InputError(f"expected a device of level {self.level}, found 0x{found:04X}")
+            raise InputError(f"expected a device of level {reports}, found 0x{found:04X}")
 
     def ask(self, models: Sequence[bytes]) -> list[Answer]:
         """Return what becomes of each serialised model.

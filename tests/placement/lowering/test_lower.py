@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from specgate.placement.lower import NotLowered, node
+from specgate.descriptors.core import tensor
+from specgate.placement.lower import NotLowered, lower, node
 from specgate.placement.lowering.known import lowering_of
 from specgate.placement.registrations import registrations
 from tests.placement.lowering.nodes import lowered
@@ -167,3 +168,41 @@ def test_every_operator_that_the_provider_registers_has_a_table(release: str) ->
     # copies between devices, which the runtime makes and never a file; one for a version that no schema has
     known = {"GroupNorm", "MemcpyFromHost", "MemcpyToHost"}
     assert {name for name in names if lowering_of(name) is None} <= known
+
+
+@pytest.mark.parametrize(
+    ("release", "second"), [("1.18.0", []), ("1.20.1", []), ("1.24.4", ["CLIP1"]), (None, ["CLIP1"])]
+)
+def test_a_cast_to_truth_is_clipped_from_some_release_on(release: str | None, second: list[str]) -> None:
+    made = node("Cast", [tensor("FLOAT", [3])], [tensor("BOOL", [3])], {"to": 9}, 13)
+    assert made is not None
+    found = lower(made, 13, release)
+    assert not isinstance(found, NotLowered)
+    assert [one.operator.removeprefix("ELEMENT_WISE_") for one in found] == ["CAST", *second]
+
+
+@pytest.mark.parametrize(("release", "operator"), [("1.18.0", "RESAMPLE2"), ("1.20.1", "RESAMPLE3")])
+def test_antialiasing_came_with_a_release(release: str, operator: str) -> None:
+    ours, scales = tensor("FLOAT", [1, 1, 2, 2]), tensor("FLOAT", [4], value=[1.0, 1.0, 2.0, 2.0])
+    made = node("Resize", [ours, None, scales], [tensor("FLOAT", [1, 1, 4, 4])], {"mode": "nearest"}, 13)
+    assert made is not None
+    found = lower(made, 13, release)
+    assert not isinstance(found, NotLowered)
+    assert [one.operator for one in found] == [operator]
+    assert ("Antialiased" in found[0].fields) is (operator == "RESAMPLE3")
+
+
+def test_frames_need_no_window_and_a_positive_step() -> None:
+    for step, expected in ((8, []), (0, "onnxruntime/STFT/step-positive")):
+        made = lowered("STFT", [(F, [2, 128, 1]), ("INT64", [], [step])], [(F, [2, 3, 5, 2])], 17)
+        assert (made.rule if isinstance(made, NotLowered) else made) == expected
+
+
+@pytest.mark.parametrize("depth", [0, -4])
+def test_depths_that_no_one_hot_has(depth: int) -> None:
+    taken, refused = (
+        lowered("OneHot", [("INT64", [3]), ("INT64", [], [given]), (F, [2])], [(F, [3, 4])], 11, axis=-1)
+        for given in (4, depth)
+    )
+    assert [one["type"] for one in taken] == ["DML_OPERATOR_ONE_HOT"]
+    assert refused.rule == "onnxruntime/OneHot/depth-positive"
