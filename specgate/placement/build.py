@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.placement.checks import loading_problems, operator_problems, releases_problems, type_problems
+from specgate.placement.checks import (
+    inference_problems,
+    loading_problems,
+    operator_problems,
+    releases_problems,
+    type_problems,
+)
 from specgate.placement.model import (
     GraphsFile,
+    InferenceFile,
     LoadingFile,
     ObservedFile,
     ProviderFile,
@@ -42,6 +49,7 @@ _SCHEMAS: Final = "schemas"
 _OBSERVED: Final = "observed.yaml"
 _GRAPHS: Final = "graphs.yaml"
 _LOADING: Final = "loading.yaml"
+_INFERENCE: Final = "inference.yaml"
 #: Folders that other parts of the placement read.
 _OTHERS: Final = ("lowering/",)
 #: What a compiled row leaves out where it is this.
@@ -74,7 +82,8 @@ class _Build:
         if self.problems:  # the other files are read by what these say
             raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
-        made["loading"] = {"types": [], "operators": {}}
+        made["loading"] = {"types": [], "models": {}, "operators": {}}
+        made["inference"] = {"values": [], "unsized": []}
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
@@ -90,6 +99,8 @@ class _Build:
                 made["graphs"] = self._load(name, GraphsFile)[0]
             elif name == _LOADING:
                 self._loading(made)
+            elif name == _INFERENCE:
+                self._inference(made["inference"])
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
                 known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
                 self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
@@ -118,7 +129,34 @@ class _Build:
         content, lines = self._load(_LOADING, LoadingFile)
         if content:
             self._tell(_LOADING, lines, loading_problems(content))
-            made["loading"] = {"types": content.get("types", []), "operators": content["operators"]}
+            models = {
+                rule: {"read": entry.get("read", False), **self._span(_LOADING, lines, ("models", rule), entry)}
+                for rule, entry in content.get("models", {}).items()
+            }
+            operators = {name: self._loaded(name, lines, entry) for name, entry in content["operators"].items()}
+            made["loading"] = {"types": content.get("types", []), "models": models, "operators": operators}
+
+    def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is said of one operator, each rule and check with the releases that it is of."""
+        place: Keys = ("operators", operator)
+        made: dict[str, Any] = {}
+        for key in ("takes", "asks"):
+            rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
+            made[key] = [one | self._span(_LOADING, lines, (*place, key), one) for one in rules]
+        made["refuses"] = {
+            name: check | self._span(_LOADING, lines, (*place, "refuses", name), check)
+            for name, check in entry.get("refuses", {}).items()
+        }
+        return made
+
+    def _inference(self, made: dict[str, list[Any]]) -> None:
+        content, lines = self._load(_INFERENCE, InferenceFile)
+        self._tell(_INFERENCE, lines, inference_problems(content))
+        for part, entries in made.items():
+            for index, entry in enumerate(content.get(part, ())):
+                ends = self._span(_INFERENCE, lines, (part, index), entry)
+                versions = {name: _ends(text) for name, text in entry["operators"].items()}
+                entries.append({**entry, **ends, "operators": versions})
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)
@@ -199,6 +237,11 @@ def _rows(operator: str, versions: Mapping[str, Any]) -> Iterator[tuple[Keys, in
                 ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
             )
             yield place, int(first), int(last) if last else None, form
+
+
+def _ends(versions: str) -> tuple[int, int | None]:
+    first, _, last = versions.partition("..")
+    return int(first), int(last) if last else None
 
 
 def _listed(entry: Any) -> list[Any]:

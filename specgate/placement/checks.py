@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Problem = tuple[Keys, str]
 
-__all__ = ["loading_problems", "operator_problems", "releases_problems", "type_problems"]
+__all__ = ["inference_problems", "loading_problems", "operator_problems", "releases_problems", "type_problems"]
 
 
 def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
@@ -62,12 +62,15 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
 
 def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
+    from specgate.dialects.onnx.lint.references import RULES
     from specgate.placement.lowering.checks import check_of
     from specgate.placement.lowering.expressions import FormError
     from specgate.placement.lowering.schema import schema_from
     from specgate.spec.tables import dialect
 
     found = type_problems({"types": content.get("types", [])})
+    names = [name for name in content.get("models", {}) if name not in RULES]
+    found += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
     for name, entry in content["operators"].items():
         place = ("operators", name)
         schema = schema_from(name, None)
@@ -78,13 +81,32 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
         overlays = (form for overlay in spec.overlays for form in overlay.rules)
         rules = {form.name for form in (*spec.rule_forms, *overlays)}
         for key in ("takes", "asks"):
-            wrong = [rule for rule in entry.get(key, ()) if rule not in rules]
+            named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
+            wrong = [rule for rule in named if rule not in rules]
             found += [((*place, key), f"{name} has no rule {rule!r:.60}") for rule in wrong]
         try:
             for check, what in entry.get("refuses", {}).items():
                 check_of(check, what, schema.scope)
         except FormError as error:
             found.append(((*place, "refuses"), str(error)))
+    return found
+
+
+def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return which operators in ``inference.yaml`` the dialect does not have, and which ways nothing goes by."""
+    from specgate.placement.sizes import WAYS
+    from specgate.spec.tables import dialect
+
+    known = dialect("onnx").tables.operators
+    found: list[Problem] = []
+    for part in ("values", "unsized"):
+        for index, entry in enumerate(content.get(part, ())):
+            place: Keys = (part, index, "operators")
+            found += [
+                ((*place, name), f"unknown operator {name!r:.60}") for name in entry["operators"] if name not in known
+            ]
+            if entry.get("by", "same") not in WAYS:
+                found.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(WAYS)}"))
     return found
 
 

@@ -67,7 +67,7 @@ class Creator:
         alike = one.node.alike
         key = alike, one.provider == self._last
         if key not in self._refusals:
-            self._refusals[key] = refusal(alike.descriptor, on_cpu=key[1])
+            self._refusals[key] = refusal(alike.descriptor, self.runtime.release, on_cpu=key[1])
         return self._refusals[key]
 
     def _look(self, one: Assigned) -> None:
@@ -123,7 +123,7 @@ class Creator:
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "unknown", f"no table says what {node.operator} becomes", None, ()
-        found = lowering.lower(descriptor, node.opset)
+        found = lowering.lower(descriptor, node.opset, self.runtime.release)
         if isinstance(found, lowering.NotLowered):
             if found.kind == "refused":
                 return "fails", found.reason, None, ()

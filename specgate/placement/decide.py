@@ -1,7 +1,8 @@
 """Which provider takes one node: by version, by types, by the support query and by what the device reports.
 
-Sources: onnxruntime core/framework/kernel_registry.cc (commit 032935e6b: versions and types) and
-core/providers/dml/DmlExecutionProvider/src/ExecutionProvider.cpp (commit 00708a6a3: IsNodeSupportedByDml).
+Sources: onnxruntime core/framework/kernel_registry.cc (commit 032935e6b: versions and types),
+core/providers/dml/DmlExecutionProvider/src/ExecutionProvider.cpp (commit 00708a6a3: IsNodeSupportedByDml), whose
+check of types goes over inputs, what bodies read implicitly, and outputs (ForEachDef of core/graph/graph.h).
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ class Lookup:
         found = self._known.get(node.alike)
         if found is None:
             found = self._known[node.alike] = self._looked(node)
+        if node.implicit_kinds and found.taken and found.registration is not None:
+            return self._lacks(node.implicit_kinds, found.registration, "a tensor that its bodies read") or found
         return found
 
     def kernel(self, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> Found:
@@ -138,15 +141,19 @@ class Lookup:
 
         A list of tensors is in no memory of the device; nothing else but a tensor can be there.
         """
-        constant: Collection[int] = row.constant_inputs if self.lacking else ()
         inputs, outputs = node.kinds
-        for index, kind in enumerate((*inputs, *outputs) if self.lacking else ()):
+        return self._lacks((*inputs, *outputs), row, "a tensor", len(inputs))
+
+    def _lacks(self, kinds: Sequence[str | None], row: Registration, what: str, inputs: int = 0) -> Found | None:
+        """Return what the device lacks for tensors of these types. inputs: how many of them, in front, are inputs."""
+        constant: Collection[int] = row.constant_inputs
+        for index, kind in enumerate(kinds if self.lacking else ()):
             if not kind or kind.startswith("seq("):
                 continue
             if "(" in kind:
                 return Found(row, "device", f"{self.provider} has no tensors of the type {kind}")
-            if kind in self.lacking and not (index < len(inputs) and index in constant):
-                return Found(row, "device", f"a tensor is {kind}, {self.lacking[kind]}")
+            if kind in self.lacking and not (index < inputs and index in constant):
+                return Found(row, "device", f"{what} is {kind}, {self.lacking[kind]}")
             if self.device is not None and kind in row.needs and self.device.isdisjoint(row.needs[kind]):
                 needed = " or ".join(row.needs[kind])
                 return Found(row, "device", f"for {kind} its kernel needs a device that reports {needed}")

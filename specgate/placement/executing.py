@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.run.scope import Run
     from specgate.placement.lowering.table import Origin
     from specgate.placement.placed import PlacedNode
+    from specgate.placement.runtime import Runtime
     from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
 
@@ -75,7 +76,7 @@ def executor(path: str, target: Target, on_note: Callable[[str], object]) -> Exe
         raise InputError(f"the session is not created at {target}: {why[0]}", file=path)
     first = placement.providers[0]
     nodes = {node.node: node for node in placement if node.provider == first}
-    return Executor(nodes, first, runtime.below, runtime.level, on_note)
+    return Executor(nodes, first, runtime, on_note)
 
 
 def _fails(node: PlacedNode) -> bool:
@@ -86,9 +87,10 @@ class Executor:
     """Computes the nodes of one run. nodes: those of the provider, by path. below, level: the dialect it calls."""
 
     def __init__(
-        self, nodes: Mapping[str, PlacedNode], provider: str, below: str, level: str, on_note: Callable[[str], object]
+        self, nodes: Mapping[str, PlacedNode], provider: str, runtime: Runtime, on_note: Callable[[str], object]
     ) -> None:
-        self.nodes, self.provider, self.below, self.level, self.on_note = nodes, provider, below, level, on_note
+        self.nodes, self.provider, self.on_note = nodes, provider, on_note
+        self.below, self.level, self.release = runtime.below, runtime.level, runtime.release
         self.counts: Counter[str] = Counter()
         self.differences: dict[str, str] = {}
 
@@ -119,7 +121,7 @@ class Executor:
     def _step(self, descriptor: Descriptor, version: int) -> _Step | str:
         """Return the one operator of a node, or why there is none."""
         origins: list[Origin] = []
-        made = lower(descriptor, version, origins)
+        made = lower(descriptor, version, self.release, origins)
         if isinstance(made, NotLowered):
             return "no table says what they become"
         if not made:

@@ -1,4 +1,4 @@
-"""The nodes that constant folding, a default optimisation, may take away before nodes are placed.
+"""The nodes that defaults may take away: constant folding before nodes are placed, fusing behind it.
 
 Source: onnxruntime core/optimizer/constant_folding.cc (commit ad694563b). Which operators count as what is in
 specs/onnxruntime/releases.yaml.
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
     from specgate.placement.decide import Lookup
     from specgate.placement.graph import Body, Node
+    from specgate.placement.place import Assigned
+    from specgate.placement.placed import PlacedNode
 
-__all__ = ["folding"]
+__all__ = ["folding", "fuses", "fusing_setting"]
 
 #: The domain whose name a model leaves out.
 _MAIN = "ai.onnx"
@@ -66,3 +68,27 @@ def _may(node: Node, about: Mapping[str, Any]) -> bool:
 
 def _sized(sizes: tuple[object, ...] | None) -> bool:
     return sizes is not None and all(isinstance(size, int) for size in sizes)
+
+
+def fusing_setting(provider: str) -> str | None:
+    """Return the setting of a session that keeps a provider from fusing nodes, None for one that fuses none."""
+    found: str | None = runtime_tables().get("fusing", {}).get(provider)
+    return found
+
+
+def fuses(one: Assigned, placed: PlacedNode) -> bool:
+    """Whether a provider that fuses may make a part of a kernel of a placed node.
+
+    A constant that is left out keeps no node from that, though it keeps a kernel of its own from being made early.
+    """
+    row, node = one.row, one.node
+    if row is None or not row.graph or placed.creation not in {"created", "deferred"}:
+        return False
+    tensors = [tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None]
+    if any(0 in (tensor.sizes or ()) for tensor in tensors):
+        return False
+    if placed.creation == "created":
+        return True
+    names = node.proto.inputs
+    wanted = (names[at] for at in row.constant_inputs if at < len(names) and names[at])
+    return all(_sized(tensor.sizes) for tensor in tensors) and all(one.body.constants.get(name) for name in wanted)

@@ -7,7 +7,7 @@ of the nodes here.
 from __future__ import annotations
 
 from collections import ChainMap, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.lint.types import held_constant
 from specgate.dialects.onnx.lint.walk import label, subgraphs
 from specgate.placement.order import ordered
-from specgate.placement.schemas import schema_of, word
+from specgate.placement.schemas import opset_meant, schema_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
@@ -41,10 +41,10 @@ _BLANK = TensorDesc(None, None)
 class Alike:
     """What nodes share that have one operator, the same attributes, and values of the same types.
 
-    operator: as the tables name it. opset: the version of its domain that the model imports. inputs, outputs: what is
-    known of them by position, None where one is left out. kinds: the types of inputs and outputs in the words of
-    registrations, "" where one is not known. descriptor: as the linter reads it, None without a table. told: whether
-    the type of an output follows from the operator alone. graphs: whether attributes hold bodies.
+    operator: as the tables name it. opset: the version of its domain that the model imports, as the runtime reads it.
+    inputs, outputs: what is known of them by position, None where one is left out. kinds: the types of inputs and
+    outputs in the words of registrations, "" where one is not known. descriptor: as the linter reads it, None without a
+    table. told: whether the type of an output follows from the operator alone. graphs: whether attributes hold bodies.
     """
 
     operator: str
@@ -60,7 +60,10 @@ class Alike:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A node of a body. path: its place in the file. implicit: the values outside of its bodies that they read."""
+    """A node of a body. path: its place in the file.
+
+    implicit: values outside of its bodies that they read; implicit_kinds: their types in the words of registrations.
+    """
 
     index: int
     path: str
@@ -68,6 +71,7 @@ class Node:
     alike: Alike
     bodies: Sequence[Body] = ()
     implicit: Sequence[str] = ()
+    implicit_kinds: Kinds = ()
 
     @property
     def operator(self) -> str:
@@ -210,12 +214,15 @@ class _Reader:
                 if name:
                     readers[name].append(node)
             if alike.graphs:
-                self._inside(node, body, found)
+                self._inside(node, body, found, scope)
 
     def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
         """Return what nodes share that are alike, of the first of them."""
         inputs, outputs = ends
-        opset = self.imports.get(proto.domain)
+        imported = self.imports.get(proto.domain)
+        opset = opset_meant(proto.domain, proto.op_type, imported)
+        if opset != imported and descriptor is not None:
+            descriptor = replace(descriptor, version=str(opset))
         schema = schema_of(proto.domain, proto.op_type, opset, self.release)
         told = any(tensor is not None and tensor.type is None for tensor in outputs)
         if told:
@@ -225,7 +232,7 @@ class _Reader:
         graphs = any(not held.plain for held in proto.attributes.values())
         return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, told, graphs)
 
-    def _inside(self, node: Node, body: Body, found: Types) -> None:
+    def _inside(self, node: Node, body: Body, found: Types, scope: Scope) -> None:
         bodies = []
         implicit: dict[str, None] = {}
         for name, graph in subgraphs(node.proto):
@@ -234,6 +241,7 @@ class _Reader:
             own = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
             implicit.update((read, None) for read in (*inner.readers, *inner.outputs) if read not in own)
         node.bodies, node.implicit = bodies, tuple(implicit)
+        node.implicit_kinds = _kinds(_tensors(node.implicit, found, scope))
         for read in implicit:
             seen = body.readers[read]
             if not seen or seen[-1] is not node:

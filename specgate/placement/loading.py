@@ -7,32 +7,49 @@ always asks though the tables of the dialect only say that some do, and checks t
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.placement.lowering.checks import check_of, holds_at
+from specgate.placement.lowering.checks import check_of, holds_at, versions_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
 from specgate.placement.lowering.store import lowering_tables
-from specgate.placement.registrations import runtime_tables
+from specgate.placement.registrations import minor_release, runtime_tables
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from specgate.descriptors.core import Descriptor
     from specgate.placement.lowering.checks import Check
     from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule
 
-__all__ = ["Loading", "loading_of", "unloadable"]
+__all__ = ["Loading", "loading_of", "refusing_rules", "unloadable"]
+
+
+class Ruled(NamedTuple):
+    """A rule of the dialect, with the first version of the operator that is meant and the first one behind."""
+
+    name: str
+    since: int
+    until: int | None
 
 
 class Loading(NamedTuple):
-    """What is known of one operator. takes: rules that are not asked; asks: rules that are always asked."""
+    """What is known of one operator in one release. takes: rules not asked; asks: rules that are always asked."""
 
-    takes: frozenset[str]
-    asks: frozenset[str]
+    takes: tuple[Ruled, ...]
+    asks: tuple[Ruled, ...]
     schema: Schema | None
     checks: tuple[Check, ...]
+
+    def sure(self, unsure: set[str], version: int) -> set[str]:
+        """Return which rules do not count at a version, of those that the tables are not sure of."""
+        takes, asks = (
+            {one.name for one in rules if holds_at(one.since, one.until, version)} for rules in (self.takes, self.asks)
+        )
+        return (unsure - asks) | takes
 
     def refused(self, descriptor: Descriptor, *, on_cpu: bool) -> Finding | None:
         """Return what a check says of a node, None where none refuses it for sure."""
@@ -56,14 +73,35 @@ def _holds(state: State, rule: Rule) -> bool:
 
 
 @cache
-def loading_of(operator: str) -> Loading:
-    """Return what is known of an operator by its name in the dialect's tables."""
-    raw = runtime_tables()["loading"]["operators"].get(operator, {})
-    schema = schema_from(operator, None) if raw.get("refuses") else None
-    checks = (
-        () if schema is None else tuple(check_of(name, entry, schema.scope) for name, entry in raw["refuses"].items())
+def loading_of(operator: str, release: str) -> Loading:
+    """Return what is known of an operator, by its name in the dialect's tables, in a release of the runtime."""
+    tables = runtime_tables()
+    raw = tables["loading"]["operators"].get(operator, {})
+    at = list(tables["releases"]).index(minor_release(release))
+    takes, asks = (
+        tuple(Ruled(one["rule"], *versions_of(one)) for one in raw.get(key, ()) if _is_of(one, at))
+        for key in ("takes", "asks")
     )
-    return Loading(frozenset(raw.get("takes", ())), frozenset(raw.get("asks", ())), schema, checks)
+    refuses = {name: one for name, one in raw.get("refuses", {}).items() if _is_of(one, at)}
+    schema = schema_from(operator, None) if refuses else None
+    checks = () if schema is None else tuple(check_of(name, one, schema.scope) for name, one in refuses.items())
+    return Loading(takes, asks, schema, checks)
+
+
+def _is_of(entry: Mapping[str, Any], at: int) -> bool:
+    return bool(entry["first"] <= at <= entry["last"])
+
+
+@cache
+def refusing_rules(release: str) -> Mapping[str, str]:
+    """Return the rules on a whole file with which a release creates no session, by the ids of their findings.
+
+    "read": it does so where something reads the constant that a finding is about, "" whatever reads it.
+    """
+    tables = runtime_tables()
+    at = list(tables["releases"]).index(minor_release(release))
+    held = ((name, rule) for name, rule in tables["loading"]["models"].items() if rule["first"] <= at <= rule["last"])
+    return {f"onnx/model/{name}": "read" if rule["read"] else "" for name, rule in held}
 
 
 def unloadable() -> frozenset[str]:

@@ -33,18 +33,21 @@ class NotLowered:
     rule: str | None = None
 
 
-def lower(descriptor: Descriptor, version: int, origins: list[Origin] | None = None) -> list[Descriptor] | NotLowered:
+def lower(
+    descriptor: Descriptor, version: int, release: str | None = None, origins: list[Origin] | None = None
+) -> list[Descriptor] | NotLowered:
     """Return the DirectML descriptors of a node in the order in which they are created, none where it needs none.
 
     descriptor: of the dialect ``onnx``, with all inputs and outputs and the constants among them; see `node` for
-    operators of ONNX Runtime's own domains. version: that of the operator, or any opset that has this version. origins:
-    gets the tensors of these descriptors which a row, not a function, makes of the node's.
+    operators of ONNX Runtime's own domains. version: that of the operator, or any opset that has this version.
+    release: of ONNX Runtime; None: the newest that is known. origins: gets the tensors of these descriptors which a
+    row, not a function, makes of the node's.
     """
     try:
         table = lowering_of(descriptor.operator)
         if table is None:
             return NotLowered("no-table", f"no table says what {descriptor.operator} becomes")
-        made = table.lowered(descriptor, version, origins)
+        made = table.lowered(descriptor, version, release, origins)
     except Refused as error:
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
     except Open as error:

@@ -10,7 +10,8 @@ from specgate.spec.model import Source  # noqa: TC001 (pydantic reads it)
 from specgate.spec.model_rows import Expression, SetName  # noqa: TC001 (the same)
 
 __all__ = [
-    "GraphsFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile", "TypeSetsFile",
+    "GraphsFile", "InferenceFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile",
+    "TypeSetsFile",
 ]  # fmt: skip
 
 Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
@@ -23,6 +24,8 @@ ReleaseRange = Annotated[
 Versions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(\.\.[1-9][0-9]*)?$", max_length=20)]
 #: ``17..`` or ``..12``.
 RunOfVersions = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*\.\.|\.\.[1-9][0-9]*)$", max_length=20)]
+#: ``17..`` or ``12..15``.
+SpanOfVersions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*\.\.([1-9][0-9]*)?$", max_length=20)]
 EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=60)]
 Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
@@ -78,6 +81,8 @@ class ReleasesFile(_File):
     providers: dict[Word, Provider]
     packages: dict[str, Package]
     folding: Folding | None = None
+    lacks: dict[Word, list[int]] = Field(default={}, description="versions of operators that no release here has")
+    fusing: dict[Word, str] = Field(default={}, description="per provider the setting that keeps it from fusing nodes")
     releases: dict[Minor, Release]
 
 
@@ -162,6 +167,7 @@ class Observation(_File):
 
     aspects: list[Literal["session", "kernel", "node", "descriptor"]] = Field(min_length=1)
     operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
+    models: list[str] | None = Field(default=None, description="operators of models of one node; none: any model")
     opsets: Versions | RunOfVersions | None = Field(default=None, description="that models import; none: any")
     packages: list[str] | None = Field(default=None, description="that were asked; none: any")
     releases: ReleaseRange | None = Field(default=None, description="that were asked; none: any")
@@ -221,14 +227,31 @@ class LoadingCheck(_File):
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     cpu: bool = Field(default=False, description="only the kernel of the CPU refuses it")
+    releases: ReleaseRange | None = Field(default=None, description="that refuse it; none: all")
+
+
+class LoadingRule(_File):
+    """A rule of the dialect, with the versions of the operator and the releases for which something is said of it."""
+
+    rule: str
+    since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    releases: ReleaseRange | None = Field(default=None, description="none: all")
 
 
 class LoadingOperator(_File):
     """How the runtime differs in one operator from what the dialect's tables say that its package enforces."""
 
-    takes: list[str] = Field(default=[], description="rules of the dialect that it does not ask")
-    asks: list[str] = Field(default=[], description="rules that it always asks, where the tables are not sure")
+    takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not ask")
+    asks: list[str | LoadingRule] = Field(default=[], description="rules that it always asks; the tables are not sure")
     refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
+
+
+class LoadingModel(_File):
+    """A rule on a whole file: where it fails no session is created."""
+
+    releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
+    read: bool = Field(default=False, description="only where something reads the constant that it is about")
 
 
 class LoadingFile(_File):
@@ -237,4 +260,34 @@ class LoadingFile(_File):
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
     types: list[str] = Field(default=[], description="element types that no value in it has")
+    models: dict[str, LoadingModel] = Field(default={}, description="by the rules' names: onnx/model/NAME")
     operators: dict[Word, LoadingOperator]
+
+
+KnownInput = Literal["sizes", "list", "number", "constant", "any"]
+
+
+class KnownValues(_File):
+    """Nodes whose results count as constants where their inputs are what is said."""
+
+    operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
+    of: KnownInput | list[KnownInput] = Field(description="what the inputs are, one word for all or one for each")
+    by: Word = Field(description="how the elements follow from those of the inputs")
+    gives: Literal["list", "number"]
+    releases: ReleaseRange | None = None
+
+
+class Unsized(_File):
+    """Operators of whose outputs no rank is known."""
+
+    operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
+    releases: ReleaseRange | None = None
+
+
+class InferenceFile(_File):
+    """What the runtime infers of values' sizes otherwise than the package of the dialect."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    values: list[KnownValues] = []
+    unsized: list[Unsized] = []

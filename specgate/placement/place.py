@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
 from specgate.errors import InputError
 from specgate.placement.decide import Found, Lookup
-from specgate.placement.folding import folding
+from specgate.placement.folding import folding, fuses, fusing_setting
 from specgate.placement.graph import body_of
+from specgate.placement.inferring import as_inferred
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
 from specgate.placement.registrations import registrations
+from specgate.placement.remarks import remark
 from specgate.placement.validity import refusal, refused_models
-from specgate.placement.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,6 +152,7 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
     origin: dict[int, tuple[str, str]] = {}
     called: list[Node] = []
     for turn in range(_MOST_ROUNDS + 1):
+        source = as_inferred(source, assigner.runtime.release)
         main = body_of(source, assigner.runtime.release)
         found = assigner.assign(main)
         calls: dict[int, Call] = {}
@@ -184,11 +186,13 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     functions = Functions(graph.source.model, runtime.opsets)
     whole = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
-    placement.refusals.extend(_refusals(graph, runtime))
+    placement.refusals.extend(_refusals(graph, runtime, whole.main))
     placement.refusals.extend(_unloadable(graph))
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
+    first = runtime.providers[0]
+    fusing = fusing_setting(first)
     for one in whole.nodes:
         node, call = one.node, whole.origin.get(id(one.node.proto)) if whole.origin else None
         alike = node.alike
@@ -205,16 +209,17 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
             open=one.found.open,
         )
         creator.create(one, placed)
+        placed.fuses = fusing is not None and one.provider == first and fuses(one, placed)
         placement.nodes.append(placed)
     for node in whole.called:
-        refused = refusal(node.descriptor, on_cpu=False) or stated.get(node.path)
+        refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
         if refused is not None:
             placement.refusals.append(f"{node.path} ({node.operator}): {refused.message}")
     for node in folding(whole.main, assigner.lookups[CPU]):
         if node in made:
             made[node].folds = True
     _divide(placement, whole.nodes, made)
-    _remark(placement, graph, functions, whole.main)
+    remark(placement, graph, functions, whole.main)
     placement.fixes.extend(fixes(graph.source, assigner, whole.nodes))
     return placement
 
@@ -239,7 +244,7 @@ def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node,
         placement.copies.extend(copies(body, first, mine))
 
 
-def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
+def _refusals(graph: Graph, runtime: Runtime, main: Body) -> list[str]:
     """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
     found = []
     for domain, version in graph.imports.items():
@@ -249,45 +254,20 @@ def _refusals(graph: Graph, runtime: Runtime) -> list[str]:
             found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
     if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
         found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
-    found += refused_models(graph.findings)
+    found += refused_models(graph, main, runtime.release)
     return found
 
 
 def _unloadable(graph: Graph) -> list[str]:
-    """Which constants have a type that the runtime has no values of."""
+    """Which constants have no value, or a type that the runtime has no values of."""
     from specgate.placement.loading import unloadable
 
     types, scope = unloadable(), graph.source.scopes.get(id(graph.source.model.graph), {})
-    made = [node.outputs[0] for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
-    held = ((name, scope.get(name)) for name in made)
-    return [
+    made = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
+    held = ((node.outputs[0], scope.get(node.outputs[0])) for node in made)
+    found = [
         f"the constant {name} is {one.type}, and the runtime has no values of that type"
         for name, one in held
         if one is not None and one.type in types
     ]
-
-
-def _remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:
-    """Say what the answer rests on."""
-    placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
-    folded = [node.node for node in placement.nodes if node.folds]
-    if folded:
-        which = f"{listed(folded)}; others may then run elsewhere"
-        placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
-    if placement.device is None and len(placement.providers) > 1:
-        placement.notes.append("the device counts as one that reports every capability")
-    if main.constant_nodes:
-        what = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
-        placement.notes.append(f"{what} not counted: their values are initializers when nodes are placed")
-    if functions.missing:
-        placement.notes.append(
-            "what functions without a kernel are made of says the onnx package, which is not installed"
-        )
-    errors = sum(found.severity == "error" for found in graph.findings)
-    if errors:
-        what = "1 error" if errors == 1 else f"{errors} errors"
-        placement.notes.append(f"the model itself has {what}, which the runtime may refuse: lint it")
-    if graph.not_inferred:
-        placement.notes.append(
-            f"types and shapes that the file leaves out were not inferred: {graph.not_inferred} is not installed"
-        )
+    return found + [f"the constant {node.outputs[0]} has no value" for node in made if not node.attributes]

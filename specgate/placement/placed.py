@@ -33,6 +33,7 @@ class PlacedNode:
     part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
     refused: the runtime refuses it wherever it might run, as it is not what ONNX takes. folds: with default
     optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
+    fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
     """
 
     node: str
@@ -51,6 +52,7 @@ class PlacedNode:
     open: str = ""
     refused: bool = False
     folds: bool = False
+    fuses: bool = False
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,6 +75,7 @@ class PlacedNode:
             "open": self.open,
             "refused": self.refused,
             "folds": self.folds,
+            "fuses": self.fuses,
             "findings": [found.to_dict() for found in self.findings],
         }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
+from specgate.placement.ranges import bounds
 from specgate.placement.scopes import MAIN_DOMAIN, operator_scope
 from specgate.rules.parse import parse
 from specgate.spec.store import compiled_folder
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RUNTIME", "KnownRelease", "Registration", "Registry", "known_releases", "minor_release", "registrations",
-    "release_named", "runtime_tables",
+    "release_named", "released", "runtime_tables",
 ]  # fmt: skip
 
 #: The folder of specs/ with the runtime's files; its packages begin with this name.
@@ -199,6 +200,21 @@ def minor_release(release: str) -> str:
     raise InputError(f"unknown release {shown(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
 
 
+def released(releases: str | None, release: str | None) -> bool:
+    """Return whether what holds for a range of releases holds for one.
+
+    No range stands for all releases, no release for the newest. Raises InputError for an unknown release.
+    """
+    return releases is None or _released(releases, release)
+
+
+@cache
+def _released(releases: str, release: str | None) -> bool:
+    order = list(runtime_tables()["releases"])
+    first, last = bounds(releases, order)
+    return first <= (len(order) - 1 if release is None else order.index(minor_release(release))) <= last
+
+
 def runtime_tables() -> dict[str, Any]:
     """Return the compiled tables of the runtime, loaded once; raise InputError when they are missing or wrong."""
     return _loaded()
@@ -256,3 +272,4 @@ def _registered(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
 def _forget() -> None:
     """Drop what was made of tables that no longer count."""
     _registry.cache_clear()
+    _released.cache_clear()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-__all__ = ["Param", "Schema", "schema_of", "word"]
+__all__ = ["Param", "Schema", "opset_meant", "schema_of", "word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,19 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
         [_param(info, cells.get(info.name, {})) for info in layout.outputs],
         [info for info in spec.fields_at(level).values() if info.kind == "attribute"],
     )
+
+
+def opset_meant(domain: str, op_type: str, opset: int | None) -> int | None:
+    """Return the opset by which the runtime reads an operator, an older one where the tables are ahead of it.
+
+    ONNX now and then puts a new version of an operator into an opset that runtimes already have.
+    """
+    name = operator_name(op_type, domain)
+    late = runtime_tables().get("lacks", {}).get(name)
+    if not late or opset is None:
+        return opset
+    schema = schema_of(domain, op_type, opset)
+    return schema.since - 1 if schema is not None and schema.since in late else opset
 
 
 def _param(info: FieldInfo, cell: Mapping[str, Any]) -> Param:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.placement.loading import loading_of
+from specgate.descriptors.core import shown
+from specgate.dialects.onnx.lint.walk import label
+from specgate.placement.loading import loading_of, refusing_rules
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxGraph
+    from specgate.linting.nodes import Graph
+    from specgate.placement.graph import Body
     from specgate.verdict import Finding
 
 __all__ = ["refusal", "refused_models"]
@@ -32,34 +37,59 @@ _REFUSED: Final = frozenset(
 )  # fmt: skip
 
 
-def refused_models(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield why the runtime loads no such model, once for each rule. findings: those on the model itself.
+def refused_models(graph: Graph, main: Body, release: str) -> Iterator[str]:
+    """Yield why a release loads no such model, once for each rule.
 
-    The bodies of functions are not looked at: nothing may call them.
+    main: its main graph as it is placed. The bodies of functions are not looked at: nothing may call them.
     """
     by_rule: dict[str, list[Finding]] = {}
-    for found in findings:
+    rules = refusing_rules(release) if graph.findings else {}
+    for found in graph.findings:
+        rule = rules.get(found.id)
+        if rule is None or (rule == "read" and _unread(found, graph.source.model.graph, main)):
+            continue
         of_function = found.id.startswith("onnx/model/function-")
-        if found.id in _REFUSED and (of_function or not _place(found).startswith("function ")):
+        if of_function or not _place(found).startswith("function "):
             by_rule.setdefault(found.id, []).append(found)
     for first, *others in by_rule.values():
         more = f" (and {len(others)} more)" if others else ""
         yield f"{_place(first)}: {first.message}{more}"
+    yield from _refused_graph(graph.source.model.graph, main)
+
+
+def _unread(found: Finding, graph: OnnxGraph, main: Body) -> bool:
+    """Whether a finding is about a constant of the main graph that nothing reads."""
+    place = _place(found)
+    if place == "graph":
+        names = [found.values.get("initializer")]
+    else:
+        constants = ((i, node) for i, node in enumerate(graph.nodes) if node.op_type == "Constant")
+        names = [node.outputs[0] for i, node in constants if node.outputs and place == f"graph/{label(node, i)}"]
+    return bool(names) and not any(name in main.outputs or main.readers.get(str(name)) for name in names)
+
+
+def _refused_graph(graph: OnnxGraph, main: Body) -> Iterator[str]:
+    """Yield what the runtime asks of a graph and the dialect's checks do not."""
+    if not main.nodes and not main.outputs:
+        yield "graph: it has no node and no output"
+    for info in graph.inputs:
+        if info.type is None and info.name in main.inputs:
+            yield f"graph: the input {shown(info.name)} has no type"
 
 
 def _place(found: Finding) -> str:
     return (found.location.node if found.location is not None else None) or "graph"
 
 
-def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
-    """Return why the runtime refuses a node of a model, None where it takes it, or nothing certain is known.
+def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
+    """Return why a release refuses a node of a model, None where it takes it, or nothing certain is known.
 
-    on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or looks at by chance, is no
-    reason.
+    release: of the runtime. on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or
+    looks at by chance, is no reason.
     """
     if descriptor is None or descriptor.version is None:
         return None
-    known = loading_of(descriptor.operator)
+    known = loading_of(descriptor.operator, release)
     own = known.refused(descriptor, on_cpu=on_cpu)
     if own is not None:
         return own
@@ -71,7 +101,7 @@ def refusal(descriptor: Descriptor | None, *, on_cpu: bool) -> Finding | None:
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
         if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
-        unsure = (unsure - known.asks) | known.takes
+        unsure = known.sure(unsure, int(descriptor.version))
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
         for found in verdict.findings:
             sure = found.id in seen and found.id.rpartition("/")[2] not in unsure

@@ -37,14 +37,14 @@ def same_bits(found, expected):
 def one_hot_as_built(descriptor, arrays, level):
     """ONE_HOT as builds from 5.0 to 6.4 compute it, which differs from the page in two ways.
 
-    Of an INT64 index (at 5.0 of a UINT64 one too) only the sign is taken from its high half: after that the low half is
+    Of an INT64 index (at 5.0 and 5.1 of a UINT64 one too) only the sign is taken from its high half: after that the low half is
     compared. And OnValue is read at the stride of the last dimension of ValuesTensor, whatever the size there; what no
     element is laid out at is masked here.
     """
     fields = descriptor.fields
     axis, tensor, indices = fields["Axis"], fields["ValuesTensor"], arrays["IndicesTensor"]
     depth = fields["OutputTensor"].sizes[axis]
-    if indices.dtype == np.uint64 and level != "5.0":
+    if indices.dtype == np.uint64 and level not in {"5.0", "5.1"}:
         place = np.minimum(indices, np.uint64(2**32)).astype(np.int64)
     else:
         wide = indices.astype(np.int64)

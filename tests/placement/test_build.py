@@ -197,3 +197,21 @@ def test_mistakes_in_what_campaigns_need(folder, name: str, text: str, said: str
     (folder / name).write_text(text, encoding="utf-8")
     (problem,) = problems(folder)
     assert said in problem
+
+
+def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
+    entry = "{operators: {Sape: '1..', Shape: '1..'}, of: sizes, by: magic, gives: list, releases: 1.7..}"
+    text = f"sources: [{{measured: by hand}}]\nvalues:\n  - {entry}\nunsized:\n  - {{operators: {{Abs: '1..6'}}}}\n"
+    (folder / "inference.yaml").write_text(text, encoding="utf-8")
+    found = problems(folder)
+    assert [line.partition(": ")[2] for line in found] == [
+        "values.0.operators.Sape: unknown operator 'Sape'",
+        "values.0.by: unknown way 'magic'; known: sizes, same, joined, picked, sum, difference, product, quotient",
+        "values.0.releases: unknown release '1.7'; known here: 1.1, 1.2",
+    ]
+    (folder / "inference.yaml").write_text(
+        text.replace("Sape: '1..', ", "").replace("magic", "same").replace("1.7", "1.2")
+    )
+    made = build_runtime(folder)["inference"]
+    assert made["values"][0]["operators"] == {"Shape": (1, None)}
+    assert (made["values"][0]["first"], made["unsized"][0]["operators"]) == (1, {"Abs": (1, 6)})

@@ -171,6 +171,8 @@ def test_what_is_not_known_is_not_compared():
         (TENSOR, TENSOR | {"Flags": 1}, False),
         ({"Epsilon": 1e-5, "X": None}, {"Epsilon": 9.999999747378752e-06}, True),
         ({"Epsilon": 1e-5}, {"Epsilon": 1e-6}, False),
+        ({"AxisCount": 0, "Axes": []}, {"AxisCount": 0}, True),
+        ({"Axes": [0]}, {}, False),
         ([1, TENSOR], [1, dict(TENSOR)], True),
     ],
 )

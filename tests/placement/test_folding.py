@@ -89,3 +89,29 @@ def test_bodies_see_what_was_folded_outside():
     nodes = [node("Abs", ["a"], "k"), branch(inner, other)]
     inputs = [info("x", [1]), info("c", [], helper.TensorProto.BOOL)]
     assert folded(nodes, inputs, [constant]) == ["k", "n"]
+
+
+def test_what_the_provider_fuses_by_default_is_marked() -> None:
+    """Which nodes are left in the log of onnxruntime-directml 1.24.4 without ep.dml.disable_graph_fusion."""
+    made = graph(
+        [
+            helper.make_node("Relu", ["x"], ["a"], name="fused"),
+            helper.make_node("Slice", ["a", "b", "e"], ["s"], name="without-axes"),
+            helper.make_node("Relu", ["d"], ["u"], name="dynamic"),
+            helper.make_node("NonZero", ["a"], ["z"], name="not-of-graphs"),
+            helper.make_node("Relu", ["n"], ["m"], name="empty"),
+            helper.make_node("Reshape", ["x", "g"], ["r"], name="no-constant"),
+            helper.make_node("Det", ["x"], ["t"], name="on-the-cpu"),
+        ],
+        [info("x", [2, 2]), info("d", ["N"]), info("n", [0]), info("g", [1], INT64)],
+        [info(name, None) for name in ("s", "u", "m", "r", "t")] + [info("z", None, INT64)],
+        [helper.make_tensor(name, INT64, [1], [number]) for name, number in (("b", 0), ("e", 1))],
+    )
+    found = specgate.place(model(made, opsets=[("", 13)]), "onnxruntime-directml:1.24.4")
+    assert [one.node for one in found if one.fuses] == ["graph/fused", "graph/without-axes"]
+    said = "by default DirectML may make 2 of these nodes parts of larger kernels"
+    assert f"{said} (ep.dml.disable_graph_fusion keeps it from that)" in found.notes
+    assert [one["fuses"] for one in found.to_dict()["nodes"]].count(True) == 2
+    on_cpu = specgate.place(model(made, opsets=[("", 13)]), "onnxruntime:1.24.4")
+    assert not any(one.fuses for one in on_cpu)
+    assert not any("larger kernels" in note for note in on_cpu.notes)

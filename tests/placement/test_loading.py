@@ -7,6 +7,7 @@ import pytest
 import specgate
 from specgate.placement.checks import loading_problems
 from specgate.placement.loading import loading_of
+from specgate.placement.lowering.checks import holds_at
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 from tests.placement.test_place import DML, one
 
@@ -56,7 +57,7 @@ def test_checks_of_the_cpu_are_not_those_of_the_provider() -> None:
         value = helper.make_tensor("v", kind, [1], [1.0])
         made = one("ConstantOfShape", "s", opset=23, output=info("y", [2], kind), initializers=[shape], value=value)
         assert session(made) == expected
-    assert any(check.cpu for check in loading_of("ConstantOfShape").checks)
+    assert any(check.cpu for check in loading_of("ConstantOfShape", "1.24.4").checks)
 
 
 def test_constants_of_types_that_the_runtime_has_not() -> None:
@@ -72,15 +73,115 @@ def test_pads_beside_auto_pad_must_make_as_many_windows() -> None:
         assert session(made) == expected
 
 
+def untyped(name):
+    return onnx.ValueInfoProto(name=name)
+
+
+def external(location="gone.bin", **keys):
+    tensor = onnx.TensorProto(name="w", data_type=FLOAT, dims=[2], data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in {"location": location, **keys}.items():
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor
+
+
+RELU = helper.make_node("Relu", ["x"], ["y"])
+ADD = helper.make_node("Add", ["x", "w"], ["y"])
+HELD = helper.make_node("Constant", [], ["w"], value=external())
+LOOPED = helper.make_graph(
+    [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Abs", ["v"], ["u"])], "b",
+    [untyped("i"), untyped("c"), untyped("v")], [untyped("d"), untyped("u")],
+)  # fmt: skip
+X, Y, W = info("x", [2]), info("y", [2]), helper.make_tensor("w", FLOAT, [2], [1.0, 2.0])
+LOOP = (helper.make_tensor("t", INT64, [], [2]), helper.make_tensor("k", onnx.TensorProto.BOOL, [], [True]))
+#: What the wheels of 1.16.3 to 1.31.1 did with each: nodes, inputs, outputs, initializers, and why it is refused.
+WHOLE = {
+    "empty": ([], [], [], [], "graph: it has no node and no output"),
+    "empty but for an input": ([], [X], [], [], "graph: it has no node and no output"),
+    "empty but for a constant": ([helper.make_node("Constant", [], ["c"], value=W)], [], [], [], "graph: it has no node"),
+    "an input as output": ([], [X], [X], [], ""),
+    "a constant as output": ([], [], [info("w", [2])], [W], ""),
+    "no outputs": ([RELU], [X], [], [], ""),
+    "an input without a type": ([RELU], [untyped("x")], [Y], [], "graph: the input 'x' has no type"),
+    "and one that is an initializer": ([ADD], [X, untyped("w")], [Y], [W], ""),
+    "inputs of a body without types": (
+        [helper.make_node("Loop", ["t", "k", "x"], ["y"], body=LOOPED)], [X], [Y], LOOP, "",
+    ),
+    "a type that is none": ([RELU], [info("x", [2], 99)], [Y], [], "graph: the type of 'x' has the unknown element type"),
+    "a missing file": ([ADD], [X], [Y], [external()], "the data of the initializer 'w' lies in 'gone.bin', which does"),
+    "which nothing reads": ([RELU], [X], [Y], [external()], ""),
+    "which is an output": ([RELU], [X], [Y, info("w", [2])], [external()], "which does not exist"),
+    "a missing file of a Constant": ([HELD, ADD], [X], [Y], [], "which does not exist"),
+    "of a Constant that nothing reads": ([HELD, RELU], [X], [Y], [], ""),
+    "a short file": ([ADD], [X], [Y], [external("short.bin", length=8)], "ends at byte 8"),
+    "a wrong length": ([ADD], [X], [Y], [external("short.bin", length=4)], "has a length of 4 bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_no_release_loads(name, tmp_path) -> None:
+    nodes, inputs, outputs, initializers, why = WHOLE[name]
+    made = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    (tmp_path / "short.bin").write_bytes(b"1234")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model(made, opsets=[("", 13)], ir=7).SerializeToString())
+    for target in ("onnxruntime:1.16.3", "onnxruntime:1.24.4", "onnxruntime:1.31.1"):
+        placed = specgate.place(str(path), target)
+        assert placed.session == ("fails" if why else "created")
+        assert len(placed.refusals) == bool(why)
+        assert why in "".join(placed.refusals)
+
+
+@pytest.mark.parametrize(("release", "expected"), [("1.23.2", "created"), ("1.24.4", "fails"), ("1.31.1", "fails")])
+def test_data_outside_of_the_folder_is_refused_since_a_release(release, expected, tmp_path) -> None:
+    made = helper.make_graph([ADD], "g", [X], [Y], [external("../data.bin", length=8)])
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model(made, opsets=[("", 13)], ir=7).SerializeToString())
+    assert specgate.place(str(path), f"onnxruntime:{release}").session == expected
+
+
 def test_mistakes_in_the_file_are_named() -> None:
     wrong = {
+        "models": {"no-such-rule": {}},
         "operators": {
             "Nonsense": {},
             "Range": {"asks": ["no-such-rule"]},
             "DFT": {"refuses": {"one": {"when": "invers != 0", "because": "no"}}},
-        }
+        },
     }
     places = [(place, text) for place, text in loading_problems(wrong)]
-    assert places[0] == (("operators", "Nonsense"), "unknown operator 'Nonsense'")
-    assert places[1] == (("operators", "Range", "asks"), "Range has no rule 'no-such-rule'")
-    assert places[2][0] == ("operators", "DFT", "refuses")
+    assert places[0] == (("models", "no-such-rule"), "no rule of a whole model is called 'no-such-rule'")
+    assert places[1] == (("operators", "Nonsense"), "unknown operator 'Nonsense'")
+    assert places[2] == (("operators", "Range", "asks"), "Range has no rule 'no-such-rule'")
+    assert places[3][0] == ("operators", "DFT", "refuses")
+
+
+def test_what_is_said_of_some_releases_and_versions_is_said_of_these() -> None:
+    pads = one("AveragePool", info("x", [1, 1, 8]), opset=10, kernel_shape=[3], pads=[1, -1])
+    sessions = [specgate.place(pads, f"onnxruntime:{release}").session for release in ("1.24.4", "1.31.1")]
+    assert sessions == ["created", "fails"]
+    for opset, expected in ((12, True), (16, False)):
+        takes = [rule for rule in loading_of("LessOrEqual", "1.24.4").takes if holds_at(rule.since, rule.until, opset)]
+        assert bool(takes) is expected
+
+
+def test_a_version_that_came_into_an_opset_late_is_not_known_to_releases() -> None:
+    tensors = [info(name, [1, 2, 4, 8]) for name in ("q", "k", "v")]
+    for release, kernel in (("onnxruntime-directml:1.24.4", "CPU"), ("onnxruntime:1.31.1", "CPU")):
+        (found,) = specgate.place(one("Attention", *tensors, opset=25, output=info("y", [1, 2, 4, 8])), release)
+        assert (found.provider, found.version) == (kernel, 24)
+
+
+def test_checks_that_the_tables_of_the_models_do_not_have() -> None:
+    axes, pads, four = (
+        helper.make_tensor(n, INT64, [len(v)], v) for n, v in (("a", [-1, 1]), ("p", [0] * 4), ("s", [4, 3, 4]))
+    )
+    assert session(one("Pad", info("x", [2, 3]), "p", "", "a", opset=18, initializers=[pads, axes])) == "fails"
+    assert session(one("Resize", info("x", [4, 3]), "", "", "s", opset=13, initializers=[four])) == "fails"
+    assert session(one("Cast", info("x", [2]), opset=13, to=0)) == "fails"
+    assert session(one("Reshape", info("x", [2, 3]), info("s", [2, 1], INT64), opset=14)) == "fails"
+
+
+def test_a_constant_without_a_value() -> None:
+    made = graph([helper.make_node("Constant", [], ["y"])], [], [info("y", [1])])
+    found = specgate.place(model(made, opsets=[("", 13)]), DML)
+    assert (found.session, found.refusals) == ("fails", ["the constant y has no value"])

@@ -260,3 +260,27 @@ def test_a_placement_as_plain_data():
     assert only["lowered"][0]["type"] == "DML_OPERATOR_GEMM"
     assert (only["creation"], only["partition"]) == ("fails", 1)
     assert found["partitions"] == [{"number": 1, "provider": "DirectML", "place": "graph", "nodes": ["graph/y"]}]
+
+
+def branching(kind):
+    """A model with an If both of whose branches read `s` of the given type, which no input of the If is."""
+    branches = [
+        helper.make_graph([helper.make_node("Size", ["s"], [name])], name, [], [info(name, [], INT64)])
+        for name in ("n", "m")
+    ]
+    held = helper.make_node("If", ["c"], ["y"], name="if", then_branch=branches[0], else_branch=branches[1])
+    inputs = [info("c", [], onnx.TensorProto.BOOL), info("s", [2], kind)]
+    return model(graph([held], inputs, [info("y", [], INT64)]), opsets=[("", 16)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "device", "provider"),
+    [
+        (FLOAT, None, "DirectML"), (FLOAT, "none", "DirectML"), (onnx.TensorProto.STRING, None, "CPU"),
+        (DOUBLE, None, "DirectML"), (DOUBLE, "none", "CPU"), (FLOAT16, None, "DirectML"), (FLOAT16, "none", "CPU"),
+    ],
+)  # fmt: skip
+def test_the_device_must_have_the_types_that_bodies_read(kind, device, provider):
+    found = next(iter(specgate.place(branching(kind), DML, device=device)))
+    assert (found.operator, found.provider) == ("If", provider)
+    assert found.why.startswith("a tensor that its bodies read is ") == (provider == "CPU")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from specgate.descriptors.read import write_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from specgate.placement.oracle.answer import Answer, Placed
     from specgate.placement.placed import PlacedNode, Placement
@@ -119,7 +119,8 @@ def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode])
             made.hold("node", kind, "a function, replaced by what it is made of", provider, same=False)
             ours = [node for node in ours if node.function != call]
             theirs = [node for node in theirs if node.name != name]
-    mine = [(_bare(node.node, "/"), _bare(node.operator, "."), node) for node in ours]
+    names = {node.name for node in theirs}
+    mine = [(_named(node.node, names), _bare(node.operator, "."), node) for node in ours]
     named = Counter((name, kind) for name, kind, _ in mine)
     there = Counter((node.name, node.op_type) for node in theirs)
     known = {(node.name, node.op_type): node.provider for node in theirs}
@@ -159,6 +160,13 @@ def _no_kernel(answer: Answer) -> bool:
 def _provider(node: PlacedNode) -> str:
     word = node.provider or "no kernel"
     return f"{word} ({node.reason})" if node.reason else word
+
+
+def _named(path: str, names: Collection[str]) -> str:
+    """Return the name of a node by its path, which may have slashes in it, too: the longest of those that are there."""
+    parts = path.split("/")
+    ends = ("/".join(parts[at:]) for at in range(1, len(parts)))
+    return next((end for end in ends if end in names), parts[-1])
 
 
 def _bare(name: str, mark: str) -> str:
@@ -240,12 +248,13 @@ def _members(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tup
 def normal(value: Any) -> Any:
     """Return a descriptor with what says the same made alike.
 
-    Strides of a packed tensor and members that are null are left out, floats are those of 32 bits.
+    Strides of a packed tensor, members that are null and arrays without elements are left out, floats are those of 32
+    bits.
     """
     if isinstance(value, dict) and "DataType" in value:
         return _normal_tensor(value)
     if isinstance(value, dict):
-        return {name: normal(each) for name, each in value.items() if each is not None}
+        return {name: normal(each) for name, each in value.items() if each not in (None, [])}
     if isinstance(value, list):
         return [normal(each) for each in value]
     if isinstance(value, float):

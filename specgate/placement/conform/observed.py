@@ -16,13 +16,17 @@ __all__ = ["explaining", "imported"]
 
 
 def explaining(
-    found: Found, opset: str, runtime: Runtime, entries: Sequence[Mapping[str, Any]] | None = None
+    found: Found, opset: str, runtime: Runtime, entries: Sequence[Mapping[str, Any]] | None = None, *, model: str = ""
 ) -> Mapping[str, Any] | None:
-    """Return the first entry that names a difference, None without one. opset: that of the model, "" where unknown."""
+    """Return the first entry that names a difference, None without one.
+
+    opset: that of the model, "" where unknown. model: the operator of a model of one node, "" for others.
+    """
     for entry in runtime_tables()["observed"] if entries is None else entries:
         if (
             found.aspect in entry["aspects"]
             and _among(found.operator, entry.get("operators"))
+            and _among(model, entry.get("models"))
             and _among(runtime.package, entry.get("packages"))
             and _among(runtime.level, entry.get("levels"))
             and _released(runtime.release, entry)

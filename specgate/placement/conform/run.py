@@ -184,7 +184,7 @@ def _count(target: Target, case: Case, made: Compared, counts: _Counts) -> None:
         counts.asked[word, case.kind, aspect] += asked
         counts.same[word, case.kind, aspect] += made.same[aspect]
     for found in made.found:
-        entry = explaining(found, case.opset, target.runtime)
+        entry = explaining(found, case.opset, target.runtime, model=case.operator)
         counts.explained[word, case.kind, found.aspect] += entry is not None
         key = (found, entry["name"] if entry else "")
         held = counts.classes.setdefault(key, _Class(case, word, entry=dict(entry) if entry else None))

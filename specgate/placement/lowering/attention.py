@@ -1,11 +1,21 @@
-"""MultiHeadAttention, Attention and QAttention: masks by their dimensions, and products before the attention."""
+"""Attention in its forms: masks by their dimensions, and products or Casts around the attention."""
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.lowering.building import bare, given, number, operator, plain, sizes_of, spread, tensor_of
+from specgate.placement.lowering.building import (
+    bare,
+    constant,
+    given,
+    number,
+    operator,
+    plain,
+    sizes_of,
+    spread,
+    tensor_of,
+)
 from specgate.placement.lowering.reasons import Refused
 
 if TYPE_CHECKING:
@@ -14,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.state import State
 
-__all__ = ["attention", "multihead_attention", "quantized_attention"]
+__all__ = ["attention", "grouped_attention", "multihead_attention", "quantized_attention"]
 
 
 def _as_is(state: State, name: str) -> TensorDesc | None:
@@ -91,6 +101,48 @@ def _keys(state: State) -> dict[str, Any]:
     if len(sizes_of(key)) == 4:
         return {"PastKeyTensor": _as_is(state, "key"), "PastValueTensor": _as_is(state, "value")}
     return {"KeyTensor": _as_is(state, "key"), "ValueTensor": None if value is None else _as_is(state, "value")}
+
+
+def grouped_attention(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a GroupQueryAttention: the attention, Casts around it, a 0 for each batch as its past.
+
+    All lengths of the past are 0 where the query has more than one position.
+    """
+    batch, length, width = sizes_of(tensor_of(state, "query"))
+    heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")
+    past, total = given(state, "past_key"), constant(state, "total_sequence_length") or (0,)
+    most = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
+    present = (batch, groups, most, sizes_of(tensor_of(state, "key"))[2] // groups)
+    word = state.dml_type(tensor_of(state, "query"))
+    scale = state.get("scale")
+    read = {f"{name.title()}Tensor": sizes_of(tensor_of(state, name)) for name in ("query", "key", "value")}
+    made = {
+        "OutputTensor": (batch, length, width),
+        "OutputPresentKeyTensor": present,
+        "OutputPresentValueTensor": present,
+    }
+    starts = bare("INT32", (batch,))
+    yield operator(
+        "MULTIHEAD_ATTENTION1",
+        **{name: bare("FLOAT32", sizes) for name, sizes in (read | made).items()},
+        PastSequenceLengthsTensor=starts,
+        Scale=_root_scale(width // heads) if scale is None else float(scale),
+        MaskFilterValue=-10000.0,
+        QueryHeadCount=heads,
+        KeyValueHeadCount=groups,
+        MaskType="NONE",
+    )
+    if word != "FLOAT32":
+        for sizes in read.values():
+            yield operator("CAST", InputTensor=bare(word, sizes), OutputTensor=bare("FLOAT32", sizes))
+        for sizes in made.values():
+            yield operator("CAST", InputTensor=bare("FLOAT32", sizes), OutputTensor=bare(word, sizes))
+    if length != 1:
+        yield operator("FILL_VALUE_CONSTANT", OutputTensor=starts, ValueDataType="INT32", Value=0)
+
+
+def _root_scale(head: int) -> float:
+    return 1.0 / sqrt(head) if head > 0 else inf
 
 
 class _Stack:

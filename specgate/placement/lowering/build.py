@@ -12,6 +12,8 @@ from specgate.placement.lowering.expressions import FormError
 from specgate.placement.lowering.model import GeneralFile, LoweringFile
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.table import make_table
+from specgate.placement.ranges import bounds
+from specgate.placement.registrations import runtime_tables
 from specgate.rules.shorthand import Shorthand, ShorthandError, formula_of
 from specgate.spec.build import SpecErrors, load_file
 from specgate.spec.tables import dialect
@@ -26,7 +28,7 @@ __all__ = ["build_lowering"]
 _GENERAL: Final = "general.yaml"
 _PARAMETER: Final = re.compile(r"\$([a-z_]+)")
 #: Keys whose texts are sentences or names, not expressions.
-_PROSE: Final = frozenset({"because", "note", "function", "operator", "as", "of", "align", "type_of"})
+_PROSE: Final = frozenset({"because", "note", "releases", "function", "operator", "as", "of", "align", "type_of"})
 
 
 def build_lowering(folder: Path) -> dict[str, Any]:
@@ -75,7 +77,21 @@ def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, 
     made = dict(content)
     for key, part in merged.items():
         made[key] = {**part, **content.get(key, {})}
+    _hold_releases(made)
     return made
+
+
+def _hold_releases(content: Mapping[str, Any]) -> None:
+    """Raise FormError for a range of releases that are not there."""
+    order = list(runtime_tables()["releases"])
+    entries = [(("rows", at), row) for at, row in enumerate(content["rows"])]
+    for name, held in content["refuses"].items():
+        entries += [(("refuses", name), check) for check in (held if isinstance(held, list) else [held])]
+    for path, entry in entries:
+        try:
+            bounds(entry.get("releases") or "..", order)
+        except ValueError as error:
+            raise FormError(str(error), *path, "releases") from None
 
 
 def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,7 +111,7 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     for name, text in shorthand.check():
         raise FormError(text, "define", name)
     plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
-    parts = {"define": plain, **{key: content.get(key) for key in ("lists", "refuses", "rows")}}
+    parts = {"define": plain, **{key: content.get(key) for key in ("lists", "outputs", "refuses", "rows")}}
     for key, part in parts.items():
         if part:
             made[key] = _written_out(part, words, shorthand, (key,))

@@ -16,7 +16,10 @@ __all__ = ["Check", "check_of", "holds_at", "scope_of", "versions_of"]
 
 
 class Check(NamedTuple):
-    """Where `when` holds a node is refused. cpu: only the kernel of the CPU makes it."""
+    """Where `when` holds a node is refused.
+
+    cpu: only the kernel of the CPU makes it. releases: those that make it, None for all.
+    """
 
     name: str
     since: int
@@ -24,12 +27,13 @@ class Check(NamedTuple):
     when: Rule
     because: str
     cpu: bool = False
+    releases: str | None = None
 
 
 def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
     """Return one check of a table; raise FormError for an expression that cannot be used."""
     when = rule_of(entry["when"], scope_of(entry, scope), "truth")
-    return Check(name, *versions_of(entry), when, entry["because"], entry.get("cpu", False))
+    return Check(name, *versions_of(entry), when, entry["because"], entry.get("cpu", False), entry.get("releases"))
 
 
 def versions_of(entry: Mapping[str, Any]) -> tuple[int, int | None]:

@@ -20,13 +20,13 @@ __all__ = ["FUNCTIONS", "function_of"]
 FUNCTIONS: Final[Mapping[str, str]] = {
     "clip": "clamping",
     **dict.fromkeys(("joined", "padded", "sliced", "tiled"), "rearranging"),
-    **dict.fromkeys(("attention", "multihead_attention", "quantized_attention"), "attention"),
+    **dict.fromkeys(("attention", "grouped_attention", "multihead_attention", "quantized_attention"), "attention"),
     **dict.fromkeys(("embedding", "rotation"), "embedding"),
     "einsum": "summing",
     "fused_product": "products",
     "group_normalization": "groups",
     "recurrent": "recurrence",
-    "resampled": "resampling",
+    **dict.fromkeys(("resampled", "resampled_plainly"), "resampling"),
 }
 
 

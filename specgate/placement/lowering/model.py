@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from specgate.placement.model import ReleaseRange  # noqa: TC001 (pydantic reads it)
 from specgate.spec.model import FieldSpec, Source  # noqa: TC001 (pydantic reads them)
 
 __all__ = ["GeneralFile", "LoweringFile"]
@@ -29,6 +30,7 @@ class Check(_File):
     because: str
     since: str | None = None
     until: str | None = None
+    releases: ReleaseRange | None = Field(default=None, description="of the runtime that make it; none: all")
 
 
 class Shared(_File):
@@ -55,9 +57,11 @@ class Row(_File):
 
     since: str | None = None
     until: str | None = None
+    releases: ReleaseRange | None = Field(default=None, description="of the runtime that do so; none: all")
     when: str | None = None
     to: list[dict[str, Any]] = Field(default=[], description="DirectML operators in the order of their creation")
     function: str | None = Field(default=None, description="a lowering function, where rows cannot say it")
+    deferred: str | None = Field(default=None, description="why its kernel is always made at the first run")
     note: str | None = None
 
 
@@ -66,7 +70,8 @@ class LoweringFile(_File):
 
     operators: by name, bare or with the domain in front, and the words that stand for ``$NAME`` in the rest.
     fields: of operators that have no table among ONNX's. use: what of `general.yaml` it shares. lists: lists of numbers
-    by name, each as a field of numbers is written; later ones may read earlier ones.
+    by name, each as a field of numbers is written; later ones may read earlier ones. outputs: the sizes that the kernel
+    works out itself, for outputs without sizes in the model.
     """
 
     summary: str
@@ -78,5 +83,6 @@ class LoweringFile(_File):
     use: list[str] = []
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     refuses: dict[str, Check | list[Check]] = {}
     rows: list[Row]

@@ -7,7 +7,7 @@ at 59e75cf60cc8f9275121a5999334fb784c72784d.
 from __future__ import annotations
 
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.placement.lowering.building import constant, given, operator, plain, sizes_of, tensor_of
 from specgate.placement.lowering.rearranging import without_ones
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.placement.lowering.state import State
 
-__all__ = ["resampled"]
+__all__ = ["resampled", "resampled_plainly"]
 
 _GREATEST: Final = 3.4028234663852886e38
 _MODES: Final = {"nearest": "NEAREST_NEIGHBOR", "linear": "LINEAR", "bilinear": "LINEAR"}
@@ -83,6 +83,16 @@ _TRANSFORMATIONS: Final[Mapping[str, Callable[[_Dimension], _Places]]] = {
 
 def resampled(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a Resize from 11 on, or of an older Resize or an Upsample."""
+    yield operator("RESAMPLE3", **_fields(state), Antialiased=bool(state.get("antialias")))
+
+
+def resampled_plainly(state: State) -> Iterator[Descriptor]:
+    """Yield the same for a runtime whose provider knows no antialiasing yet."""
+    yield operator("RESAMPLE2", **_fields(state))
+
+
+def _fields(state: State) -> dict[str, Any]:
+    """Return the fields that both operators have; raise Open or Refused."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
     sizes, target = sizes_of(data), sizes_of(output)
     mode = _MODES.get(str(state.get("mode") or "nearest").lower())
@@ -96,17 +106,15 @@ def resampled(state: State) -> Iterator[Descriptor]:
     if mode == "NEAREST_NEIGHBOR":
         rounding = state.get("nearest_mode") or "round_prefer_floor"
         direction, shift = _NEAREST.get(rounding, ("DECREASING", 0.5))
-    yield operator(
-        "RESAMPLE3",
-        InputTensor=plain(state, data, ours),
-        OutputTensor=plain(state, output, theirs),
-        InterpolationMode=mode,
-        RoundingDirection=direction,
-        Scales=[_single(place.scale) for place in kept],
-        InputPixelOffsets=[_single(place.before + shift) for place in kept],
-        OutputPixelOffsets=[_single(place.after) for place in kept],
-        Antialiased=bool(state.get("antialias")),
-    )
+    return {
+        "InputTensor": plain(state, data, ours),
+        "OutputTensor": plain(state, output, theirs),
+        "InterpolationMode": mode,
+        "RoundingDirection": direction,
+        "Scales": [_single(place.scale) for place in kept],
+        "InputPixelOffsets": [_single(place.before + shift) for place in kept],
+        "OutputPixelOffsets": [_single(place.after) for place in kept],
+    }
 
 
 def _single(number: float) -> float:

@@ -118,6 +118,9 @@ def _is_product(whole: _Sum) -> bool:
 def _matrices(whole: _Sum) -> Iterator[Descriptor]:
     first, second = whole.inputs
     inner = whole.summed[0]
+    lengths = {sizes_of(one.tensor)[one.labels.index(inner)] for one in whole.inputs}
+    if len(lengths) > 1:
+        raise Refused("inner-size", f"{inner} has the sizes {sorted(lengths)}, and a product of matrices needs one")
     rows = [label for label in first.labels if label not in second.labels]
     (column,) = [label for label in second.labels if label not in first.labels]
     batch = [label for label in whole.order if label in first.labels and label in second.labels and label != inner]

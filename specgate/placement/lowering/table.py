@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc
@@ -12,6 +13,8 @@ from specgate.placement.lowering.functions import FUNCTIONS, function_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import Schema, schema_from
 from specgate.placement.lowering.state import State
+from specgate.placement.lowering.tensors import output_sizes
+from specgate.placement.registrations import released
 from specgate.rules.language import NUMBERS
 from specgate.spec.tables import dialect
 
@@ -37,9 +40,10 @@ class Step(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What nodes of versions from `since` on and before `until` become, where `when` holds.
+    """What nodes of versions from `since` on and before `until` become in `releases`, where `when` holds.
 
-    function: of `FUNCTIONS`, which makes the descriptors instead of steps.
+    function: of `FUNCTIONS`, which makes the descriptors instead of steps. deferred: why the kernel is always made at
+    the first run, None where it need not be.
     """
 
     since: int
@@ -47,6 +51,8 @@ class Row(NamedTuple):
     when: Rule | None
     steps: tuple[Step, ...]
     function: str | None
+    deferred: str | None
+    releases: str | None
 
 
 class Table:
@@ -64,36 +70,64 @@ class Table:
         for name, entry in raw.get("lists", {}).items():
             self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
             scope = _with_list(scope, name)
+        self.outputs: dict[str, Callable[[State, int], Any]] = {
+            name: _at(output_sizes, name, entry, scope, path=("outputs", name))
+            for name, entry in raw.get("outputs", {}).items()
+        }
         self.sizes_open: bool = raw.get("sizes_open", False)
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
 
     def lowered(
-        self, descriptor: Descriptor, version: int, origins: list[Origin] | None = None
+        self, descriptor: Descriptor, version: int, release: str | None = None, origins: list[Origin] | None = None
     ) -> list[Descriptor] | None:
         """Return the descriptors of a node, None where no row is about it; raise Open or Refused.
 
-        origins: gets the tensors that the steps of the row made of the node's, see `State`.
+        release: of the runtime; None: the newest that is known. origins: gets the tensors that the steps of the row
+        made of the node's, see `State`.
         """
         layout = self.schema.layout(version)
         if not self.sizes_open:
             hold_ranks(descriptor, self.general["dimensions"]["most"])
             hold_inputs(descriptor, layout)
-        state = State(
-            self.schema.values(descriptor, version), self.defines, self.lists, self.general, descriptor.operator
-        )
+        state = self._state(descriptor, version)
+        if self.outputs:
+            whole = self._worked_out(descriptor, state)
+            if whole is not descriptor:
+                descriptor, state = whole, self._state(whole, version)
         for check in self.checks:
-            if holds_at(check.since, check.until, version) and state.holds(check.when):
+            held = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if held and state.holds(check.when):
                 raise Refused(check.name, check.because)
         if not self.sizes_open:
             hold_outputs(descriptor, layout)
         for row in self.rows:
-            if holds_at(row.since, row.until, version) and state.holds(row.when):
+            held = holds_at(row.since, row.until, version) and released(row.releases, release)
+            if held and state.holds(row.when):
                 made = _without_empty(list(_made(row, state)))
                 if origins is not None:
                     origins += state.origins
                 return made
         return None
+
+    def _state(self, descriptor: Descriptor, version: int) -> State:
+        values = self.schema.values(descriptor, version)
+        return State(values, self.defines, self.lists, self.general, descriptor.operator)
+
+    def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
+        """Give outputs whose sizes the model's inference does not know those that the provider works out."""
+        found: dict[str, TensorDesc] = {}
+        for name, form in self.outputs.items():
+            tensor = descriptor.fields.get(name)
+            if not isinstance(tensor, TensorDesc) or tensor.type is None or tensor.concrete:
+                continue
+            try:
+                sizes = form(state, 0)
+            except (Open, Refused):  # what it is made of is not known, or is refused below
+                continue
+            if sizes is not None:
+                found[name] = tensor._replace(sizes=tuple(sizes))
+        return replace(descriptor, fields={**descriptor.fields, **found}) if found else descriptor
 
 
 def hold_ranks(descriptor: Descriptor, most: int) -> None:
@@ -131,6 +165,8 @@ def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tup
 
 
 def _made(row: Row, state: State) -> Iterator[Descriptor]:
+    if row.deferred is not None:
+        raise Open(row.deferred)
     if row.function is not None:
         yield from function_of(row.function)(state)
     for step in row.steps:
@@ -147,14 +183,11 @@ def _without_empty(made: list[Descriptor]) -> list[Descriptor]:
 
 
 def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
-    from dataclasses import replace
-
     return replace(scope, defines=dict(defines))
 
 
 def _with_list(scope: Scope, name: str) -> Scope:
     """The names with one more, in every stretch of versions."""
-    from dataclasses import replace
 
     def stretch(since: str | None, until: str | None) -> Scope:
         held = scope.between(since, until)
@@ -184,7 +217,7 @@ def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
         function = entry.get("function")
         if function is not None and function not in FUNCTIONS:
             raise FormError(f"unknown function {function!r:.60}", *path, "function")
-        yield Row(*versions_of(entry), when, steps, function)
+        yield Row(*versions_of(entry), when, steps, function, entry.get("deferred"), entry.get("releases"))
 
 
 def _step(raw: Mapping[str, Any], scope: Scope) -> Step:

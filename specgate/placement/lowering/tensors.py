@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from specgate.placement.lowering.state import State
     from specgate.rules.language import Rule, Scope
 
-__all__ = ["TensorForm", "Which", "described"]
+__all__ = ["TensorForm", "Which", "described", "output_sizes"]
 
 _KEYS: Final = ("of", "as", "sizes", "over", "permute", "strides", "align", "at_least")
 _UNSIGNED: Final = {"INT64": "UINT64", "INT32": "UINT32", "INT16": "UINT16", "INT8": "UINT8"}
@@ -100,11 +100,7 @@ class TensorForm:
         def sizes(key: str) -> Callable[[State, int], Any] | None:
             if key not in raw:
                 return None
-            entry = raw[key]
-            if isinstance(entry, str) and key in {"over", "sizes"} and _names_tensor(entry, scope):
-                which = Which.make(entry, scope)
-                return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(t, which.name)
-            return numbers_form(entry, scope, int)
+            return _sizes_form(raw[key], scope) if key in {"over", "sizes"} else numbers_form(raw[key], scope, int)
 
         self.of = Which.make(raw["of"], scope) if "of" in raw else None
         self.type = _type_form(raw.get("as"), scope)
@@ -149,6 +145,20 @@ class TensorForm:
         if tensor is not None:
             state.origins.append((made, tensor))
         return made
+
+
+def _sizes_form(entry: Any, scope: Scope) -> Callable[[State, int], Any]:
+    """Return what gives sizes: those of a tensor of the node, or a list."""
+    if isinstance(entry, str) and _names_tensor(entry, scope):
+        which = Which.make(entry, scope)
+        return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(t, which.name)
+    return numbers_form(entry, scope, int)
+
+
+def output_sizes(name: str, entry: Any, scope: Scope) -> Callable[[State, int], Any]:
+    """Return what gives the sizes of an output that the provider works out; raise FormError."""
+    Which.make(name, scope)
+    return _sizes_form(entry, scope)
 
 
 def _permuted(sizes: Sizes, strides: Sizes | None, order: Sizes) -> tuple[Sizes, Sizes]:

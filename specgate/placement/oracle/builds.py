@@ -35,6 +35,15 @@ class Runtime:
 RUNTIMES: Final[tuple[Runtime, ...]] = (
     Runtime("1.24.4", find_builds("6.4", "windows")[0].wheel, "*/capi/onnxruntime.dll", "6.4"),
     Runtime(
+        "1.20.1",
+        Wheel(
+            PACKAGE, "1.20.1", "3.11", ("win_amd64",),
+            "c7861057ad4caa64186c910efb3b54c1f575cd0e64732509c9bd927d2d20187b",
+        ),
+        "*/capi/onnxruntime.dll",
+        "6.4",
+    ),
+    Runtime(
         "1.18.0",
         Wheel(
             "onnxruntime-genai-directml", "0.3.0", "3.11", ("win_amd64",),
@@ -46,7 +55,7 @@ RUNTIMES: Final[tuple[Runtime, ...]] = (
 )  # fmt: skip
 NEWEST: Final = RUNTIMES[0].release
 #: The levels whose DirectML works under these builds; those of 2.1 and 3.1 end the process.
-LEVELS: Final = ("5.0", "5.2", "6.1", "6.2", "6.3", "6.4")
+LEVELS: Final = ("5.0", "5.1", "5.2", "6.1", "6.2", "6.3", "6.4")
 
 
 def find_runtime(release: str) -> Runtime:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.oracle import Capabilities
 from specgate.dialects.directml.oracle.unmarshal import described
 from specgate.errors import InputError
@@ -23,6 +24,7 @@ from specgate.placement.oracle.builds import NEWEST, PACKAGE, find_runtime
 from specgate.placement.oracle.install import ready
 from specgate.placement.oracle.marked import MARKER, MARKER_SIZE, marked
 from specgate.placement.oracle.process import PlacementProcess
+from specgate.workers.renewing import Renewing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +44,7 @@ _GONE: Final = ("887A0005", "887A0006", "887A0007", "887A0020", "8007000E")
 _FRESH_AFTER: Final = 400
 
 
-class PlacementOracle:
+class PlacementOracle(Renewing[PlacementProcess]):
     """One release of ONNX Runtime, in a process of its own that is started afresh whenever it may have been harmed.
 
     level: the feature level of the DirectML under it, that of the release's own if None. device: what its device
@@ -65,20 +67,19 @@ class PlacementOracle:
         run: bool = False,
         timeout: float = 120.0,
     ) -> None:
+        super().__init__()
         self.runtime = find_runtime(release)
         self.level = level or self.runtime.level
         self.device = device or Capabilities()
         self.timeout = timeout
         self.fused, self.run = fused, run
         self._optimisation = optimisation_number(optimisation)
-        self._ready = ready(release, level)
-        self._process: PlacementProcess | None = None
-        self._closed = False
+        self._made = ready(release, level)
         self.versions: Mapping[str, str] = {PACKAGE: release, "directml": self.level}
-        found = self._current().level
-        if f"{found >> 12}.{found >> 8 & 15}" != self.level:
+        found, reports = self._ready().level, find_builds(self.level, "windows")[0].reports
+        if f"{found >> 12}.{found >> 8 & 15}" != reports:
             self.close()
-            raise InputError(f"expected a device of level {self.level}, found 0x{found:04X}")
+            raise InputError(f"expected a device of level {reports}, found 0x{found:04X}")
 
     def ask(self, models: Sequence[bytes]) -> list[Answer]:
         """Return what becomes of each serialised model.
@@ -88,7 +89,7 @@ class PlacementOracle:
         return [self._one(marked(model)) for model in models]
 
     def _one(self, model: bytes) -> Answer:
-        process = self._current()
+        process = self._ready()
         fresh = process.asked == 0
         began = time.perf_counter()
         outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused, run=self.run)
@@ -100,30 +101,11 @@ class PlacementOracle:
             return self._one(model)
         return _answer(outcome, taken)
 
-    def _current(self) -> PlacementProcess:
-        if self._closed:
-            raise InputError("the oracle is closed")
-        if self._process is not None and self._process.asked >= _FRESH_AFTER:
-            self._retire()
-        if self._process is None:
-            self._process = PlacementProcess(_command(self._ready, self.device), self._ready.place.environment())
-        return self._process
+    def _start(self) -> PlacementProcess:
+        return PlacementProcess(_command(self._made, self.device), self._made.place.environment())
 
-    def _retire(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-
-    def close(self) -> None:
-        """End the process; the oracle cannot be asked any more."""
-        self._closed = True
-        self._retire()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _worn(self, process: PlacementProcess) -> bool:
+        return process.asked >= _FRESH_AFTER
 
 
 def optimisation_number(word: str) -> int:

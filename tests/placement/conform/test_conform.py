@@ -84,6 +84,15 @@ def test_names_tell_nodes_apart():
     assert [each.aspect for each in compare(theirs, ours, "DirectML").found] == ["node", "node"]  # type: ignore[arg-type]
 
 
+def test_names_with_slashes_are_whole():
+    """One of two nodes is gone, and the other is no other node although the ends of their names are the same."""
+    theirs = answer(("/deep/Cast", "Cast", "DirectML"), operators=())
+    gone = placed("/Cast", "Cast", "CPU", lowered=())
+    kept = placed("/deep/Cast", "Cast", lowered=())
+    found = compare(theirs, Ours([gone, kept]), "DirectML").found  # type: ignore[arg-type]
+    assert found == [Found("node", "Cast", "CPU", "no such node")]
+
+
 def test_copies_and_casts_that_the_runtime_adds_are_no_differences():
     added = (("MemcpyToHost_1", "MemcpyToHost", "DirectML"), ("InsertedPrecisionFreeCast_x", "Cast", "CPU"))
     assert compare(answer(ONE, *added), Ours([placed()]), "DirectML").found == []  # type: ignore[arg-type]
@@ -156,10 +165,11 @@ def test_an_entry_explains_what_all_of_its_words_name():
     assert explaining(found, "13", runtime, [entry]) is entry
     others: list[dict[str, Any]] = [
         {"aspects": ["node"]}, {"operators": ["Gelu"]}, {"packages": ["onnxruntime"]}, {"levels": ["5.0"]},
-        {"opsets": "..12"}, {"ours": "fails"}, {"theirs": "other"}, {"first": 0, "last": 0},
+        {"opsets": "..12"}, {"models": ["Gelu"]}, {"ours": "fails"}, {"theirs": "other"}, {"first": 0, "last": 0},
     ]  # fmt: skip
     for other in others:
         assert explaining(found, "13", runtime, [entry | other]) is None, other
+    assert explaining(found, "13", runtime, [entry | {"models": ["Relu"]}], model="Relu") is not None
 
 
 class Oracle:

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from specgate.placement.lower import NotLowered, node
+from specgate.descriptors.core import tensor
+from specgate.placement.lower import NotLowered, lower, node
+from specgate.placement.lowering.known import lowering_of
+from specgate.placement.registrations import registrations
 from tests.placement.lowering.nodes import lowered
 
 F: Any = "FLOAT"
@@ -106,6 +109,18 @@ def test_scales_in_a_row_need_an_axis_even_where_there_is_one() -> None:
     assert len(lowered("DequantizeLinear", row[0], row[1], 13, axis=0)) == 1
 
 
+@pytest.mark.parametrize("operator", ["DequantizeLinear", "QuantizeLinear"])
+def test_scales_in_a_row_are_of_the_first_axis_where_there_is_no_other(operator: str) -> None:
+    def given(*scales: int) -> tuple[Any, Any]:
+        ends = [("UINT8", [2, 3]), (F, [2, 3])]
+        first, last = ends if operator == "DequantizeLinear" else reversed(ends)
+        return [first, (F, list(scales)), ("UINT8", list(scales))], [last]
+
+    assert len(lowered(operator, *given(1), 10)) == len(lowered(operator, *given(2), 10)) == 1
+    assert refusal(operator, *given(3), 10) == f"onnxruntime/{operator}/axis"
+    assert refusal(operator, *given(2), 13) == f"onnxruntime/{operator}/axis"
+
+
 @pytest.mark.parametrize(
     ("operator", "inputs", "outputs"),
     [
@@ -134,3 +149,60 @@ def test_the_shape_of_a_signal_gives_its_frames() -> None:
     tensors: Any = [(F, [2, 32, 1]), ("INT64", [], [4]), None, ("INT64", [], [8])], [(F, [2, 7, 5, 2])]
     (made,) = lowered("STFT", tensors[0], tensors[1], 17)
     assert made["desc"]["InputTensor"] == {"DataType": "FLOAT32", "Sizes": [2, 7, 8], "Strides": [32, 4, 1]}
+
+
+def test_a_sequence_is_joined_at_the_first_run() -> None:
+    made = lowered("ConcatFromSequence", [("seq(FLOAT)", [2, 3])], [(F, [4, 3])], 11, axis=0)
+    assert isinstance(made, NotLowered)
+    assert made.kind == "open"
+    assert made.reason == "which tensors a sequence has is not known before the first run"
+
+
+@pytest.mark.parametrize("release", ["1.18.1", "1.24.4"])
+def test_every_operator_that_the_provider_registers_has_a_table(release: str) -> None:
+    """Those of com.microsoft.dml are the runtime's own fusions, which no file has."""
+    registry = registrations("DirectML", release)
+    prefixes = {"ai.onnx": "", "com.microsoft": "com.microsoft."}
+    names = [prefix + operator for domain, prefix in prefixes.items() for operator in registry.operators(domain)]
+    assert len(names) > 180
+    # copies between devices, which the runtime makes and never a file; one for a version that no schema has
+    known = {"GroupNorm", "MemcpyFromHost", "MemcpyToHost"}
+    assert {name for name in names if lowering_of(name) is None} <= known
+
+
+@pytest.mark.parametrize(
+    ("release", "second"), [("1.18.0", []), ("1.20.1", []), ("1.24.4", ["CLIP1"]), (None, ["CLIP1"])]
+)
+def test_a_cast_to_truth_is_clipped_from_some_release_on(release: str | None, second: list[str]) -> None:
+    made = node("Cast", [tensor("FLOAT", [3])], [tensor("BOOL", [3])], {"to": 9}, 13)
+    assert made is not None
+    found = lower(made, 13, release)
+    assert not isinstance(found, NotLowered)
+    assert [one.operator.removeprefix("ELEMENT_WISE_") for one in found] == ["CAST", *second]
+
+
+@pytest.mark.parametrize(("release", "operator"), [("1.18.0", "RESAMPLE2"), ("1.20.1", "RESAMPLE3")])
+def test_antialiasing_came_with_a_release(release: str, operator: str) -> None:
+    ours, scales = tensor("FLOAT", [1, 1, 2, 2]), tensor("FLOAT", [4], value=[1.0, 1.0, 2.0, 2.0])
+    made = node("Resize", [ours, None, scales], [tensor("FLOAT", [1, 1, 4, 4])], {"mode": "nearest"}, 13)
+    assert made is not None
+    found = lower(made, 13, release)
+    assert not isinstance(found, NotLowered)
+    assert [one.operator for one in found] == [operator]
+    assert ("Antialiased" in found[0].fields) is (operator == "RESAMPLE3")
+
+
+def test_frames_need_no_window_and_a_positive_step() -> None:
+    for step, expected in ((8, []), (0, "onnxruntime/STFT/step-positive")):
+        made = lowered("STFT", [(F, [2, 128, 1]), ("INT64", [], [step])], [(F, [2, 3, 5, 2])], 17)
+        assert (made.rule if isinstance(made, NotLowered) else made) == expected
+
+
+@pytest.mark.parametrize("depth", [0, -4])
+def test_depths_that_no_one_hot_has(depth: int) -> None:
+    taken, refused = (
+        lowered("OneHot", [("INT64", [3]), ("INT64", [], [given]), (F, [2])], [(F, [3, 4])], 11, axis=-1)
+        for given in (4, depth)
+    )
+    assert [one["type"] for one in taken] == ["DML_OPERATOR_ONE_HOT"]
+    assert refused.rule == "onnxruntime/OneHot/depth-positive"

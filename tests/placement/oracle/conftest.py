@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from specgate.placement.oracle import oracle as placement
+from tests.fake_hosts import started, write_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,20 +13,8 @@ if TYPE_CHECKING:
 
 #: A host in Python. A model's text says what it does: its words, in order, are records, or what happens instead.
 FAKE_HOST = """
-    import os, struct, sys, time
-    def take(size):
-        data = b""
-        while len(data) < size:
-            more = os.read(0, size - len(data))
-            if not more:
-                sys.exit(0)
-            data += more
-        return data
     def put(kind, data):
         os.write(1, struct.pack("<II", kind, len(data)) + data)
-    with open({STARTS}, "a") as file:
-        file.write("x")
-    os.write(1, struct.pack("<4sIII", b"SGDP", 1, 0, {LEVEL}))
     assert take(4) == struct.pack("<I", 1)
     for _ in range(struct.unpack("<I", take(4))[0]):
         take(12 * struct.unpack("<III", take(12))[2])
@@ -38,6 +25,7 @@ FAKE_HOST = """
         model = take(size).split(b"|")[0].decode()
         asked += 1
         for word in model.split():
+            misbehave("die" if word == "die-later" and asked > 1 else word)
             if word == "operator":
                 put(1, {IMAGE})
             elif word.startswith("made="):
@@ -52,13 +40,6 @@ FAKE_HOST = """
             elif word == "settings":
                 put(3, b" Node(s) placed on [CPUExecutionProvider]. Number of nodes: 1")
                 put(3, b"  %d (%d %d)" % (optimisation, fused, run))
-            elif word == "die" or (word == "die-later" and asked > 1):
-                os._exit(7)
-            elif word == "hang":
-                time.sleep(60)
-            elif word == "babble":
-                os.write(1, b"wine: Unhandled page fault on read access")
-                os._exit(1)
             elif word == "gone-later" and asked > 1:
                 put(5, struct.pack("<I", 6) + b"887A0005 The GPU device instance has been suspended.")
                 break
@@ -73,7 +54,7 @@ FAKE_HOST = """
 @pytest.fixture
 def starts(tmp_path: Path) -> Callable[[], int]:
     """Return how many fake hosts were started."""
-    return lambda: (tmp_path / "starts").stat().st_size
+    return lambda: started(tmp_path)
 
 
 @pytest.fixture
@@ -88,12 +69,7 @@ def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     data = b"".join(word.to_bytes(4, "little") for word in words) + made.data
 
     def make(level: int = 0x6400, **options: Any) -> placement.PlacementOracle:
-        path = tmp_path / "host.py"
-        filled = {"STARTS": str(tmp_path / "starts"), "LEVEL": level, "IMAGE": data}
-        text = textwrap.dedent(FAKE_HOST)
-        for name, value in filled.items():
-            text = text.replace(f"{{{name}}}", repr(value))
-        path.write_text(text, encoding="utf-8")
+        command = write_host(tmp_path, FAKE_HOST, b"SGDP", level, IMAGE=data)
 
         class Place:
             def environment(self) -> dict[str, str]:
@@ -103,7 +79,7 @@ def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
             place = Place()
 
         monkeypatch.setattr(placement, "ready", lambda *_: Ready())
-        monkeypatch.setattr(placement, "_command", lambda *_: [sys.executable, str(path)])
+        monkeypatch.setattr(placement, "_command", lambda *_: command)
         monkeypatch.setattr(placement, "marked", lambda model: model)
         return placement.PlacementOracle(**options)
 

@@ -69,7 +69,7 @@ def test_another_release_brings_its_own_level(place):
     _, done = place
     install_runtime("1.18.0", progress=quiet)
     assert done == ["values 6.3", "host", "onnxruntime-genai-directml 0.3.0"]
-    assert [entry.levels for entry in status()] == [(), ("6.3",)]
+    assert [entry.levels for entry in status()] == [(), (), ("6.3",)]
 
 
 def test_what_is_missing_names_its_command(place):

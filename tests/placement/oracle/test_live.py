@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+import specgate
 from specgate.dialects.directml.oracle.install import status as builds
 from specgate.dialects.directml.oracle.oracle import Capabilities, DirectMLOracle
 from specgate.placement.oracle.answer import Placed
@@ -23,6 +24,7 @@ if NEWEST.missing:
         allow_module_level=True,
     )
 helper = onnx.helper
+TARGET = f"onnxruntime-directml:{NEWEST.runtime.release}"
 
 
 def value(name, kind, *sizes):
@@ -176,3 +178,19 @@ def test_another_level_refuses_what_its_directml_lacks():
     assert answer.word == "fails"
     assert answer.operators[-1].descriptor["type"] == "DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION2"
     assert answer.operators[-1].hresult == 0x80070057
+
+
+@pytest.mark.parametrize("kind", ["FLOAT", "FLOAT16", "DOUBLE", "STRING"])
+@pytest.mark.parametrize("device", ["all", "none"])
+def test_types_that_bodies_read_are_asked_of_the_device(kind, device):
+    branches = [
+        helper.make_graph([helper.make_node("Size", ["s"], [name])], name, [], [value(name, "INT64")])
+        for name in ("n", "m")
+    ]
+    held = helper.make_node("If", ["c"], ["y"], name="n", then_branch=branches[0], else_branch=branches[1])
+    made = model([held], [value("c", "BOOL"), value("s", kind, 2)], [value("y", "INT64")], 16)
+    reports = Capabilities() if device == "all" else Capabilities(double=False, native16=False, typed_uav_load=False)
+    with PlacementOracle(NEWEST.runtime.release, device=reports) as asked:
+        found = asked.ask([made])[0]
+    ours = next(iter(specgate.place(onnx.ModelProto.FromString(made), TARGET, device=device)))
+    assert (found.nodes[0].name, found.nodes[0].provider) == ("n", ours.provider)

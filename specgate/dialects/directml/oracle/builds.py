@@ -30,6 +30,7 @@ class Build:
     """One DirectML build.
 
     library: the file's path in the wheel as a glob. reports: the level that the device confirms, where it is another.
+    folder: its name in the cache, in the folder of its system.
     """
 
     level: str
@@ -37,6 +38,7 @@ class Build:
     wheel: Wheel
     library: str
     reports: str
+    folder: str
 
     @property
     def title(self) -> str:
@@ -51,12 +53,14 @@ _WINDOWS: Final = ("win_amd64",)
 
 def _linux(level: str, package: str, version: str, python: str, sha256: str, *, reports: str = "") -> Build:
     wheel = Wheel(package, version, python, _LINUX, sha256)
-    return Build(level, "linux", wheel, "*/libdirectml*.so*", reports or level)
+    return Build(level, "linux", wheel, "*/libdirectml*.so*", reports or level, level)
 
 
-def _windows(level: str, package: str, version: str, python: str, sha256: str) -> Build:
+def _windows(
+    level: str, package: str, version: str, python: str, sha256: str, *, reports: str = "", folder: str = ""
+) -> Build:
     wheel = Wheel(package, version, python, _WINDOWS, sha256)
-    return Build(level, "windows", wheel, "*/DirectML*.dll", level)
+    return Build(level, "windows", wheel, "*/DirectML*.dll", reports or level, folder or level)
 
 
 _TENSORFLOW: Final = "tensorflow-directml"
@@ -93,13 +97,17 @@ BUILDS: Final[tuple[Build, ...]] = (
         "5.0", _TENSORFLOW, "1.15.6", "3.7",
         "ed5e9abd5aa6c1b96b7b9483e7d54bbe20cf62d3c949747984a2081b58c10c10",
     ),
-    _windows(
-        "5.0", _ORT, "1.12.1", "3.7",
-        "e308aacb630e91bf4b867a35a63a0dbc19326bffd2cd9642cebb55c4f579b839",
+    _windows(  # older caches have the build of 5.1 under "5.0", and both report the same
+        "5.0", _ORT, "1.11.1", "3.7",
+        "1960465dcc13edf941639847b16aedf55b96c0f91f9a28a7b7fa2aaff4add4d2", folder="5.0-1.8.0",
     ),
     _linux(  # has the operators of 5.1, but says 5.0
         "5.1", _TENSORFLOW, "1.15.8", "3.7",
         "6a3eb3727fa24dfb3220072f230e86bed6a15d103d853aac11a5971cdccd7baa", reports="5.0",
+    ),
+    _windows(  # likewise
+        "5.1", _ORT, "1.12.1", "3.7",
+        "e308aacb630e91bf4b867a35a63a0dbc19326bffd2cd9642cebb55c4f579b839", reports="5.0",
     ),
     _linux(
         "5.2", _TORCH, "0.2.0.dev230426", "3.8",

@@ -83,7 +83,7 @@ def directory() -> Path:
 
 def library(build: Build) -> Path:
     """Return where a build's library file lies once it is installed."""
-    return directory() / build.system / build.level / ("libdirectml.so" if build.system == "linux" else "DirectML.dll")
+    return directory() / build.system / build.folder / ("libdirectml.so" if build.system == "linux" else "DirectML.dll")
 
 
 def d3d12_directory() -> Path:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.dialects.directml.oracle import cache
 from specgate.dialects.directml.oracle.builds import find_builds
@@ -19,6 +19,7 @@ from specgate.dialects.directml.oracle.install import install_command, wine_envi
 from specgate.dialects.directml.oracle.marshal import Image, image
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.errors import InputError
+from specgate.workers.renewing import Renewing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +66,7 @@ class Capabilities:
     feature_level: int = 0xC100
 
 
-class DirectMLOracle:
+class DirectMLOracle(Renewing[Worker]):
     """One DirectML build, asked in a process of its own that is started afresh whenever it may have been harmed.
 
     level: a feature level that has a build. build: "linux" or "windows"; left out, of those that are installed the one
@@ -83,14 +84,13 @@ class DirectMLOracle:
         device: Capabilities | None = None,
         timeout: float = 10.0,
     ) -> None:
+        super().__init__()
         self.build = _installed(level, build)
         self.level = level
         self.device = device or Capabilities()
         self.timeout = timeout
         self._command, self._environment = _command(self.build, self.device)
-        self._worker: Worker | None = None
         self._values: ValuesOracle | None = None
-        self._closed = False
         self.confirmed_level = _spoken(self._ready().level)
         if self.confirmed_level != self.build.reports:
             self.close()
@@ -135,8 +135,7 @@ class DirectMLOracle:
     def _executing(self) -> ValuesOracle:
         from specgate.dialects.directml.oracle.values import ValuesOracle
 
-        if self._closed:
-            raise InputError("the oracle is closed")
+        self._hold_open()
         if self._values is None:
             self._values = ValuesOracle(self.level)
         return self._values
@@ -161,33 +160,17 @@ class DirectMLOracle:
         self._retire()
         return Answer(None, outcome.end, None) if outcome.end else _answer(outcome.codes[0])
 
-    def _ready(self) -> Worker:
-        """Return the process to ask next."""
-        if self._closed:
-            raise InputError("the oracle is closed")
-        if self._worker is not None and self._worker.asked >= _FRESH_AFTER:
-            self._retire()
-        if self._worker is None:
-            self._worker = Worker(self._command, self._environment)
-        return self._worker
+    def _start(self) -> Worker:
+        return Worker(self._command, self._environment)
 
-    def _retire(self) -> None:
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+    def _worn(self, process: Worker) -> bool:
+        return process.asked >= _FRESH_AFTER
 
     def close(self) -> None:
         """End the processes; the oracle cannot be asked any more."""
-        self._closed = True
-        self._retire()
+        super().close()
         if self._values is not None:
             self._values.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _usual(code: int) -> bool:

@@ -29,7 +29,7 @@ __all__ = [
 
 #: Levels whose Windows build executes on Wine. That of 3.1 does not: its shaders are packed as LZMS, which Wine cannot
 #: unpack; those of 2.1 are packed as MSZIP, for which there is a library here.
-VALUE_LEVELS: Final = ("2.1", "5.0", "5.2", "6.1", "6.2", "6.3", "6.4")
+VALUE_LEVELS: Final = ("2.1", "5.0", "5.1", "5.2", "6.1", "6.2", "6.3", "6.4")
 _PACKED: Final = "2.1"
 #: The packages that compute values, in Debian 13 and later, and its name.
 DEBIAN: Final = ("trixie", ("wine64", "mesa-vulkan-drivers", "xvfb"))
@@ -70,7 +70,7 @@ class WineEnvironment:
 
     def library(self, level: str) -> Path:
         """Return where a build's library lies."""
-        return self.folder / "builds" / level / "DirectML.dll"
+        return self.folder / "builds" / find_builds(level, "windows")[0].folder / "DirectML.dll"
 
     def inside(self, path: Path) -> str:
         """Return a path in `folder` as the processes see it."""

@@ -10,7 +10,7 @@ and not DirectML. Install it with `values_install.install_values` of this packag
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.layout import Bound, bound_tensors, input_bytes, output_arrays
@@ -20,6 +20,7 @@ from specgate.dialects.directml.oracle.values_process import Failed, ValuesProce
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
 from specgate.workers.piped import WorkerLost
+from specgate.workers.renewing import Renewing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ class _Question(NamedTuple):
     data: list[tuple[bytes, bytes]]  # of each case, for each of FILLS
 
 
-class ValuesOracle:
+class ValuesOracle(Renewing[ValuesProcess]):
     """One DirectML build that executes, in a process of its own that is started afresh whenever it failed.
 
     level: a feature level whose build computes values. timeout: seconds for compiling, and for each dispatch.
@@ -51,12 +52,11 @@ class ValuesOracle:
     """
 
     def __init__(self, level: str, *, timeout: float = 120.0) -> None:
+        super().__init__()
         self.level = level
         self.timeout = timeout
         self.build = find_builds(level, "windows")[0]
         self._place = ready_place(level)
-        self._process: ValuesProcess | None = None
-        self._closed = False
         self.versions: Mapping[str, str] = {"directml": self.build.title, **_versions(self._place)}
         found = self._ready().level
         if f"{found >> 12}.{found >> 8 & 15}" != self.build.reports:
@@ -149,30 +149,11 @@ class ValuesOracle:
             return answers
         return answers + [Values(None, reply)] * (len(question.data) - first if whole else 1)
 
-    def _ready(self) -> ValuesProcess:
-        if self._closed:
-            raise InputError("the oracle is closed")
-        if self._process is not None and self._process.compiled >= _FRESH_AFTER:
-            self._retire()
-        if self._process is None:
-            self._process = ValuesProcess(self._place, self.level)
-        return self._process
+    def _start(self) -> ValuesProcess:
+        return ValuesProcess(self._place, self.level)
 
-    def _retire(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-
-    def close(self) -> None:
-        """End the process; the oracle cannot be asked any more."""
-        self._closed = True
-        self._retire()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _worn(self, process: ValuesProcess) -> bool:
+        return process.compiled >= _FRESH_AFTER
 
 
 def _reply(failed: Failed) -> Reply:

@@ -3,9 +3,9 @@
 It imports nothing of specgate. `specgate.dialects.onnx.infer.process` starts it as a script, with the seconds that
 starting may take. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight
 bytes of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs
-are included, the seconds of computing and the seconds that may pass before the process ends if it has no answer, a
-length) and that many bytes. An answer is a model with one node per graph of the question, outermost first, whose
-attribute holds nothing but the types of that graph's values.
+are included, whether values that follow from sizes are worked out, the seconds of computing and the seconds that may
+pass before the process ends if it has no answer, a length) and that many bytes. An answer is a model with one node per
+graph of the question, outermost first, whose attribute holds nothing but the types of that graph's values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HEADER = struct.Struct("<?ddQ")
+HEADER = struct.Struct("<??ddQ")
 MEMORY_BYTES = 512 << 20  # beyond what the process takes already
 MEMORY_PER_BYTE = 64  # of a question: protobuf's objects, the package's copies of them, the answer
 
@@ -62,11 +62,14 @@ def graphs(graph: Any) -> Iterator[Any]:
                 yield from graphs(inside)
 
 
-def inferred(data: bytes, *, nested: bool) -> bytes:
-    """Return the types of the values of a serialized model, graph by graph; the outermost alone if not `nested`."""
+def inferred(data: bytes, *, nested: bool, values: bool) -> bytes:
+    """Return the types of the values of a serialized model, graph by graph; the outermost alone if not `nested`.
+
+    values: whether what is computed from sizes counts where it decides on other sizes.
+    """
     import onnx
 
-    made = onnx.shape_inference.infer_shapes(data, check_type=False, strict_mode=False, data_prop=True)
+    made = onnx.shape_inference.infer_shapes(data, check_type=False, strict_mode=False, data_prop=values)
     if isinstance(made, bytes):
         made = onnx.ModelProto.FromString(made)
     answer = onnx.ModelProto()
@@ -104,12 +107,12 @@ def main() -> None:
         return
     answer(b"+", onnx.__version__.encode())
     while header := questions.read(HEADER.size):
-        nested, seconds, patience, length = HEADER.unpack(header)
+        nested, values, seconds, patience, length = HEADER.unpack(header)
         end_after(patience)
         limit(seconds, length)
         data = questions.read(length)
         try:
-            answer(b"+", inferred(data, nested=nested))
+            answer(b"+", inferred(data, nested=nested, values=values))
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
 

@@ -12,7 +12,7 @@ from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxType
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.infer.process import Budget, Failed, ask
-from specgate.dialects.onnx.infer.strip import question
+from specgate.dialects.onnx.infer.strip import NOTHING, Given, question
 from specgate.dialects.onnx.lint.walk import finding, label
 from specgate.errors import InputError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Types = dict[int, dict[str, OnnxType]]
 
-__all__ = ["Inferred", "begin", "installed"]
+__all__ = ["Inferred", "begin", "inferred", "installed"]
 
 MOST_CULPRITS: Final = 3
 
@@ -76,6 +76,16 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
     return lambda: _inferred(model, wait, budget)
+
+
+def inferred(model: OnnxModel, given: Given = NOTHING) -> Types:
+    """Return the types in every graph of `model`, where values that follow from sizes do not count as known.
+
+    given: what is known of the outermost graph's values besides. The functions of `model` stay small, as `begin` found.
+    Raises Failed where there is no answer.
+    """
+    data, graphs = question(model, given=given)
+    return _types(ask(data, Budget(len(data)), nested=len(graphs) > 1, values=False), graphs)
 
 
 def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget) -> Inferred:

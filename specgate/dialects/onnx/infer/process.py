@@ -45,8 +45,11 @@ class Budget:
         self.left = PATIENCE * self.seconds
 
 
-def ask(data: bytes, budget: Budget, *, nested: bool) -> bytes:
-    """Return the answer to a serialized model, which covers subgraphs if `nested`. Raises Failed if there is none."""
+def ask(data: bytes, budget: Budget, *, nested: bool, values: bool = True) -> bytes:
+    """Return the answer to a serialized model, which covers subgraphs if `nested`. Raises Failed if there is none.
+
+    values: whether what is computed from sizes counts where it decides on other sizes.
+    """
     if len(data) > MOST_BYTES:
         raise Failed(f"without weights it still has {len(data)} bytes", slow=True)
     with _state.lock:
@@ -57,7 +60,7 @@ def ask(data: bytes, budget: Budget, *, nested: bool) -> bytes:
         child = _state.child = _state.child or _Child()
         begun = time.monotonic()
         try:
-            return child.ask(data, nested, budget)
+            return child.ask(data, (nested, values), budget)
         except Failed:
             if child.process.poll() is not None:
                 _state.drop()
@@ -87,12 +90,12 @@ class _Child(PipedProcess):
             self.finish()
             raise
 
-    def ask(self, data: bytes, nested: bool, budget: Budget) -> bytes:
-        """Send a model and return the answer; raise Failed if there is none."""
+    def ask(self, data: bytes, how: tuple[bool, bool], budget: Budget) -> bytes:
+        """Send a model, with how it is answered, and return the answer; raise Failed if there is none."""
         patience = max(budget.left, 0.001)
         begun = time.monotonic()
         with suppress(OSError):  # it died; reading says so too
-            self.send(HEADER.pack(nested, budget.seconds, patience, len(data)))
+            self.send(HEADER.pack(*how, budget.seconds, patience, len(data)))
             self.send(data)
         return self.answer(budget.seconds, patience, begun)
 

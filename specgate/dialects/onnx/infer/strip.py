@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.dialects.onnx.file.write import Nodes, node_field, write_function, write_graph, write_model
+from specgate.dialects.onnx.file.write import NODE_KEY, Nodes, node_field, write_function, write_graph, write_model
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
 
-__all__ = ["Question", "question", "tensor_type"]
+__all__ = ["NOTHING", "Given", "Question", "question", "tensor_type"]
+
+
+class Given(NamedTuple):
+    """What is known of values by name. stated: types, which go together with what is inferred.
+
+    told: types and constants that replace the nodes that compute them, as nothing else is to be known.
+    """
+
+    stated: Mapping[str, OnnxType]
+    told: Mapping[str, OnnxType | OnnxTensor]
+
+    def tells(self, node: OnnxNode) -> bool:
+        """Whether it has all that a node computes."""
+        return all(name in self.told for name in node.outputs if name)
+
+    def types(self) -> dict[str, OnnxType]:
+        """Return the type of each value."""
+        told = {name: tensor_type(one) if isinstance(one, OnnxTensor) else one for name, one in self.told.items()}
+        return {**self.stated, **told}
+
+    def constants(self) -> list[OnnxTensor]:
+        """Return the constants."""
+        return [one for one in self.told.values() if isinstance(one, OnnxTensor)]
+
+
+#: Nothing but the model itself says something of its values.
+NOTHING: Final = Given({}, {})
 
 
 class Question(NamedTuple):
@@ -24,13 +51,16 @@ class Question(NamedTuple):
     graphs: list[OnnxGraph]
 
 
-def question(model: OnnxModel, without: Collection[int] = (), upto: int | None = None) -> Question:
+def question(
+    model: OnnxModel, without: Collection[int] = (), upto: int | None = None, given: Given = NOTHING
+) -> Question:
     """Write a model for inference: of its outermost nodes those before `upto`, but not those `without`.
 
     Types that the file states for what an operator of ONNX or a function computes are left out: they are to be found,
-    and compared. Weights, and nodes that hold any, are only said to have their types.
+    and compared. Weights, and nodes that hold any, are only said to have their types. given: by name what is known of
+    the outermost graph's values: types, and constants in the place of what computes them.
     """
-    writer = _Writer(model)
+    writer = _Writer(model, given)
     chosen = model.graph.nodes
     if without or upto is not None:
         chosen = [node for i, node in enumerate(chosen[:upto]) if i not in without]
@@ -48,7 +78,8 @@ def tensor_type(tensor: OnnxTensor) -> OnnxType:
 
 
 class _Writer:
-    def __init__(self, model: OnnxModel) -> None:
+    def __init__(self, model: OnnxModel, given: Given) -> None:
+        self.given, self.main = given, model.graph
         self.functions = {function_key(function) for function in model.functions}
         self.graphs: list[OnnxGraph] = []
         self.nodes = Nodes()
@@ -69,18 +100,36 @@ class _Writer:
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         return [tensor for tensor in graph.initializers if tensor.data is not None and tensor.name not in inputs]
 
+    def told(self, nodes: list[OnnxNode]) -> frozenset[int]:
+        """Return which nodes compute nothing that is not given."""
+        if not self.given.told:
+            return frozenset()
+        return frozenset(index for index, node in enumerate(nodes) if self.given.tells(node))
+
     def graph(self, graph: OnnxGraph, chosen: list[OnnxNode]) -> bytes:
         """Write one graph with some of its nodes, and the graphs in them."""
         self.graphs.append(graph)
         fields: list[bytes] = []
         nodes: list[OnnxNode] = []
         at = 0
+        told = self.told(chosen) if graph is self.main else frozenset()
         for first, past, data in (*(graph.runs if chosen is graph.nodes else ()), (len(chosen), len(chosen), b"")):
-            written = [node for node in chosen[at:first] if not _holds_weights(node)]
+            kept = (
+                data if told.isdisjoint(range(first, past)) else _without(data, {i - first for i in told}, past - first)
+            )
+            if kept is None:  # what it has is written below, with what stands before the next
+                continue
+            written = [
+                node for i, node in enumerate(chosen[at:first], at) if i not in told and not _holds_weights(node)
+            ]
             fields += (node_field(self.nodes.write(node, self.nested)) for node in written)
-            fields.append(data)
+            fields.append(kept)
             nodes += written
-            nodes += chosen[first:past]
+            nodes += (
+                [node for i, node in enumerate(chosen[first:past], first) if i not in told]
+                if told
+                else chosen[first:past]
+            )
             at = past
         sought = {
             name
@@ -90,9 +139,35 @@ class _Writer:
         }
         stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
         known = {**stated, **dict(_constants(graph))}
+        if graph is self.main:
+            known |= self.given.types()
         outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
-        small = self.data(graph)
+        small = [*self.data(graph), *(self.given.constants() if graph is self.main else ())]
         return write_graph(graph, fields, initializers=small, outputs=outputs, value_infos=known.items())
+
+
+def _without(data: bytes, places: Collection[int], count: int) -> bytes | None:
+    """Return the fields of nodes but for those at some places; None where there are others than `count` of nodes."""
+    parts: list[bytes] = []
+    at = found = 0
+    size = len(data)
+    while at < size:
+        begin = at
+        length = shift = 0
+        more = data[at] == NODE_KEY
+        while more and at + 1 < size:
+            at += 1
+            length |= (data[at] & 127) << shift
+            shift += 7
+            if data[at] < 128:
+                break
+        else:
+            return None
+        at += 1 + length
+        if found not in places:
+            parts.append(data[begin:at])
+        found += 1
+    return b"".join(parts) if found == count and at == size else None
 
 
 def _holds_weights(node: OnnxNode) -> bool:

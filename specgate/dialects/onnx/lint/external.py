@@ -39,7 +39,8 @@ def external_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Find
             for tensor in (*body.graph.initializers, *sparse):  # whose dense sizes say nothing of their bytes
                 if tensor.location == "external":
                     at = (model.file, body.place, None)
-                    yield from files.check(tensor, f"the initializer {shown(tensor.name)}", at)
+                    for found in files.check(tensor, f"the initializer {shown(tensor.name)}", at):
+                        yield replace(found, values={**found.values, "initializer": tensor.name})
         for index, node in body.holders:
             for name, tensor in tensors(node):
                 if tensor.location == "external":

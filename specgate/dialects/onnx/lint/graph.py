@@ -22,8 +22,8 @@ from specgate.dialects.onnx.lint.types import (
     contradictions,
     held_constant,
     known_type,
-    merged,
     pin_sizes,
+    settled,
 )
 from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
 from specgate.dialects.onnx.lint.walk import (
@@ -34,6 +34,8 @@ from specgate.dialects.onnx.lint.walk import (
     function_key,
     function_place,
     label,
+    makers_of,
+    own_names,
     subgraphs,
 )
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     Types = MutableMapping[str, TensorDesc]
     _Tensors = tuple[list[TensorDesc | None], list[TensorDesc | None]]
 
-__all__ = ["Source", "onnx_units"]
+__all__ = ["Source", "onnx_units", "reread"]
 
 _BLANK = TensorDesc(None, None)
 _QUIET = LintSettings(infer=False)
@@ -64,14 +66,16 @@ class Source:
     """A model as it was read, for what looks at more than units.
 
     scopes: by graph (its id) what is known of the values in it, those outside of it included; where the file states a
-    type and another follows from the operators, the latter, which a runtime goes by. units: by node (its id)
-    its unit; a call of a function of the model has none.
+    type and another follows from the operators, the latter. units: by node (its id) its unit; a call
+    of a function of the model has none. types: by graph (its id) what was inferred of the values in it, None where
+    nothing was.
     """
 
     model: OnnxModel
     settings: LintSettings
     scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
     units: dict[int, Unit] = field(default_factory=dict)
+    types: Mapping[int, Mapping[str, OnnxType]] | None = None
 
 
 def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
@@ -97,12 +101,24 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.findings.extend(external_findings(model, walked))
     inferred = asked()
     graph.findings.extend(inferred.findings)
-    graph.source = source = Source(model, settings)
+    graph.source = source = Source(model, settings, types=inferred.types or None)
     walker = _Walker(model, inferred.types, graph.findings, source)
     graph.units.extend(walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})))
     for function in model.functions:
         graph.units.extend(walker.function(function))
     return graph
+
+
+def reread(source: Source, types: Mapping[int, Mapping[str, OnnxType]]) -> Source:
+    """Return a model that was read, with other types of its values: they count, whatever the file states of these."""
+    made = Source(source.model, source.settings, types=types)
+    walker = _Walker(source.model, types, [], made, final=True)
+    for _ in walker.graph(source.model.graph, _Body("graph", source.model.opset_imports, {}, {})):
+        pass
+    for function in source.model.functions:
+        for _ in walker.function(function):
+            pass
+    return made
 
 
 @dataclass(slots=True)
@@ -126,6 +142,8 @@ class _Walker:
         inferred: Mapping[int, Mapping[str, OnnxType]],
         findings: list[Finding],
         source: Source,
+        *,
+        final: bool = False,
     ) -> None:
         self.file = model.file
         self.functions = {function_key(function) for function in model.functions}
@@ -133,6 +151,7 @@ class _Walker:
         self.inferred = inferred
         self.findings = findings
         self.source = source
+        self.final = final  # what is inferred counts alone
         self.reasons: dict[str, str] = {}
         self.alike: dict[int, dict[tuple[Any, ...], Unit]] = {}  # by imports: the first of equal nodes
         self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
@@ -148,12 +167,14 @@ class _Walker:
         overruled: dict[str, TensorDesc] = {}
         for name in dict.fromkeys(chain(stated, found)):
             declared, computed = stated.get(name), found.get(name)
+            if self.final and computed is not None:
+                declared = None
             known = self.types.get((id(declared), id(computed)))
             if known is None:
-                known = self.types[id(declared), id(computed)] = _settled(declared, computed)
+                known = self.types[id(declared), id(computed)] = settled(declared, computed)
             tensor_desc, contradictory = known
             if contradictory and declared is not None and computed is not None:
-                makers = makers or _makers(graph.nodes, place)
+                makers = makers or makers_of(graph.nodes, place)
                 node, operator = makers.get(name, (place, None))
                 self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
                 overruled[name] = known_type(computed)
@@ -164,7 +185,7 @@ class _Walker:
             held = constant(tensor)
             types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
         types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
-        names = ChainMap(_own_names(graph, place), outer.names) if place != "graph" else outer.names
+        names = ChainMap(own_names(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         own = {name for name, kind in stated.items() if kind}
         yield from self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
@@ -268,28 +289,3 @@ def _place(location: Location) -> Place:
 def _location(file: str | None, place: str, node: OnnxNode, index: int) -> Location:
     """Where a node is; computed when it is read."""
     return Location(file, None, f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
-
-
-def _settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
-    """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
-    best = merged(stated, inferred)
-    known = None if best is None or best.kind == "unknown" else known_type(best)
-    if stated is None or inferred is None:
-        return known, False
-    return known, any(contradictions("", stated, inferred, (None, "", None)))
-
-
-def _own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
-    """Name the values of a subgraph by their place: another branch may use the same names."""
-    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
-    own += [name for node in graph.nodes for name in node.outputs if name]
-    return {name: f"{place}:{name}" for name in own}
-
-
-def _makers(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
-    """The path and operator of the node that computes each value."""
-    return {
-        name: (f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
-        for index, node in enumerate(nodes)
-        for name in node.outputs
-    }

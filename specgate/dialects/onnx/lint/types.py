@@ -29,6 +29,7 @@ __all__ = [
     "merged",
     "pin_sizes",
     "pinless",
+    "settled",
 ]
 
 _SCALARS = {
@@ -171,6 +172,15 @@ def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | Non
     return OnnxType("tensor", elem_type, shape)
 
 
+def settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
+    """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
+    best = merged(stated, inferred)
+    known = None if best is None or best.kind == "unknown" else known_type(best)
+    if stated is None or inferred is None:
+        return known, False
+    return known, any(contradictions("", stated, inferred, (None, "", None)))
+
+
 def _better(stated: int | str | None, inferred: int | str | None) -> int | str | None:
     """A number says more than a name, and a name more than nothing."""
     if isinstance(stated, int) or inferred is None:
@@ -180,7 +190,7 @@ def _better(stated: int | str | None, inferred: int | str | None) -> int | str |
 
 def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -> Iterator[Finding]:
     """Yield how the type that a file states of a value differs from the one that follows from the operators."""
-    if "unknown" in {stated.kind, inferred.kind} or stated.elem_type == "UNDEFINED":
+    if "unknown" in {stated.kind, inferred.kind} or "UNDEFINED" in {stated.elem_type, inferred.elem_type}:
         return
     ours, theirs = _words(stated), _words(inferred)
     if stated.kind != inferred.kind or (stated.elem_type != inferred.elem_type and inferred.elem_type is not None):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode, OnnxTensor
+from specgate.dialects.onnx.reader import operator_name
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ __all__ = [
     "function_key",
     "function_place",
     "label",
+    "makers_of",
+    "own_names",
     "subgraphs",
     "tensors",
 ]
@@ -143,3 +146,19 @@ def finding(
     return Finding(
         f"onnx/model/{rule}", severity, message, where=where, values=values or {}, fix=fix, location=location
     )
+
+
+def own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+    """Name the values of a subgraph by their place: another branch may use the same names."""
+    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    own += [name for node in graph.nodes for name in node.outputs if name]
+    return {name: f"{place}:{name}" for name in own}
+
+
+def makers_of(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
+    """The path and operator of the node that computes each value."""
+    return {
+        name: (f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
+        for index, node in enumerate(nodes)
+        for name in node.outputs
+    }

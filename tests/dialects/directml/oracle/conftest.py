@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import copy
-import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from specgate.dialects.directml.oracle import oracle as directml
 from specgate.dialects.directml.oracle.builds import find_builds
+from tests.fake_hosts import write_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,17 +15,7 @@ if TYPE_CHECKING:
 
 #: A host in Python: what it answers is in the question's first size, so that tests can make it misbehave.
 FAKE_HOST = """
-    import os, struct, sys, time
     REPLIES = {SIZES}
-    def take(size):
-        data = b""
-        while len(data) < size:
-            more = os.read(0, size - len(data))
-            if not more:
-                sys.exit(0)
-            data += more
-        return data
-    os.write(1, struct.pack("<4sIII", b"SGDM", 1, 0, 0x6200))
     asked = 0
     while True:
         number, size, pointers, root = struct.unpack("<IIII", take(16))
@@ -34,13 +23,7 @@ FAKE_HOST = """
         image = take(size)
         asked += 1
         word = REPLIES.get(struct.unpack_from("<I", image)[0], 0)
-        if word == "die" or (word == "die later" and asked > 1):
-            os._exit(7)
-        if word == "hang":
-            time.sleep(60)
-        if word == "babble":
-            os.write(1, b"wine: Unhandled page fault on read access")
-            os._exit(1)
+        misbehave("die" if word == "die later" and asked > 1 else word)
         os.write(1, struct.pack("<II", number, word if isinstance(word, int) else 0))
 """
 
@@ -50,9 +33,7 @@ def fake_host(tmp_path: Path) -> Callable[[dict[int, int | str]], list[str]]:
     """Make the command of a host that answers images by their first number: an HRESULT, or what it does instead."""
 
     def make(replies: dict[int, int | str]) -> list[str]:
-        path = tmp_path / "host.py"
-        path.write_text(textwrap.dedent(FAKE_HOST).replace("{SIZES}", repr(replies)), encoding="utf-8")
-        return [sys.executable, str(path)]
+        return write_host(tmp_path, FAKE_HOST, b"SGDM", 0x6200, SIZES=replies)
 
     return make
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -21,37 +20,18 @@ from specgate.dialects.directml.oracle.values_process import Compiled, Failed, V
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply
 from specgate.workers.piped import WorkerLost
+from tests.fake_hosts import started, write_host
 
 #: A host in Python that adds 1 to each byte of the first input, as far as the output goes; `WORDS` makes it misbehave:
 #: by the number of processes started so far, what it does to a question of a kind (1 compile, 2 dispatch).
 FAKE_HOST = """
-    import os, struct, sys, time
     WORDS = {WORDS}
-    started = {COUNTER!r}
-    with open(started, "a") as file:
-        file.write("x")
-    turn = os.path.getsize(started)
-    def take(size):
-        data = b""
-        while len(data) < size:
-            more = os.read(0, size - len(data))
-            if not more:
-                sys.exit(0)
-            data += more
-        return data
-    os.write(1, struct.pack("<4sIII", b"SGDV", 1, 0, 0x6400))
     sizes, outputs, asked = [], 0, 0
     while True:
         kind, = struct.unpack("<I", take(4))
         asked += kind == 2
         word = WORDS.get((turn, kind)) or WORDS.get((turn, kind, asked)) or WORDS.get(kind)
-        if word == "die":
-            os._exit(7)
-        if word == "hang":
-            time.sleep(60)
-        if word == "babble":
-            os.write(1, b"wine: Unhandled page fault on read access at 0000")
-            os._exit(1)
+        misbehave(word)
         if kind == 1:
             size, pointers, root, inputs, outputs = struct.unpack("<IIIII", take(20))
             take(4 * pointers + size)
@@ -73,7 +53,7 @@ FAKE_HOST = """
 
 class FakePlace(WineEnvironment):
     def values_command(self, level):
-        return [sys.executable, str(self.folder / "values_host.py")]
+        return [sys.executable, str(self.folder / "SGDV.py")]
 
     def environment(self, prefix=None):
         return {}
@@ -81,22 +61,15 @@ class FakePlace(WineEnvironment):
 
 @pytest.fixture
 def fake_place(tmp_path, monkeypatch):
-    """Make a place whose host is a Python script; `starts` counts its processes."""
+    """Make a place whose host is a Python script."""
 
     def make(words=None):
-        text = textwrap.dedent(FAKE_HOST).replace("{WORDS}", repr(words or {}))
-        (tmp_path / "values_host.py").write_text(
-            text.replace("{COUNTER!r}", repr(str(tmp_path / "starts"))), encoding="utf-8"
-        )
+        write_host(tmp_path, FAKE_HOST, b"SGDV", 0x6400, WORDS=words or {})
         place = FakePlace(tmp_path, str(tmp_path), None, "")
         monkeypatch.setattr(values, "ready_place", lambda _: place)
         return place
 
     return make
-
-
-def starts(tmp_path):
-    return (tmp_path / "starts").stat().st_size
 
 
 def identity(**output):
@@ -167,7 +140,7 @@ def test_values_come_by_name_and_what_was_not_written_is_masked(fake_place, tmp_
         longer = identity(Sizes=[5])
         found = oracle.run_many(longer, [ARRAYS, ARRAYS])
         assert [each["OutputTensor"].tolist() for each in found] == [[*PLUS_ONE, None, None]] * 2
-        assert starts(tmp_path) == 1
+        assert started(tmp_path) == 1
     with pytest.raises(InputError, match="the oracle is closed"):
         oracle.run(identity(), ARRAYS)
 
@@ -197,7 +170,7 @@ def test_a_failure_in_a_fresh_process_counts(fake_place, tmp_path, words, reply,
     fake_place(words)
     with ValuesOracle("6.4", timeout=1.0) as oracle:
         assert oracle.values(identity(), ARRAYS) == (None, reply)
-        assert starts(tmp_path) == processes
+        assert started(tmp_path) == processes
         with pytest.raises(InputError, match=f"DirectML 6.4 computed nothing: {reply.word}, "):
             oracle.run(identity(), ARRAYS)
 
@@ -207,7 +180,7 @@ def test_a_failure_in_a_used_process_is_asked_again(fake_place, tmp_path):
     with ValuesOracle("6.4") as oracle:
         found = oracle.values_many(identity(), [ARRAYS] * 3)
         assert [each.reply.word for each in found] == ["accepted"] * 3
-        assert starts(tmp_path) == 2
+        assert started(tmp_path) == 2
 
 
 def test_one_case_that_always_fails_leaves_the_others_alone(fake_place):
@@ -221,7 +194,7 @@ def test_a_refused_operator_is_refused_for_every_case_at_once(fake_place, tmp_pa
     fake_place({1: (1, 0x80070057)})
     with ValuesOracle("6.4") as oracle:
         assert [each.reply.word for each in oracle.values_many(identity(), [ARRAYS] * 3)] == ["rejected"] * 3
-        assert starts(tmp_path) == 1
+        assert started(tmp_path) == 1
 
 
 def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
@@ -230,7 +203,7 @@ def test_a_process_is_not_used_for_ever(fake_place, tmp_path, monkeypatch):
     with ValuesOracle("6.4") as oracle:
         for _ in range(5):
             oracle.run(identity(), ARRAYS)
-    assert starts(tmp_path) == 3
+    assert started(tmp_path) == 3
 
 
 def test_arrays_that_do_not_fit_are_refused_before_anything_is_asked(fake_place):

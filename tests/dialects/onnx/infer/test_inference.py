@@ -132,7 +132,8 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
     slow = tmp_path / "slow.py"
     slow.write_text(
-        script.replace('answer(b"+", inferred(data, nested=nested))', "import time; time.sleep(600)"), encoding="utf-8"
+        script.replace('answer(b"+", inferred(data, nested=nested, values=values))', "import time; time.sleep(600)"),
+        encoding="utf-8",
     )
     process.close()
     monkeypatch.setattr(process, "_CHILD", str(slow))

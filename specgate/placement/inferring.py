@@ -1,0 +1,242 @@
+"""The sizes of a model's values as a runtime infers them: what it places and makes kernels by.
+
+It differs from what lint goes by: there a part of a list of sizes is enough where an operator asks for its elements,
+and what the file states is compared, not believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.onnx.file.schema import STORED
+from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+from specgate.dialects.onnx.infer.inference import inferred
+from specgate.dialects.onnx.infer.process import Failed
+from specgate.dialects.onnx.infer.strip import Given
+from specgate.dialects.onnx.lint.graph import reread
+from specgate.dialects.onnx.lint.types import contradictions, merged, pinless
+from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.sizes import Inference, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from specgate.dialects.onnx.lint.graph import Source
+    from specgate.placement.sizes import Sizes, Value
+
+    Types = Mapping[int, Mapping[str, OnnxType]]
+    Told = dict[str, OnnxType | OnnxTensor]
+
+__all__ = ["as_inferred", "inference_of"]
+
+#: Each is right for more of the model than the one before. What lint knows to begin with is right but for a little.
+_MOST_ROUNDS: Final = 12
+#: Types of lists that say sizes.
+_COUNTING: Final = frozenset({"INT64", "INT32"})
+_AT: Final = (None, "", None)
+
+
+def as_inferred(source: Source, release: str) -> Source:
+    """Return a model that was read with the sizes of its values that a release of the runtime knows.
+
+    It is the same where nothing was inferred, where that comes to an end too late, and where nothing can differ.
+    """
+    if not source.types:
+        return source
+    reader = _Reader(source, source.types, release)
+    if not reader.may_differ():
+        return source
+    types, told = source.types, reader.told(source.types, doubting=True)
+    try:
+        for _ in range(_MOST_ROUNDS):
+            types = inferred(source.model, Given(reader.stated, told))
+            before, told = told, reader.told(types)
+            if told == before:
+                break
+    except Failed:
+        return source
+    return source if _alike(types, source.types) else reread(source, _nameless(types))
+
+
+class _Reader:
+    """What is said of one model's values besides what is inferred. types: those that lint inferred."""
+
+    def __init__(self, source: Source, types: Types, release: str) -> None:
+        graph = source.model.graph
+        self.graph, self.types = graph, types
+        self.main = types.get(id(graph), {})
+        self.scope = source.scopes[id(graph)]
+        self.opset = source.model.opset_imports.get("", 0)
+        self.facts = inference_of(release)
+        self.more = False  # whether the file states more of some value
+        self.stated: dict[str, OnnxType] = {}
+        self.fixed: Told = {}
+        self._stated()
+        unsized = self.facts.unsized_at(self.opset)
+        if unsized and unsized & {node.op_type for node in graph.nodes}:
+            names = (
+                n for node in graph.nodes if node.op_type in unsized and not node.domain for n in node.outputs if n
+            )
+            self.fixed |= {name: _rankless(self.main.get(name)) for name in names}
+
+    def _stated(self) -> None:
+        """Find the types that the file states, and for those that contradict lint's what both say.
+
+        The latter only where something reads the value: what makes it goes by what it makes.
+        """
+        read = {name for node in self.graph.nodes for name in node.inputs}
+        known: dict[tuple[int, int], tuple[bool, bool]] = {}  # equal types are mostly one object
+        for info in chain(self.graph.value_infos, self.graph.outputs):
+            kind, found = info.type, self.main.get(info.name)
+            if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
+                continue
+            key = id(kind), id(found)
+            if key not in known:
+                wrong = any(contradictions("", kind, found, _AT))
+                known[key] = wrong, not wrong and _sizes(merged(kind, found)) != _sizes(found)
+            wrong, more = known[key]
+            self.more |= more
+            if not wrong:
+                self.stated[info.name] = kind
+            elif kind.elem_type == found.elem_type and info.name in read:
+                self.fixed[info.name] = _shared(kind, found)
+
+    def may_differ(self) -> bool:
+        """Return whether more is known of a value than lint knows, or less may be."""
+        return self.more or bool(self.fixed) or bool(self._computed())
+
+    def _computed(self) -> frozenset[str]:
+        """Return the values that nodes compute and that may be lists of sizes."""
+        constants = {node.outputs[0] for node in self.graph.nodes if node.op_type == "Constant" and node.outputs}
+        names: set[str] = set()
+        for types in self.types.values():
+            counting = {id(kind) for kind in {id(k): k for k in types.values()}.values() if _counts(kind)}
+            if counting:
+                names.update(name for name, kind in types.items() if id(kind) in counting)
+        return frozenset(names - constants)
+
+    def told(self, types: Types, *, doubting: bool = False) -> Told:
+        """Return what is known of values in place of what nodes compute, by the types that were inferred last.
+
+        doubting: these are lint's, which may know the sizes of what follows from a list of sizes that is none here.
+        """
+        told = dict(self.fixed)
+        if not self.facts.values:
+            return told
+        own = types.get(id(self.graph), {})
+        known: dict[str, Value] = {}
+        doubtful = set(self.fixed)
+        lists = self._computed() if doubting else frozenset()
+
+        def sizes(name: str) -> Sizes:
+            kind = own.get(name)
+            if kind is not None:
+                return kind.shape if kind.kind == "tensor" and name not in doubtful else None
+            held = self.scope.get(name)
+            return (
+                None if held is None or held.sizes is None else [s if isinstance(s, int) else None for s in held.sizes]
+            )
+
+        def constant(name: str) -> Sequence[Any] | None:
+            held = self.scope.get(name)
+            return None if held is None or not isinstance(held.value, tuple) else held.value
+
+        for node in self.graph.nodes:
+            value = None
+            if node.op_type in self.facts.values:
+                value = self.facts.value(node, self.opset, known, sizes, constant)
+            if value is not None:
+                name = node.outputs[0]
+                known[name] = value
+                kind = own.get(name)
+                if kind is not None and kind.elem_type in _COUNTING and name not in told:
+                    told[name] = _constant(name, kind, value)
+            elif doubting and any(name in doubtful or (name in lists and name not in known) for name in node.inputs):
+                doubtful.update(node.outputs)
+        return told
+
+
+def _counts(kind: OnnxType) -> bool:
+    return kind.elem_type in _COUNTING and (kind.shape is None or len(kind.shape) < 2)
+
+
+def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
+    """Return a value as a constant; its type alone where its sizes are not those of its elements."""
+    dims = tuple(size for size in kind.shape or () if isinstance(size, int))
+    count = 1
+    for size in dims:
+        count *= size
+    if kind.shape is None or len(dims) < len(kind.shape) or count != len(value.elements):
+        return kind
+    assert kind.elem_type in STORED  # noqa: S101  # as all of _COUNTING are
+    return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
+
+
+def _rankless(kind: OnnxType | None) -> OnnxType:
+    return OnnxType("tensor", None if kind is None else kind.elem_type)
+
+
+def _shared(one: OnnxType, two: OnnxType) -> OnnxType:
+    """Return what two types that contradict each other both say."""
+    if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
+        return OnnxType("tensor", one.elem_type)
+    pairs = zip(one.shape, two.shape, strict=True)
+    return OnnxType(
+        "tensor",
+        one.elem_type,
+        tuple(a if a == b or not isinstance(b, int) else None if isinstance(a, int) else b for a, b in pairs),
+    )
+
+
+def _nameless(types: Types) -> Types:
+    """Leave out the names that inference made up: the runtime has none, and nodes that are alike stay so.
+
+    Equal types become one object.
+    """
+    shared: dict[OnnxType, OnnxType] = {}
+    return {key: {name: _plain(kind, shared) for name, kind in held.items()} for key, held in types.items()}
+
+
+def _plain(kind: OnnxType, shared: dict[OnnxType, OnnxType]) -> OnnxType:
+    if kind.shape is not None and any(isinstance(size, str) and pinless(size) for size in kind.shape):
+        kind = replace(kind, shape=tuple([None if isinstance(s, str) and pinless(s) else s for s in kind.shape]))
+    return shared.setdefault(kind, kind)
+
+
+def _alike(one: Types, two: Types) -> bool:
+    """Whether two inferences know the same sizes."""
+    return one.keys() == two.keys() and all(
+        types.keys() == two[key].keys() and all(_sizes(kind) == _sizes(two[key][name]) for name, kind in types.items())
+        for key, types in one.items()
+    )
+
+
+def _sizes(kind: OnnxType | None) -> object:
+    """Return what is known of sizes: the names of those that are not known do not count."""
+    if kind is None or kind.shape is None:
+        return None
+    return tuple([size if isinstance(size, int) else None for size in kind.shape])
+
+
+@cache
+def inference_of(release: str) -> Inference:
+    """Return what a release infers otherwise, "1.24" or "1.24.4"; raise InputError for an unknown one."""
+    tables = runtime_tables()
+    at = list(tables["releases"]).index(minor_release(release))
+    raw = tables["inference"]
+    values: dict[str, list[Row]] = {}
+    for entry in _of(raw["values"], at):
+        for name, (first, last) in entry["operators"].items():
+            values.setdefault(name, []).append(Row(first, last, entry["of"], entry["by"], entry["gives"]))
+    unsized: dict[str, list[tuple[int, int | None]]] = {}
+    for entry in _of(raw["unsized"], at):
+        for name, (first, last) in entry["operators"].items():
+            unsized.setdefault(name, []).append((first, last))
+    return Inference(values, unsized)
+
+
+def _of(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
+    return (entry for entry in entries if entry["first"] <= at <= entry["last"])

@@ -1,0 +1,146 @@
+"""Lists of sizes, and numbers out of them, that a runtime knows although nodes compute them.
+
+The data is inference.yaml in the folder of the runtime: the operators through which such values go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from specgate.dialects.onnx.file.structure import OnnxNode
+
+    Sizes = Sequence[int | str | None] | None
+
+__all__ = ["WAYS", "Inference", "Row", "Value"]
+
+#: More elements than any list of sizes has.
+_MOST: Final = 256
+#: Numbers beyond those of 64 bits are no sizes.
+_LARGEST: Final = 1 << 63
+
+
+class Value(NamedTuple):
+    """A value that is known. kind: ``list`` or ``number``; a number has one element."""
+
+    kind: str
+    elements: tuple[int, ...]
+
+
+class Row(NamedTuple):
+    """What nodes of one operator and opset give. of: what their inputs are, one word for each or one for all."""
+
+    first: int
+    last: int | None
+    of: str | Sequence[str]
+    by: str
+    gives: str
+
+
+class Inference(NamedTuple):
+    """What a release infers otherwise.
+
+    values: by operator its rows. unsized: by operator the opsets at which its outputs have no known rank.
+    """
+
+    values: Mapping[str, Sequence[Row]]
+    unsized: Mapping[str, Sequence[tuple[int, int | None]]]
+
+    def unsized_at(self, opset: int) -> frozenset[str]:
+        """Return the operators the ranks of whose outputs stay unknown at an opset."""
+        return frozenset(name for name, spans in self.unsized.items() if any(_within(opset, *one) for one in spans))
+
+    def value(
+        self, node: OnnxNode, opset: int, known: Mapping[str, Value], sizes: Callable[[str], Sizes],
+        constant: Callable[[str], Sequence[Any] | None],
+    ) -> Value | None:  # fmt: skip
+        """Return what a node gives, None where it does not count as known.
+
+        known: the values before it by name. sizes: of a value. constant: the elements of one that is constant.
+        """
+        if node.domain or len(node.outputs) != 1:
+            return None
+        for row in self.values.get(node.op_type, ()):
+            if not _within(opset, row.first, row.last):
+                continue
+            wanted = [row.of] * len(node.inputs) if isinstance(row.of, str) else row.of
+            taken = [
+                _taken(kind, name, known, sizes, constant) for kind, name in zip(wanted, node.inputs, strict=False)
+            ]
+            held = [one for one in taken if one is not None]
+            if not taken or len(held) < len(taken):
+                continue
+            bounds = [node.attributes[name].value if name in node.attributes else None for name in ("start", "end")]
+            found = WAYS[row.by](held, slice(*(one if isinstance(one, int) else None for one in bounds)))
+            if found is not None and len(found) <= _MOST and all(-_LARGEST <= one < _LARGEST for one in found):
+                return Value(row.gives, found)
+        return None
+
+
+def _within(opset: int, first: int, last: int | None) -> bool:
+    return first <= opset and (last is None or opset <= last)
+
+
+def _taken(
+    kind: str, name: str, known: Mapping[str, Value], sizes: Callable[[str], Sizes],
+    constant: Callable[[str], Sequence[Any] | None],
+) -> Sequence[Any] | None:  # fmt: skip
+    """Return the elements of an input where it is of a kind, None where it is not."""
+    if kind == "any":
+        return ()
+    if kind == "sizes":
+        return sizes(name)
+    if kind == "constant":
+        held = constant(name)
+        return held if held is not None and len(held) == 1 else None
+    value = known.get(name)
+    return value.elements if value is not None and value.kind == kind else None
+
+
+def _sizes(inputs: Sequence[Sequence[Any]], part: slice) -> tuple[int, ...] | None:
+    found = tuple(inputs[0][part])
+    return found if all(isinstance(size, int) for size in found) else None
+
+
+def _picked(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
+    held, (index,) = inputs
+    return (held[index],) if isinstance(index, int) and -len(held) <= index < len(held) else None
+
+
+def _each(
+    function: Callable[[int, int], int | None],
+) -> Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]:
+    """Return what goes through two lists side by side; one with one element is repeated."""
+
+    def combined(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
+        if len(inputs) != 2:
+            return None
+        count = max(map(len, inputs))
+        one, two = (list(held) * count if len(held) == 1 else list(held) for held in inputs)
+        if len(one) != len(two):
+            return None
+        made = [function(*pair) for pair in zip(one, two, strict=True)]
+        found = tuple([each for each in made if each is not None])
+        return found if len(found) == len(made) else None
+
+    return combined
+
+
+def _quotient(one: int, two: int) -> int | None:
+    """Return a quotient rounded toward 0."""
+    return None if two == 0 else abs(one) // abs(two) * (1 if (one < 0) == (two < 0) else -1)
+
+
+#: How elements follow from those of the inputs. The slice: the part of all sizes that a node asks for.
+WAYS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]]] = {
+    "sizes": _sizes,
+    "same": lambda inputs, _: tuple(inputs[0]),
+    "joined": lambda inputs, _: tuple([one for held in inputs for one in held]),
+    "picked": _picked,
+    "sum": _each(lambda one, two: one + two),
+    "difference": _each(lambda one, two: one - two),
+    "product": _each(lambda one, two: one * two),
+    "quotient": _each(_quotient),
+}

@@ -1,0 +1,98 @@
+"""What a kernel works out and checks by itself: sizes of outputs, windows, broadcasting. All was asked of 1.24.4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from specgate.placement.lower import NotLowered
+from tests.placement.lowering.nodes import lowered
+
+F: Any = "FLOAT"
+IMAGE: Any = (F, [1, 4, 7, 9])
+
+
+def rule(*arguments: Any, **attributes: Any) -> str:
+    found = lowered(*arguments, **attributes)
+    assert isinstance(found, NotLowered)
+    assert found.kind == "refused"
+    return (found.rule or "").rpartition("/")[2]
+
+
+def output(made: Any) -> list[int]:
+    (one,) = made
+    found: list[int] = one["desc"]["OutputTensor"]["Sizes"]
+    return found
+
+
+def test_sizes_that_inference_does_not_know_are_the_kernels() -> None:
+    unknown: Any = [(F, None)]
+    assert output(lowered("MeanVarianceNormalization", [(F, [2, 3, 3, 5])], unknown, 13)) == [2, 3, 3, 5]
+    pool = lowered("MaxPool", [IMAGE], unknown, 1, kernel_shape=[3, 0], pads=[1, 1, 1, 0], strides=[2, 1])
+    assert output(pool) == [1, 4, 4, 11]
+    joined = lowered("Concat", [(F, [3, 3]), (F, [0, 3]), (F, [5, 3])], unknown, 4, axis=-2)
+    assert output(joined) == [1, 1, 8, 3]
+    filters: Any = (F, [6, 2, 3, 3])
+    dilated = lowered("Conv", [IMAGE, filters], unknown, 11, group=2, dilations=[0, 1], strides=[2, 1])
+    assert output(dilated) == [1, 6, 4, 7]
+
+
+def test_other_sizes_that_a_model_states_give_way() -> None:
+    tensors: Any = [("UINT8", [1, 4, 7, 9]), ("UINT8", [6, 2, 3, 3])]
+    stated: Any = [("INT32", [1, 6, 4, 8])]
+    more: dict[str, Any] = {"dilations": [0, 1], "group": 2, "pads": [1, 1, 1, 0], "strides": [2, 1]}
+    assert output(lowered("ConvInteger", tensors, stated, 10, **more)) == [1, 6, 5, 8]
+
+
+def test_a_stride_of_0_spreads_but_does_not_reach() -> None:
+    tensors: Any = [IMAGE, (F, [4, 3, 3, 3])]
+    assert output(lowered("ConvTranspose", tensors, [(F, None)], 11, pads=[1, 1, 1, 1], strides=[2, 0])) == [
+        1,
+        3,
+        13,
+        1,
+    ]
+    assert output(lowered("ConvTranspose", tensors, [(F, None)], 11, output_shape=[9, 9])) == [1, 3, 9, 9]
+    assert rule("Conv", [IMAGE, (F, [3, 4, 3, 3])], [(F, None)], 11, strides=[2, 0]) == "strides-zero"
+
+
+def test_pads_may_not_take_more_than_there_is() -> None:
+    tensors: Any = [IMAGE, (F, [4, 3, 3, 3])]
+    assert rule("ConvTranspose", tensors, [(F, None)], 11, pads=[1, 1, 1, 20]) == "sizes-below-zero"
+
+
+def test_auto_pad_without_a_word_is_that_of_pads() -> None:
+    (made,) = lowered("MaxPool", [IMAGE], [(F, [1, 4, 7, 9])], 8, auto_pad="", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    assert (made["desc"]["StartPadding"], made["desc"]["EndPadding"]) == ([1, 1], [1, 1])
+
+
+@pytest.mark.parametrize(("mode", "inferred"), [(1, 3), (2, 3), (2, 2)])
+def test_a_ceil_mode_that_is_no_flag(mode: int, inferred: int) -> None:
+    arguments: Any = "MaxPool", [(F, [1, 2, 6])], [(F, [1, 2, inferred])], 12
+    more: dict[str, Any] = {"ceil_mode": mode, "kernel_shape": [3], "strides": [2]}
+    if inferred == 2:
+        assert rule(*arguments, **more) == "ceil-mode"
+    else:
+        assert output(lowered(*arguments, **more))[-1] == 3
+
+
+def test_tensors_must_fit_the_output() -> None:
+    for operator in ("Mean", "Sum"):
+        assert rule(operator, [(F, [2, 4]), (F, [2, 3])], [(F, [2, 4])], 6) == "broadcast"
+    assert rule("GreaterOrEqual", [(F, [2, 3]), (F, [4])], [("BOOL", None)], 12) == "broadcast"
+    assert rule("LessOrEqual", [(F, [2, 3]), (F, [3])], [("BOOL", [1, 2, 3])], 12) == "stated-sizes"
+    assert output(lowered("LessOrEqual", [(F, [2, 1]), (F, [3])], [("BOOL", None)], 12)) == [1, 1, 2, 3]
+    assert rule("Einsum", [(F, [2, 3]), (F, [5, 4])], [(F, [2, 4])], 12, equation="ij,jk->ik") == "inner-size"
+
+
+def test_keepdims_that_is_no_flag_keeps() -> None:
+    assert output(lowered("ReduceMin", [("INT64", [1, 3, 4])], [("INT64", [1, 1, 1])], 12, keepdims=-1)) == [1, 1, 1]
+    assert rule("ReduceMin", [("INT64", [1, 3, 4])], [("INT64", [])], 12, keepdims=-1) == "keepdims"
+
+
+def test_select_last_index_is_no_flag() -> None:
+    for index, direction in ((0, "INCREASING"), (1, "DECREASING")):
+        (made,) = lowered("ArgMax", [IMAGE], [("INT64", [1, 1, 7, 9])], 13, axis=1, select_last_index=index)
+        assert made["desc"]["AxisDirection"] == direction
+    assert rule("ArgMax", [IMAGE], [("INT64", [1, 1, 7, 9])], 13, axis=1, select_last_index=-1) == "direction"

@@ -1,0 +1,132 @@
+"""Sizes as a runtime infers them. Each answer was measured with sessions of that release; see inference.yaml."""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.infer import inference
+from specgate.dialects.onnx.infer.process import Failed
+from specgate.dialects.onnx.lint.graph import onnx_units
+from specgate.linting.settings import LintSettings
+from specgate.placement import inferring
+from specgate.placement.inferring import as_inferred
+
+onnx = pytest.importorskip("onnx", reason="it infers")
+pytestmark = pytest.mark.oracle
+
+CONSTANTS = (
+    "<int64[1] one = {1}, int64[1] two = {2}, int64[1] zero = {0}, int64 scalar = {1}, int64 nought = {0}, "
+    "int64[1] rest = {-1}>"
+)
+
+
+def source(nodes, x="float[2,3,4] x", opset=17, infos=""):
+    text = f'<ir_version: 8, opset_import: ["" : {opset}]> g ({x}) => (y) {CONSTANTS[:-1]}{infos}> {{{nodes}}}'
+    return onnx_units(read_model_bytes(onnx.parser.parse_model(text).SerializeToString()), LintSettings()).source
+
+
+def sizes(nodes, release="1.24.4", name="y", **more):
+    """The sizes of a value: None for one that is not known, or for the rank."""
+    read = as_inferred(source(nodes, **more), release)
+    tensor = read.scopes[id(read.model.graph)].get(name)
+    if tensor is None or tensor.sizes is None:
+        return None
+    return [size if isinstance(size, int) else None for size in tensor.sizes]
+
+
+LISTED = "s = Shape(x)"
+PICKED = "s = Shape(x) p = Gather(s, scalar) u = Unsqueeze(p, zero)"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "x", "new", "old"),
+    [
+        (f"{LISTED} y = ConstantOfShape(s)", "float[2,3,4] x", [2, 3, 4], [None, None, None]),
+        (f"{LISTED} y = ConstantOfShape(s)", "float[b,3,4] x", [None, None, None], [None, None, None]),
+        ("s = Shape<start = 1>(x) y = ConstantOfShape(s)", "float[b,3,4] x", [3, 4], [None, None]),
+        (f"{LISTED} t = Slice(s, one, two) y = ConstantOfShape(t)", "float[2,3,4] x", [None], [None]),
+        (f"{PICKED} y = ConstantOfShape(u)", "float[2,3,4] x", [3], [None]),
+        (f"{PICKED} y = ConstantOfShape(u)", "float[b,3,4] x", [None], [None]),
+        (f"{PICKED} c = Concat<axis = 0>(u, rest) y = Reshape(x, c)", "float[2,3,4] x", [None, None], [None, None]),
+        (f"{PICKED} c = Concat<axis = 0>(u, u) y = ConstantOfShape(c)", "float[2,3,4] x", [3, 3], [None, None]),
+        (f"{LISTED} p = Gather(s, scalar) y = Range(nought, p, scalar)", "float[2,3,4] x", [3], [None]),
+        (f"{LISTED} i = Identity(s) y = ConstantOfShape(i)", "float[2,3,4] x", [None, None, None], [None, None, None]),
+        (f"{LISTED} y = Tile(x, s)", "float[2,3,4] x", [4, 9, 16], [None, None, None]),
+    ],
+)
+def test_whole_lists_count_from_a_release_on(nodes, x, new, old):
+    assert (sizes(nodes, x=x), sizes(nodes, "1.20.1", x=x)) == (new, old)
+
+
+def test_lists_decide_on_sizes_that_make_lists():
+    step = "s{0} = Shape(v{0}) r{0} = Abs(v{0}) v{1} = Reshape(r{0}, s{0})"
+    deep = " ".join(["v0 = Abs(x)", *(step.format(at, at + 1) for at in range(20)), "y = Abs(v20)"])
+    assert sizes(deep) == [2, 3, 4]
+    assert sizes(deep, "1.18.0") == [None, None, None]
+
+
+def test_what_lint_knows_of_a_part_of_a_list_is_not_taken_over():
+    nodes = f"{PICKED} c = Concat<axis = 0>(u, rest) r = Reshape(x, c) q = Shape(r) y = ConstantOfShape(q)"
+    own = source(nodes)
+    assert own.scopes[id(own.model.graph)]["y"].sizes[0] == 3  # as the onnx package infers
+    assert sizes(nodes) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("stated", "x", "wanted"),
+    [
+        ("float[2,3] r", "float[a,3] x", [2, 3]),  # the file states more
+        ("float[2,5] r", "float[2,3] x", [2, None]),  # both know a size, and not the same
+        ("float[2,3,4] r", "float[2,3] x", None),
+    ],
+)
+def test_what_the_file_states_goes_together_with_what_follows(stated, x, wanted):
+    nodes = "r = Abs(x) y = Abs(r)"
+    assert sizes(nodes, x=x, infos=f", {stated}") == sizes(nodes, x=x, infos=f", {stated}", name="r") == wanted
+
+
+def test_comparisons_have_no_rank_at_some_opsets():
+    nodes = "y = LessOrEqual(x, x)"
+    assert [sizes(nodes, opset=opset) for opset in (14, 17)] == [None, [2, 3, 4]]
+    assert [sizes(nodes, "1.20.1", opset=opset) for opset in (14, 17)] == [None, None]
+
+
+def test_names_that_the_file_gives_sizes_stay_and_others_are_left_out():
+    read = as_inferred(source(f"{LISTED} z = Relu(x) y = Reshape(x, s)", x="float[b,3] x"), "1.24.4")
+    scope = read.scopes[id(read.model.graph)]
+    assert [str(size) for size in scope["z"].sizes or ()] == ["b", "3"]
+    assert scope["y"].sizes == (None, None)
+
+
+def test_a_model_without_lists_of_sizes_is_not_asked_about_again(monkeypatch):
+    monkeypatch.setattr(inferring, "inferred", lambda *_: pytest.fail("asked"))
+    own = source("r = Relu(x) y = Add(r, r)")
+    assert as_inferred(own, "1.24.4") is own
+
+
+def test_without_an_answer_all_stays_as_it_was(monkeypatch):
+    def fail(*_):
+        raise Failed("no answer")
+
+    monkeypatch.setattr(inferring, "inferred", fail)
+    own = source(f"{LISTED} y = ConstantOfShape(s)")
+    assert as_inferred(own, "1.24.4") is own
+    quiet = onnx_units(own.model, LintSettings(infer=False)).source
+    assert as_inferred(quiet, "1.24.4") is quiet
+
+
+def test_constants_replace_nodes_that_are_copied_as_they_are():
+    from specgate.dialects.onnx.file.structure import OnnxTensor
+    from specgate.dialects.onnx.infer.strip import Given, question
+
+    model = source("a = Relu(x) b = Shape(a) c = Identity(b) y = Reshape(a, b)").model
+    assert model.graph.runs
+    told = Given({}, {"b": OnnxTensor("b", "INT64", (3,), data=[3, 2, 4])})
+    asked = onnx.ModelProto.FromString(question(model, given=told).data)
+    assert [node.op_type for node in asked.graph.node] == ["Relu", "Identity", "Reshape"]
+    model.graph.runs = [(first, past + 1, data) for first, past, data in model.graph.runs]  # what they hold is unclear
+    again = onnx.ModelProto.FromString(question(model, given=told).data)
+    assert [node.op_type for node in again.graph.node] == ["Relu", "Identity", "Reshape"]
+    types = inference.inferred(model, told)
+    assert types[id(model.graph)]["y"].shape == (3, 2, 4)
