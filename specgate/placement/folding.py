@@ -13,12 +13,14 @@ from specgate.placement.registrations import runtime_tables
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from specgate.descriptors.core import TensorDesc
     from specgate.placement.decide import Lookup
-    from specgate.placement.graph import Body, Node
+    from specgate.placement.graph import Alike, Body, Node
     from specgate.placement.place import Assigned
-    from specgate.placement.placed import PlacedNode
+    from specgate.placement.placed import Creation
+    from specgate.placement.registrations import Registration
 
-__all__ = ["folding", "fuses", "fusing_setting"]
+__all__ = ["Fusing", "folding", "fusing_setting"]
 
 #: The domain whose name a model leaves out.
 _MAIN = "ai.onnx"
@@ -76,19 +78,40 @@ def fusing_setting(provider: str) -> str | None:
     return found
 
 
-def fuses(one: Assigned, placed: PlacedNode) -> bool:
-    """Whether a provider that fuses may make a part of a kernel of a placed node.
+class Fusing:
+    """Says which placed nodes of a model a provider may fuse into larger kernels. Like nodes are alike in it."""
 
-    A constant that is left out keeps no node from that, though it keeps a kernel of its own from being made early.
-    """
-    row, node = one.row, one.node
-    if row is None or not row.graph or placed.creation not in {"created", "deferred"}:
-        return False
-    tensors = [tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None]
-    if any(0 in (tensor.sizes or ()) for tensor in tensors):
-        return False
-    if placed.creation == "created":
-        return True
+    def __init__(self, provider: str) -> None:
+        self.provider = provider if fusing_setting(provider) is not None else None
+        self._fit: dict[Alike, bool] = {}
+
+    def of(self, one: Assigned, creation: Creation) -> bool:
+        """Whether a node may be such a part.
+
+        A constant that is left out keeps no node from that, though it keeps a kernel of its own from being made early.
+        """
+        row = one.row
+        if one.provider != self.provider or row is None or not row.graph:
+            return False
+        return self._created(one.node) if creation == "created" else creation == "deferred" and _early(one, row)
+
+    def _created(self, node: Node) -> bool:
+        fit = self._fit.get(node.alike)
+        if fit is None:
+            fit = self._fit[node.alike] = all(not _empty(tensor) for tensor in (*node.inputs, *node.outputs))
+        return fit
+
+
+def _early(one: Assigned, row: Registration) -> bool:
+    """Whether all sizes are known, none is 0, and so are the constants that are given."""
+    node = one.node
     names = node.proto.inputs
     wanted = (names[at] for at in row.constant_inputs if at < len(names) and names[at])
-    return all(_sized(tensor.sizes) for tensor in tensors) and all(one.body.constants.get(name) for name in wanted)
+    if not all(one.body.constants.get(name) for name in wanted):
+        return False
+    tensors = (tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None)
+    return all(_sized(tensor.sizes) and not _empty(tensor) for tensor in tensors)
+
+
+def _empty(tensor: TensorDesc | None) -> bool:
+    return tensor is not None and 0 in (tensor.sizes or ())

@@ -147,6 +147,7 @@ class _Reader:
         self.model: OnnxModel = source.model
         self.overridable = (self.model.ir_version or 4) >= 4
         self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of what lives as long as the source
+        self.derived: dict[TensorDesc, TensorDesc] = {}  # equal ones are one, so that nodes that read them are alike
 
     def body(self, graph: OnnxGraph, place: str, sizes: Sizes, outer: Fixed, found: Types) -> Body:
         """Read one graph.
@@ -226,7 +227,9 @@ class _Reader:
         schema = schema_of(proto.domain, proto.op_type, opset, self.release)
         told = any(tensor is not None and tensor.type is None for tensor in outputs)
         if told:
-            outputs = _derived(schema, inputs, outputs)
+            outputs = tuple(
+                [one if one is None else self.derived.setdefault(one, one) for one in _derived(schema, inputs, outputs)]
+            )
         operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
         kinds = _kinds(inputs), _kinds(outputs)
         graphs = any(not held.plain for held in proto.attributes.values())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.lint.graph import Source, onnx_units
 from specgate.errors import InputError
 from specgate.placement.decide import Found, Lookup
-from specgate.placement.folding import folding, fuses, fusing_setting
+from specgate.placement.folding import Fusing, folding
 from specgate.placement.graph import body_of
 from specgate.placement.inferring import as_inferred
 from specgate.placement.partition import copies, partitions
@@ -191,8 +191,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
-    first = runtime.providers[0]
-    fusing = fusing_setting(first)
+    fusing = Fusing(runtime.providers[0])
     for one in whole.nodes:
         node, call = one.node, whole.origin.get(id(one.node.proto)) if whole.origin else None
         alike = node.alike
@@ -209,7 +208,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
             open=one.found.open,
         )
         creator.create(one, placed)
-        placed.fuses = fusing is not None and one.provider == first and fuses(one, placed)
+        placed.fuses = fusing.of(one, placed.creation)
         placement.nodes.append(placed)
     for node in whole.called:
         refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)

@@ -228,3 +228,12 @@ def test_what_a_subgraph_reads_counts_as_read_by_its_node():
     made = model(graph([relu("x", "a", name="a"), choice, relu("a", "z", name="z")],
                        [info("x"), info("c", [], BOOL)], [info("y", None), info("z")]))  # fmt: skip
     assert groups(made, {"if"}) == [["a"], ["z"]]
+
+
+def test_nodes_of_a_model_that_is_written_backwards_are_looked_at_once():
+    """Their types follow from each other; each with a type of its own would be judged by itself."""
+    nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(50)][::-1]
+    made = model(graph(nodes, [info("v0", [2, 3])], [info("v50", [2, 3])]), opsets=[("", 17)])
+    found = body(made).nodes
+    assert len(found) == 50
+    assert len({node.alike for node in found}) < 10
