@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["resample"]
+__all__ = ["around", "enlarge", "inside", "nearest", "places_of", "resample"]
 
 
 def resample(
@@ -44,37 +45,58 @@ def resample(
     result = inputs.astype(np.float64) if linear else inputs
     with np.errstate(all="ignore"):
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
-            places = _places(size, *shift)
+            places = places_of(size, *shift)
             if linear:
                 result = _interpolated(result, axis, places)
             else:
-                result = np.take(result, _whole(places, upwards, inputs.shape[axis]), axis)
+                result = np.take(result, nearest(places, upwards, inputs.shape[axis]), axis)
         if linear and not is_float(inputs.dtype):
             result = np.trunc(result.astype(np.float32))
         return round_to(result, inputs.dtype)
 
 
-def _places(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
+def places_of(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
+    """Return where each of `size` places of the output lies in the input: (place - behind) / scale - before."""
     one = np.float32
     found: NDArray[np.float32] = (np.arange(size, dtype=one) - one(behind)) / one(scale) - one(before)
     return found
 
 
-def _whole(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
+def nearest(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
+    """Return whole places, of `size`: the next ones upwards, downwards, or the nearest, the lower one of two, if None.
+    """
     middle = places - np.float32(0.5)
     chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
-    return _inside(chosen, size)
+    return inside(chosen, size)
 
 
-def _inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
+def inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
     """Return whole places held to those that there are; one that is no number, of infinite offsets, is the first."""
     return np.asarray(np.nan_to_num(np.clip(places, 0, size - 1), nan=0.0), np.int64)
 
 
+def around(places: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """Return the whole place below each place, and the weight of the one above it."""
+    lower = np.floor(places)
+    return lower, to_float64(to_float32(places - lower, places.dtype))
+
+
 def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
     size = values.shape[axis]
-    lower = np.floor(places)
-    weight = to_float64(to_float32(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    left = np.take(values, _inside(lower, size), axis)
-    right = np.take(values, _inside(lower + 1, size), axis)
+    lower, weight = around(places)
+    weight = weight.reshape(-1, *(1,) * (values.ndim - 1 - axis))
+    left = np.take(values, inside(lower, size), axis)
+    right = np.take(values, inside(lower + 1, size), axis)
     return np.asarray(left + (right - left) * weight)
+
+
+def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> NDArray[Any]:
+    """Return `inputs` with its last two dimensions `height` and `width` times as large, as `resample` has them."""
+    if inputs.ndim < 2 or height < 1 or width < 1:
+        raise InputError(f"resample: expected two dimensions and factors above 0, found {inputs.ndim} dimensions")
+    factors = (*(1,) * (inputs.ndim - 2), height, width)
+    sizes = [size * factor for size, factor in zip(inputs.shape, factors, strict=True)]
+    if not linear:
+        memory.empty(tuple(sizes), inputs.dtype)
+        return inputs.repeat(height, -2).repeat(width, -1)
+    return resample(inputs, sizes=sizes, scales=factors, linear=True)
