@@ -44,17 +44,20 @@ def crop_gradients(
     behind: float,
     to_corners: bool,
     upper: bool = False,
+    ahead: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return the gradients of `crop_regions` by its maps, of `sizes`, and by the corners of its regions.
 
     gradient: [regions, channels, height, width], what comes in. inputs: the maps; without them only the first gradient
     of a mean can be computed. The arguments are those of `crop_regions`. Points outside give nothing. A corner moves a
     point by how far it is from the other one, in elements of the map: of the points of part i of n by 1 - i / n, or
-    i / n, of the map's size (each less 1 with to_corners); linear and the scales have no influence on that. Regions
-    that `crop_regions` has no values of give nothing, and their own gradient is masked.
+    i / n, of the map's size (each less 1 with to_corners); linear and the scales have no influence on that. The map has
+    no slope at a point that is an element, or with `ahead` that to the next one. Regions that `crop_regions` has no
+    values of give nothing, and their own gradient is masked.
     """
     shape = _maps(gradient, regions, batches, inputs, sizes, largest=largest)
-    cropping = Cropping(*gradient.shape[2:], scale_y, scale_x, least, most, before, behind, to_corners)
+    height, width = gradient.shape[2:]
+    cropping = Cropping(height, width, scale_y, scale_x, least, most, before, behind, to_corners)
     how = _Picking(linear, upper)
     by_maps = memory.empty(shape, np.dtype(np.float64))
     by_maps[...] = 0
@@ -68,7 +71,7 @@ def crop_gradients(
             _add(by_maps[batch], shares, points, how)
             lacking[index] = False
             if planes is not None:
-                by_regions[index] = _by_corners(planes, shares, points, to_corners=to_corners)
+                by_regions[index] = _by_corners(planes, shares, points, to_corners=to_corners, ahead=ahead)
         corners = round_to(by_regions.reshape(regions.shape), regions.dtype)
     if lacking.any():
         corners = np.ma.MaskedArray(corners, mask=lacking.reshape(corners.shape))
@@ -148,22 +151,33 @@ def _add(maps: NDArray[Any], shares: NDArray[Any], points: Points, how: _Picking
         maps += np.bincount(places, (shares * weight).reshape(-1), maps.size).reshape(maps.shape)
 
 
-def _by_corners(planes: NDArray[Any], shares: NDArray[Any], points: Points, *, to_corners: bool) -> NDArray[Any]:
+def _by_corners(
+    planes: NDArray[Any], shares: NDArray[Any], points: Points, *, to_corners: bool, ahead: bool
+) -> NDArray[Any]:
     """Return the gradients by x1, y1, x2 and y2 of one region."""
     rows, columns = planes.shape[1:]
-    inside = ~points.outside
-    y, x = (np.clip(at, 0, size - 1) for at, size in ((points.y, rows), (points.x, columns)))
-    top, bottom, left, right = (f(at).astype(np.int64) for at in (y, x) for f in (np.floor, np.ceil))
-    low, beside = to_float64(y - top.astype(np.float32)), to_float64(x - left.astype(np.float32))
+    (top, bottom, low), (left, right, beside) = (
+        _ends(points.y, rows, ahead=ahead),
+        _ends(points.x, columns, ahead=ahead),
+    )
     upper, lower = planes[:, top, right] - planes[:, top, left], planes[:, bottom, right] - planes[:, bottom, left]
     before, behind = planes[:, bottom, left] - planes[:, top, left], planes[:, bottom, right] - planes[:, top, right]
-    across = np.where(inside, ((1 - low) * upper + low * lower) * shares, 0).sum(0).reshape(points.grid).sum((0, 1, 3))
-    down = np.where(inside, ((1 - beside) * before + beside * behind) * shares, 0).sum(0)
-    down = down.reshape(points.grid).sum((1, 2, 3))
+    across, down = ((1 - low) * upper + low * lower, (1 - beside) * before + beside * behind)
     found = []
-    for slopes, size in ((across, columns), (down, rows)):
-        parts, whole = (len(slopes) - 1, size - 1) if to_corners else (len(slopes), size)
-        moved = np.arange(len(slopes)) * (whole / max(1, parts))
-        found.append(((slopes * (whole - moved)).sum(), (slopes * moved).sum()))
+    for slopes, axes, size in ((across, (0, 1, 3), columns), (down, (1, 2, 3), rows)):
+        parts = np.where(points.outside, 0, slopes * shares).sum(0).reshape(points.grid).sum(axes)
+        count, whole = (len(parts) - 1, size - 1) if to_corners else (len(parts), size)
+        moved = np.arange(len(parts)) * (whole / count) if count else whole / 2
+        found.append(((parts * (whole - moved)).sum(), (parts * moved).sum()))
     (x1, x2), (y1, y2) = found
     return np.array([x1, y1, x2, y2])
+
+
+def _ends(
+    places: NDArray[np.float32], size: int, *, ahead: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Return the elements between which places are, and how far they are from the first one."""
+    first = np.floor(places)
+    second = first + 1 if ahead else np.ceil(places)
+    near, far = (np.clip(at, 0, size - 1).astype(np.int64) for at in (first, second))
+    return near, far, to_float64(places - first)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Cropping", "Points", "crop_regions", "each_region", "largest_of", "nearest_elements", "nearest_places"]
 
 _FEW = 2**31
+#: Of a place, relative to its size: what rounding may move it by.
+_NEAR = 1e-6
 
 
 class Cropping(NamedTuple):
@@ -48,13 +50,14 @@ class Cropping(NamedTuple):
 class Points(NamedTuple):
     """The points of one region: y and x of each of them, [height, points down, width, points across] flattened.
 
-    outside: those that are outside of the feature map.
+    outside: those that are outside of the feature map. unsure: those of which only rounding says whether they are.
     """
 
     y: NDArray[np.float32]
     x: NDArray[np.float32]
     grid: tuple[int, int, int, int]
     outside: NDArray[np.bool_]
+    unsure: NDArray[np.bool_]
 
 
 def crop_regions(
@@ -78,31 +81,31 @@ def crop_regions(
 ) -> NDArray[Any]:
     """Return [regions, channels, height, width]: the mean, or the largest, of the elements at the points of each part.
 
-    inputs: [batch, channels, rows, columns]. regions: [1…, regions, 4]. batches: [1…, regions], the map of each. linear:
-    points are between elements, else the nearest, of two the upper one if `upper`. largest: from the lowest finite number on, so
-    that neither -inf nor nan is found. outside: what points there are. The others are the members of `Cropping`.
-    Regions with corners that are not finite, of no map, or without points are masked.
+    inputs: [batch, channels, rows, columns]. regions: [1…, regions, 4]. batches: [1…, regions], the map of each.
+    linear: points are between elements, else the nearest, of two the upper one if `upper`. largest: from the lowest
+    finite number on, so that neither -inf nor nan is found. outside: what points there are. The others are the members
+    of `Cropping`.
+    Regions with corners that are not finite, of no map, or without points are masked, and parts with a point of which
+    only rounding says whether it is outside.
     """
     cropping = Cropping(height, width, scale_y, scale_x, least, most, before, behind, to_corners)
     shape = shape_of("crop_regions", (batches.size, inputs.shape[1], height, width))
     result = memory.empty(shape, inputs.dtype)
-    lacking = np.ones(len(result), np.bool_)
+    lacking = np.ones((len(result), 1, height, width), np.bool_)
     result[...] = 0
     with np.errstate(all="ignore"):
         for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
             memory.empty((inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
             planes = to_float64(inputs[batch])
-            if linear:
-                found = between(planes, points.y, points.x)
-            else:
-                found = nearest_elements(planes, points, upper=upper)
+            found = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
             found = np.where(points.outside, np.float64(np.float32(outside)), found)
             parts = found.reshape(-1, *points.grid)
             pooled = largest_of(parts, inputs.dtype) if largest else parts.mean((2, 4))
-            result[index], lacking[index] = round_to(pooled, inputs.dtype), False
+            result[index] = round_to(pooled, inputs.dtype)
+            lacking[index, 0] = points.unsure.reshape(points.grid).any((1, 3))
     if not lacking.any():
         return result
-    return np.ma.MaskedArray(result, mask=np.broadcast_to(lacking[:, None, None, None], shape))
+    return np.ma.MaskedArray(result, mask=np.broadcast_to(lacking, shape))
 
 
 def largest_of(parts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -114,7 +117,8 @@ def largest_of(parts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def nearest_places(places: NDArray[np.float32], size: int, *, upper: bool) -> NDArray[np.int64]:
     """Return the elements nearest to places, of two the lower or the upper one."""
     half = np.float32(0.5)
-    return np.clip(np.floor(places + half) if upper else np.ceil(places - half), 0, size - 1).astype(np.int64)
+    whole = np.floor(places + half) if upper else np.ceil(places - half)
+    return np.asarray(np.clip(whole, 0, size - 1), np.int64)
 
 
 def nearest_elements(planes: NDArray[Any], points: Points, *, upper: bool) -> NDArray[Any]:
@@ -139,23 +143,34 @@ def each_region(
         if not 0 <= batch < sizes[0] or not np.isfinite(corners[index]).all():
             continue
         x1, y1, x2, y2 = corners[index]
-        x, across = _along(x1, x2, cropping.width, cropping)
-        y, down = _along(y1, y2, cropping.height, cropping)
+        x, exact_x, across = _along(x1, x2, cropping.width, cropping)
+        y, exact_y, down = _along(y1, y2, cropping.height, cropping)
         grid = (cropping.height, down, cropping.width, across)
         if 0 in grid or not np.isfinite(x).all() or not np.isfinite(y).all():
             continue
         memory.empty(grid, np.dtype(np.float64))
-        apart = [_outside(at, size, to_corners=cropping.to_corners) for at, size in ((y, sizes[2]), (x, sizes[3]))]
-        yield index, batch, Points(np.repeat(y, len(x)), np.tile(x, len(y)), grid, np.logical_or.outer(*apart).ravel())
+        each = ((y, exact_y, sizes[2]), (x, exact_x, sizes[3]))
+        apart = [_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
+        near = [_unsure(at, exact, size, to_corners=cropping.to_corners) for at, exact, size in each]
+        outside, unsure = (np.logical_or.outer(*pair).ravel() for pair in (apart, near))
+        yield index, batch, Points(np.repeat(y, len(x)), np.tile(x, len(y)), grid, outside, unsure)
 
 
-def _outside(places: NDArray[np.float32], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
+def _unsure(places: NDArray[Any], exact: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
+    """Return which places are rounded, and outside or not only thereby."""
+    least, most = (_outside(exact + by * (1 + np.abs(exact)), size, to_corners=to_corners) for by in (-_NEAR, _NEAR))
+    return np.asarray((least != most) & (places != exact), np.bool_)
+
+
+def _outside(places: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
     outside = (places < 0) | (places > size - 1) if to_corners else (places <= -1) | (places >= size)
     return np.asarray(outside, np.bool_)
 
 
-def _along(start: Any, end: Any, parts: int, cropping: Cropping) -> tuple[NDArray[np.float32], int]:
-    """Return all points between two corners, and how many each part has."""
+def _along(
+    start: Any, end: Any, parts: int, cropping: Cropping
+) -> tuple[NDArray[np.float32], NDArray[np.float64], int]:
+    """Return all points between two corners, in float32 and exact, and how many each part has."""
     one = np.float32
     span = end - start
     share = np.abs(span / one(parts))
@@ -165,6 +180,7 @@ def _along(start: Any, end: Any, parts: int, cropping: Cropping) -> tuple[NDArra
         raise InputError(f"crop_regions: {count} points along a dimension of each of {parts} parts are too many")
     total = parts * count
     memory.empty((total,), np.dtype(one))
-    step = span / one(max(1, total - 1 if cropping.to_corners else total))
-    places = (np.arange(total, dtype=one) - one(cropping.behind)) * step + start - one(cropping.before)
-    return places.astype(one), count
+    steps = max(1, total - 1 if cropping.to_corners else total)
+    places = (np.arange(total, dtype=one) - one(cropping.behind)) * (span / one(steps)) + start - one(cropping.before)
+    exact = (np.arange(total) - np.float64(one(cropping.behind))) * (np.float64(end) - np.float64(start)) / steps
+    return places.astype(one), exact + np.float64(start) - np.float64(one(cropping.before)), count

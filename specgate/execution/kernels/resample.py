@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["around", "enlarge", "inside", "nearest", "places_of", "resample"]
 
+_HALF: Final = 0.5
+
 
 def resample(
     inputs: NDArray[Any],
@@ -27,6 +30,7 @@ def resample(
     input_offsets: Sequence[float] | None = None,
     output_offsets: Sequence[float] | None = None,
     upwards: bool | None = None,
+    stretched: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
 
@@ -35,6 +39,8 @@ def resample(
     lower one of two, if None. Places outside take the edge; an infinite scale makes all places one,
     and one of 0 puts them at the edges. Offsets are 0.5 and
     -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
+    stretched: along dimensions with a scale below a half, linear, the mean of all elements less than 1 / scale away,
+    with weights that fall evenly to 0 there; places outside take the edge.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
@@ -46,7 +52,9 @@ def resample(
     with np.errstate(all="ignore"):
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
             places = places_of(size, *shift)
-            if linear:
+            if linear and stretched and 0 < shift[0] < _HALF:
+                result = _weighed(result, axis, places, shift[0])
+            elif linear:
                 result = _interpolated(result, axis, places)
             else:
                 result = np.take(result, nearest(places, upwards, inputs.shape[axis]), axis)
@@ -63,8 +71,7 @@ def places_of(size: int, scale: float, before: float, behind: float) -> NDArray[
 
 
 def nearest(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
-    """Return whole places, of `size`: the next ones upwards, downwards, or the nearest, the lower one of two, if None.
-    """
+    """Return whole places of `size`: the next ones upwards, downwards, or if None the nearest, the lower one of two."""
     middle = places - np.float32(0.5)
     chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
     return inside(chosen, size)
@@ -88,6 +95,23 @@ def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) 
     left = np.take(values, inside(lower, size), axis)
     right = np.take(values, inside(lower + 1, size), axis)
     return np.asarray(left + (right - left) * weight)
+
+
+def _weighed(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale: float) -> NDArray[Any]:
+    """Return the means of elements around places, with the weights of a triangle that reaches 1 / scale far."""
+    size = values.shape[axis]
+    held = np.clip(np.nan_to_num(places.astype(np.float64)), 0, size - 1)
+    first = np.maximum(np.floor(held - 1 / scale), 0).astype(np.int64)
+    shape = (*values.shape[:axis], len(places), *values.shape[axis + 1 :])
+    result, total = memory.empty(shape, np.dtype(np.float64)), np.zeros(len(places))
+    result[...] = 0
+    column = (-1, *(1,) * (values.ndim - 1 - axis))
+    for step in memory.in_time(range(min(size, 2 * ceil(1 / scale) + 2))):
+        at = np.minimum(first + step, size - 1)
+        weight = np.where(first + step < size, np.maximum(0.0, 1 - np.abs(at - held) * scale), 0)
+        total += weight
+        result += np.take(values, at, axis) * weight.reshape(column)
+    return np.asarray(result / total.reshape(column))
 
 
 def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> NDArray[Any]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "depth_to_space", "place_in_window", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile",
+    "depth_to_space", "place_in_window", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth",
+    "tile",
 ]  # fmt: skip
 
 
