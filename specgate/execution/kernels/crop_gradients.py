@@ -49,8 +49,8 @@ def crop_gradients(
     """Return the gradients of `crop_regions` by its maps, of `sizes`, and by the corners of its regions.
 
     gradient: [regions, channels, height, width], what comes in. inputs: the maps; without them only the first gradient
-    of a mean can be computed. The arguments are those of `crop_regions`. Points outside give nothing. A corner moves a
-    point by how far it is from the other one, in elements of the map: of the points of part i of n by 1 - i / n, or
+    of a mean can be computed. The arguments are those of `crop_regions`. Points outside count as 0, and give nothing. A
+    corner moves a point by how far it is from the other one, in elements of the map: of part i of n by 1 - i / n, or
     i / n, of the map's size (each less 1 with to_corners); linear and the scales have no influence on that. The map has
     no slope at a point that is an element, or with `ahead` that to the next one. Regions that `crop_regions` has no
     values of give nothing, and their own gradient is masked.
@@ -116,7 +116,7 @@ def _shares(
 
 def _of_largest(wide: NDArray[Any], points: Points, planes: NDArray[Any], how: _Picking) -> NDArray[Any]:
     """Return the gradient at the first of the largest points of each part, 0 at the others: [channels, points]."""
-    found = _values(planes, points, how).reshape(-1, *points.grid)
+    found = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(-1, *points.grid)
     channels, (height, down, width, across) = len(found), points.grid
     flat = found.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, -1)
     best = np.where(np.isnan(flat), -np.inf, flat).argmax(-1)[..., None]

@@ -88,6 +88,8 @@ def crop_regions(
     Regions with corners that are not finite, of no map, or without points are masked, and parts with a point of which
     only rounding says whether it is outside.
     """
+    if regions.dtype != inputs.dtype:
+        raise InputError(f"crop_regions: expected regions of {inputs.dtype}, found {regions.dtype}")
     cropping = Cropping(height, width, scale_y, scale_x, least, most, before, behind, to_corners)
     shape = shape_of("crop_regions", (batches.size, inputs.shape[1], height, width))
     result = memory.empty(shape, inputs.dtype)

@@ -31,8 +31,8 @@ def pool_listed_parts(
     starts at the lowest finite number, so that neither -inf nor nan is found. Regions of no map, or with corners that
     are no places, are masked.
     """
-    if inputs.ndim != 4 or regions.ndim < 2:
-        raise InputError("pool_listed_parts: expected feature maps of four dimensions, and a list of regions")
+    if inputs.ndim != 4 or regions.ndim < 2 or regions.dtype != inputs.dtype:
+        raise InputError("pool_listed_parts: expected feature maps of four dimensions, and regions of the same type")
     require_shape("regions", "a list", regions.shape, (*(1,) * (regions.ndim - 2), regions.shape[-2], 5))
     numbers, corners = regions.reshape(-1, 5)[:, 0], regions.reshape(-1, 5)[:, 1:].astype(np.float32)
     result = memory.empty(shape_of("regions", (len(corners), inputs.shape[1], height, width)), inputs.dtype)
