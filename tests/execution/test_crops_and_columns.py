@@ -1,5 +1,7 @@
 """Regions cropped out of maps, windows as columns, and what else is of whole numbers."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ FIRST = np.zeros(1, np.uint32)
 
 
 def crop(start, end, width=1, **how):
-    given = {"height": 1, "width": width, "linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0,
+    given: dict[str, Any] = {"height": 1, "width": width, "linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0,
              "outside": -100.0, "least": 1, "most": 1, **how}  # fmt: skip
     region = np.array([[start, 0, end, 1]], np.float32)
     return crop_regions(ROW, region, FIRST, **given).ravel().tolist()
@@ -41,14 +43,22 @@ def test_points_outside():
 
 def test_the_largest_is_a_number():
     region = np.array([[0, 0, 1, 1]], np.float32)
-    how = {"height": 1, "width": 1, "linear": True, "largest": True, "scale_y": 1.0, "scale_x": 1.0, "outside": 0.0}
+    how: dict[str, Any] = {
+        "height": 1,
+        "width": 1,
+        "linear": True,
+        "largest": True,
+        "scale_y": 1.0,
+        "scale_x": 1.0,
+        "outside": 0.0,
+    }
     found = crop_regions(np.full((1, 1, 1, 1), np.nan, np.float32), region, FIRST, **how, least=1, most=1)
     assert found.item() == np.finfo(np.float32).min
 
 
 def test_regions_of_no_map_are_masked():
     regions = np.array([[0, 0, 1, 1], [0, 0, 1, np.inf], [0, 0, 2, 1]], np.float32)
-    how = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1}
+    how: dict[str, Any] = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1}
     found = crop_regions(
         ROW, regions, np.array([7, 0, 0], np.uint32), height=1, width=1, largest=False, outside=0.0, **how
     )
@@ -58,7 +68,7 @@ def test_regions_of_no_map_are_masked():
 def test_gradients_of_corners():
     """A slope of 5 at 2.3 in the squares: all of it goes to x1 for the first of two parts, half of it for the second."""
     squares = np.square(ROW)
-    how = {"linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1, "before": 0.5,
+    how: dict[str, Any] = {"linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1, "before": 0.5,
            "behind": -0.5, "to_corners": False, "sizes": squares.shape}  # fmt: skip
     region = np.array([[1.2, 0, 4.4, 1]], np.float32)
     one, two = np.ones((1, 1, 1, 1), np.float32), np.array([[[[0, 1]]]], np.float32)
@@ -80,7 +90,7 @@ def test_parts_of_listed_regions():
 
 
 def test_columns():
-    how = {"window": [2], "strides": [1], "dilations": [1], "start_padding": [1], "end_padding": [0]}
+    how: dict[str, Any] = {"window": [2], "strides": [1], "dilations": [1], "start_padding": [1], "end_padding": [0]}
     columns = columns_of_windows(np.array([[[1, 2, 3]]], np.int8), **how)
     assert columns.tolist() == [[[0, 1, 2], [1, 2, 3]]]
     assert windows_from_columns(columns, sizes=[1, 1, 3], **how).tolist() == [[[2, 4, 3]]]
@@ -92,7 +102,7 @@ def test_columns():
 
 def test_adam_at_its_first_steps():
     one = np.ones(1)
-    how = {"rate": 0.5, "beta1": 0.5, "beta2": 0.75, "epsilon": 0.0}
+    how: dict[str, Any] = {"rate": 0.5, "beta1": 0.5, "beta2": 0.75, "epsilon": 0.0}
     moved = [adam_step(one, one, one, one, np.array([step], np.uint32), **how)[0].item() for step in (0, 1, 2)]
     assert moved == [0.5, 0.5, pytest.approx(1 - 0.5 * (1 - 0.75**2) ** 0.5 / 0.75)]
 
@@ -112,7 +122,7 @@ def test_stretched():
     """Of 8 elements around 3.5, less than 4 away, with weights that fall evenly."""
     row = np.zeros(8)
     row[1] = 1
-    how = {"sizes": [2], "scales": [0.25], "linear": True}
+    how: dict[str, Any] = {"sizes": [2], "scales": [0.25], "linear": True}
     assert resample(row, **how).tolist() == [0.5, 0]
     weights = np.maximum(0, 1 - np.abs(np.arange(8) - 1.5) / 4)
     assert resample(row, **how, stretched=True)[0] == pytest.approx(weights[1] / weights.sum())

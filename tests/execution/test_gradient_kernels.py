@@ -1,5 +1,7 @@
 """Kernels of gradients, held against the differences of what they are the gradients of."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from specgate.execution.kernels.resample_gradients import resample_gradient
 from specgate.execution.kernels.slicing import place_in_window, slice_window
 
 RANDOM = np.random.default_rng(7)
-WINDOW = {"strides": [2, 1], "window": [3, 2], "start_padding": [1, 0], "end_padding": [1, 1]}
+WINDOW: dict[str, Any] = {"strides": [2, 1], "window": [3, 2], "start_padding": [1, 0], "end_padding": [1, 1]}
 
 
 def numbers(*shape):
@@ -56,7 +58,7 @@ def test_batch_normalization_by_its_own_statistics():
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_division_by_neighbourhoods(size):
     x, g = numbers(1, 5, 2, 3), numbers(1, 5, 2, 3)
-    how = {"axes": [1], "size": size, "alpha": 0.5, "beta": 0.75, "bias": 2.0}
+    how: dict[str, Any] = {"axes": [1], "size": size, "alpha": 0.5, "beta": 0.75, "bias": 2.0}
     wanted = differences(lambda at: divide_by_near(at, **how), x, g)
     np.testing.assert_allclose(divide_by_near_gradient(x, g, **how), wanted, atol=1e-6)
 
@@ -75,14 +77,15 @@ def test_pooling(include):
     found = average_pool_gradient(g, sizes=x.shape, **WINDOW, include_padding=include)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
     apart = RANDOM.permutation(x.size).reshape(x.shape).astype(float)  # no two are equal
-    how = {**WINDOW, "dilations": [1, 2]}
+    how: dict[str, Any] = {**WINDOW, "dilations": [1, 2]}
     g = numbers(*max_pool(apart, **how)[0].shape)
     wanted = differences(lambda at: max_pool(at, **how)[0], apart, g)
     np.testing.assert_allclose(max_pool_gradient(apart, g, **how), wanted, atol=1e-6)
 
 
 def test_windows_of_padding_alone_give_nothing():
-    x, how = np.ones((1, 1, 1, 1)), {"strides": [1, 1], "window": [1, 1]}
+    x = np.ones((1, 1, 1, 1))
+    how: dict[str, Any] = {"strides": [1, 1], "window": [1, 1]}
     found = max_pool_gradient(
         x, np.arange(9.0).reshape(1, 1, 3, 3), **how, start_padding=[1, 1], end_padding=[1, 1], dilations=[1, 1]
     )
@@ -99,7 +102,7 @@ def test_unpooling():
 @pytest.mark.parametrize("upwards", [None, True, False])
 def test_resampling(linear, upwards):
     x, g = numbers(4, 5), numbers(6, 3)
-    how = {"scales": [1.5, 0.6], "linear": linear, "upwards": upwards}
+    how: dict[str, Any] = {"scales": [1.5, 0.6], "linear": linear, "upwards": upwards}
     how |= {"input_offsets": [0.5, 0.25], "output_offsets": [-0.5, 0.0]}
     forward = (resample(x, sizes=g.shape, **how) * g).sum()
     back = (resample_gradient(g, sizes=x.shape, **how) * x).sum()
@@ -109,7 +112,7 @@ def test_resampling(linear, upwards):
 @pytest.mark.parametrize("steps", [(2, 1), (-2, -1), (3, 2)])
 def test_slices(steps):
     x, g = numbers(6, 5), numbers(2, 2)
-    how = {"offsets": [1, 0], "sizes": [4, 4], "steps": steps}
+    how: dict[str, Any] = {"offsets": [1, 0], "sizes": [4, 4], "steps": steps}
     forward = (slice_window(x, **how, counts=g.shape) * g).sum()
     assert forward == (place_in_window(g, shape=x.shape, **how) * x).sum()
     with pytest.raises(InputError):
@@ -124,7 +127,7 @@ def test_crops(linear, largest, to_corners):
     maps = RANDOM.permutation(2 * 2 * 4 * 6).reshape(2, 2, 4, 6) - 40.5
     regions = np.array([[0.3, 0.2, 5.1, 3.3], [4.2, 3.1, 1.3, 0.4], [-3.0, -2.0, 2.1, 1.2]])
     batches, g = np.array([1, 0, 1], np.uint32), numbers(3, 2, 2, 3)
-    how = {"linear": linear, "largest": largest, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 2}
+    how: dict[str, Any] = {"linear": linear, "largest": largest, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 2}
     how |= {"before": 0.5, "behind": -0.5, "to_corners": to_corners}
 
     def forward(at):

@@ -50,7 +50,7 @@ class Cropping(NamedTuple):
 class Points(NamedTuple):
     """The points of one region: y and x of each of them, [height, points down, width, points across] flattened.
 
-    outside: those that are outside of the feature map. unsure: those of which only rounding says whether they are.
+    outside: those that are outside of the feature map. unsure: those that rounding alone puts on one side.
     """
 
     y: NDArray[np.float32]
@@ -85,8 +85,8 @@ def crop_regions(
     linear: points are between elements, else the nearest, of two the upper one if `upper`. largest: from the lowest
     finite number on, so that neither -inf nor nan is found. outside: what points there are. The others are the members
     of `Cropping`.
-    Regions with corners that are not finite, of no map, or without points are masked, and parts with a point of which
-    only rounding says whether it is outside.
+    Regions with corners that are not finite, of no map, or without points are masked, and parts with a point
+    that rounding alone puts outside or inside.
     """
     if regions.dtype != inputs.dtype:
         raise InputError(f"crop_regions: expected regions of {inputs.dtype}, found {regions.dtype}")
