@@ -54,7 +54,8 @@ def resized(descriptor, change, attributes=lambda numbers: numbers):
             sizes = None if value.sizes is None or None in value.sizes else change(tuple(value.sizes))
             return value._replace(sizes=sizes, strides=None, size_in_bytes=None)
         if isinstance(value, list | tuple) and value and all(type(part) is int for part in value):
-            return type(value)(attributes(value))
+            made = attributes(value)
+            return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
         if isinstance(value, list | tuple) and value and isinstance(value[0], TensorDesc):
             return [other(part) for part in value]
         return attributes([value])[0] if type(value) is int else value

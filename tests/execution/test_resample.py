@@ -72,8 +72,16 @@ def test_scales_that_the_page_does_not_forbid():
     """No page sets Scales a lower bound; what builds refuse follows the formula, held to the edges."""
 
     def whole(size, scale, offset=0.0):
-        offsets = {"input_offsets": [0.0], "output_offsets": [offset]}
-        return resample(FOUR, sizes=[size], scales=[scale], linear=False, upwards=False, **offsets).tolist()
+        at = resample(
+            FOUR,
+            sizes=[size],
+            scales=[scale],
+            linear=False,
+            upwards=False,
+            input_offsets=[0.0],
+            output_offsets=[offset],
+        )
+        return at.tolist()
 
     assert whole(3, -1.0) == [0, 0, 0]
     assert whole(4, -1.0, 3.0) == [30, 20, 10, 0]

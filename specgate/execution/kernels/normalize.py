@@ -145,13 +145,18 @@ def _stretched(wide: NDArray[Any], array: NDArray[Any], what: str, function: Any
     return np.asarray(function(wide, array.astype(np.float64)))
 
 
-def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int) -> NDArray[Any]:
-    """Return `inputs` divided by their p-norm (1 or 2) along `axis`; 0 where that is 0."""
+def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float | None = None) -> NDArray[Any]:
+    """Return `inputs` divided by their p-norm (1 or 2) along `axis`; 0 where that is 0.
+
+    epsilon: added to the square of the norm; 0 / 0 is nan then.
+    """
     check_axis(axis, inputs.ndim, "normalization")
     if p not in {1, 2}:
         raise InputError(f"normalization: expected 1 or 2 as p, found {p}")
     with np.errstate(all="ignore"):
         wide = inputs.astype(np.float64)
         norm = np.sum(np.abs(wide) ** p, axis=axis, keepdims=True)
+        if epsilon is not None:
+            return round_to(wide / np.sqrt((norm if p == 2 else norm**2) + np.float32(epsilon)), inputs.dtype)
         norm = np.sqrt(norm) if p == 2 else norm
         return round_to(np.where(norm == 0, 0.0, wide / np.where(norm == 0, 1.0, norm)), inputs.dtype)

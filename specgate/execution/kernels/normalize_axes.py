@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "normalize_along", "normalize_channels", "normalize_groups", "normalize_neighbourhoods", "normalize_squares",
+    "sum_near",
 ]  # fmt: skip
 
 
@@ -141,17 +142,17 @@ def normalize_neighbourhoods(
         wide = inputs.astype(np.float64)
         squares = np.square(wide)
         for axis in along:
-            squares = _sum_near(squares, axis, size // 2)
+            squares = sum_near(squares, axis, size // 2, size // 2)
         share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
         base = np.float64(np.float32(bias)) + share * squares
         return round_to(wide / base ** np.float64(np.float32(beta)), inputs.dtype)
 
 
-def _sum_near(values: NDArray[Any], axis: int, reach: int) -> NDArray[Any]:
-    """Return at each place the sum of what lies at most `reach` places away along `axis`."""
+def sum_near(values: NDArray[Any], axis: int, before: int, behind: int) -> NDArray[Any]:
+    """Return at each place the sum of what lies at most so many places before and behind it along `axis`."""
     length = values.shape[axis]
     result = memory.empty(values.shape, values.dtype)
     into, of = np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0)
     for place in range(length if prod(values.shape) else 0):
-        into[place] = of[max(0, place - reach) : place + reach + 1].sum(axis=0)
+        into[place] = of[max(0, place - before) : place + behind + 1].sum(axis=0)
     return result

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["average_pool", "lp_pool", "max_pool", "max_pool_values"]
+__all__ = ["Windows", "average_pool", "lp_pool", "max_pool", "max_pool_values", "windows_of"]
 
 _LIMIT = 2**32  # of paddings, strides, windows and dilations, so that places are exact in 64 bits
 
 
-class _Windows(NamedTuple):
+class Windows(NamedTuple):
     """Along one dimension, per window: where its elements stand, which of those are no padding, and how many.
 
     places, met: [windows, at most as many as there are elements]. counts: [windows]. times: how often each one counts.
@@ -47,7 +47,7 @@ def average_pool(
     include_padding: whether the divisor counts the padding, of zeros, too. dilations: the steps in the window, 1 if
     None.
     """
-    windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
     with np.errstate(all="ignore"):
         result = to_float64(inputs)
         divisor: Any = 1.0
@@ -69,7 +69,7 @@ def lp_pool(
     dilations: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type."""
-    windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
     with np.errstate(all="ignore"):
         result = to_float64(to_float32(to_float64(np.abs(inputs)) ** p, inputs.dtype))
         for axis, each in enumerate(windows, 2):
@@ -94,7 +94,7 @@ def max_pool(
     the lowest finite number at the first element that is no padding, and with place 0 where all is padding: so -inf and
     nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest.
     """
-    windows = _windows(inputs, strides, window, start_padding, end_padding, dilations)
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
     values = inputs if finite else to_float32(inputs, inputs.dtype)
     limits = np.finfo(values.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
     lowest = limits.min if finite or not is_float(inputs.dtype) else -np.inf
@@ -119,33 +119,34 @@ def max_pool_values(
     return found[0]
 
 
-def _windows(
-    inputs: NDArray[Any],
+def windows_of(
+    sizes: Sequence[int],
     strides: Sequence[int],
     window: Sequence[int],
     start: Sequence[int],
     end: Sequence[int],
-    dilations: Sequence[int] | None,
-) -> list[_Windows]:
-    rank = inputs.ndim - 2
+    dilations: Sequence[int] | None = None,
+) -> list[Windows]:
+    """Return the windows over each spatial dimension of an array of `sizes` [batch, channel, spatial…]."""
+    rank = len(sizes) - 2
     steps = (1,) * rank if dilations is None else dilations
     same_length("pooling", rank, strides=strides, windows=window, dilations=steps)
     same_length("pooling", rank, **{"start paddings": start, "end paddings": end})
     if rank < 1 or any(not 0 <= n < _LIMIT for n in (*strides, *window, *start, *end, *steps)) or 0 in strides:
         raise InputError("pooling: expected strides above 0, and nothing negative or above 2**32 - 1")
-    sizes = inputs.shape[2:]
-    each = list(zip(sizes, strides, window, start, end, steps, strict=True))
+    each = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
     counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
-    shape = shape_of("pooling", (*inputs.shape[:2], *counts))
-    memory.empty(shape, inputs.dtype)
+    shape = shape_of("pooling", (*sizes[:2], *counts))
+    memory.empty(shape, np.dtype(np.float32))
     return [_along(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
 
 
-def _along(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> _Windows:
+def _along(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> Windows:
+    """Return `count` windows over one dimension of `size` elements, `start` of padding before them."""
     first = np.arange(count, dtype=np.int64) * stride - start
     if dilation == 0:  # every element of the window is the same one
         met = ((first >= 0) & (first < size) & (window > 0))[:, np.newaxis]
-        return _Windows(np.where(met[:, 0], first, 0)[:, np.newaxis], met, met[:, 0] * window, window)
+        return Windows(np.where(met[:, 0], first, 0)[:, np.newaxis], met, met[:, 0] * window, window)
     skipped = np.maximum(0, -(first // dilation))
     last = np.minimum(window - 1, (size - 1 - first) // dilation)
     counts = np.maximum(0, last - skipped + 1)
@@ -153,10 +154,10 @@ def _along(size: int, stride: int, window: int, start: int, dilation: int, count
     memory.empty((count, len(steps)), steps.dtype)
     met = steps < counts[:, np.newaxis]
     places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
-    return _Windows(places, met, counts, 1)
+    return Windows(places, met, counts, 1)
 
 
-def _sum(array: NDArray[Any], axis: int, windows: _Windows) -> NDArray[Any]:
+def _sum(array: NDArray[Any], axis: int, windows: Windows) -> NDArray[Any]:
     shape = (*array.shape[:axis], len(windows.counts), *array.shape[axis + 1 :])
     result = memory.empty(shape, array.dtype)
     result[...] = 0
@@ -167,7 +168,7 @@ def _sum(array: NDArray[Any], axis: int, windows: _Windows) -> NDArray[Any]:
 
 
 def _largest(
-    values: NDArray[Any], places: NDArray[np.int64], axis: int, windows: _Windows, lowest: Any
+    values: NDArray[Any], places: NDArray[np.int64], axis: int, windows: Windows, lowest: Any
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     shape = (*values.shape[:axis], len(windows.counts), *values.shape[axis + 1 :])
     result = memory.empty(shape, values.dtype)

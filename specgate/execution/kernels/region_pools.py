@@ -14,13 +14,14 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.regions import neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["pool_channels_of_parts", "pool_moved_parts", "pool_parts"]
+__all__ = ["edges", "pool_channels_of_parts", "pool_moved_parts", "pool_parts"]
 
 #: Corners farther away than this are no places.
 _FAR = 2.0**30
@@ -45,8 +46,8 @@ def pool_parts(
     def largest(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         x1, y1, x2, y2 = (int(at) for at in _rounded(corners * corners.dtype.type(scale)))
         found = np.zeros((len(planes), height, width))
-        across = _edges(x1, max(1, x2 - x1 + 1), width, columns)
-        for i, (top, bottom) in enumerate(_edges(y1, max(1, y2 - y1 + 1), height, rows)):
+        across = edges(x1, max(1, x2 - x1 + 1), width, columns)
+        for i, (top, bottom) in enumerate(edges(y1, max(1, y2 - y1 + 1), height, rows)):
             for j, (left, right) in enumerate(across):
                 if top < bottom and left < right:
                     found[:, i, j] = planes[:, top:bottom, left:right].max((1, 2))
@@ -181,7 +182,7 @@ def _mean_of_bins(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], inner:
     for down, across in memory.in_time(product(inner[1], inner[0])):
         rows_at, columns_at = np.broadcast_to(y + down, shape)[:, None], np.broadcast_to(x + across, shape)[:, None]
         inside = (rows_at >= -0.5) & (rows_at <= rows - 0.5) & (columns_at >= -0.5) & (columns_at <= columns - 0.5)
-        (top, bottom, low), (left, right, beside) = _neighbours(rows_at, rows), _neighbours(columns_at, columns)
+        (top, bottom, low), (left, right, beside) = neighbours(rows_at, rows), neighbours(columns_at, columns)
         upper = planes[*own, top, left] * (1 - beside) + planes[*own, top, right] * beside
         lower = planes[*own, bottom, left] * (1 - beside) + planes[*own, bottom, right] * beside
         total += np.where(inside, upper * (1 - low) + lower * low, 0.0)
@@ -201,7 +202,7 @@ def _rounded(places: NDArray[Any]) -> NDArray[Any]:
     return np.copysign(np.floor(np.abs(wide) + 0.5), wide).astype(places.dtype)
 
 
-def _edges(start: int, span: int, parts: int, size: int) -> list[tuple[int, int]]:
+def edges(start: int, span: int, parts: int, size: int) -> list[tuple[int, int]]:
     """Return the first element of each part of `span` elements, and the one behind its last, held to all."""
     ends = (((i * span) // parts + start, -((-(i + 1) * span) // parts) + start) for i in range(parts))
     return [(min(max(first, 0), size), min(max(last, 0), size)) for first, last in ends]
@@ -249,18 +250,11 @@ def _to_corner(first: Any, last: Any, count: int, size: int) -> NDArray[Any]:
     return found
 
 
-def _neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return the elements before and behind places, and the weight of the one behind."""
-    held = np.clip(places, 0, size - 1)
-    first = np.floor(held).astype(np.int64)
-    return first, np.minimum(first + 1, size - 1), to_float64(held - first)
-
-
 def _at(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """Return the planes [channels, rows, columns] between the four elements around points, 0 outside."""
     rows, columns = planes.shape[1:]
     outside = (y < 0) | (y > rows - 1) | (x < 0) | (x > columns - 1)
-    (top, bottom, low), (left, right, beside) = _neighbours(y, rows), _neighbours(x, columns)
+    (top, bottom, low), (left, right, beside) = neighbours(y, rows), neighbours(x, columns)
     upper = planes[:, top, left] * (1 - beside) + planes[:, top, right] * beside
     lower = planes[:, bottom, left] * (1 - beside) + planes[:, bottom, right] * beside
     return np.where(outside, 0.0, upper * (1 - low) + lower * low)

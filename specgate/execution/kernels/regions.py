@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["align_regions", "align_turned_regions", "interpolated"]
+__all__ = ["align_regions", "align_turned_regions", "between", "interpolated", "neighbours"]
 
 _FEW = 2**31
 
@@ -94,18 +94,23 @@ def align_turned_regions(
 def interpolated(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """Return [channels, points]: the planes [channels, rows, columns] between the four elements around each point.
 
-    Points less than one element outside take the edge, those farther away are 0.
+    Points at most one element outside take the edge, those farther away are 0.
     """
     rows, columns = planes.shape[1:]
     outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
-    top, bottom, down = _neighbours(y, rows)
-    left, right, across = _neighbours(x, columns)
+    return np.where(outside, 0.0, between(planes, y, x))
+
+
+def between(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Return what `interpolated` does, of points outside as those at the edge."""
+    top, bottom, down = neighbours(y, planes.shape[1])
+    left, right, across = neighbours(x, planes.shape[2])
     upper = planes[:, top, left] * (1 - down) * (1 - across) + planes[:, top, right] * (1 - down) * across
     lower = planes[:, bottom, left] * down * (1 - across) + planes[:, bottom, right] * down * across
-    return np.where(outside, 0.0, upper + lower)
+    return np.asarray(upper + lower)
 
 
-def _neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+def neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
     """Return the elements before and behind places, and the weight of the one behind."""
     held = np.clip(places, 0, size - 1)
     first = np.floor(held).astype(np.int64)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["resample"]
+__all__ = ["around", "enlarge", "inside", "nearest", "places_of", "resample"]
+
+_HALF: Final = 0.5
 
 
 def resample(
@@ -26,6 +30,7 @@ def resample(
     input_offsets: Sequence[float] | None = None,
     output_offsets: Sequence[float] | None = None,
     upwards: bool | None = None,
+    stretched: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
 
@@ -34,6 +39,8 @@ def resample(
     lower one of two, if None. Places outside take the edge; an infinite scale makes all places one,
     and one of 0 puts them at the edges. Offsets are 0.5 and
     -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
+    stretched: along dimensions with a scale below a half, linear, the mean of all elements less than 1 / scale away,
+    with weights that fall evenly to 0 there; places outside take the edge.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
@@ -44,37 +51,76 @@ def resample(
     result = inputs.astype(np.float64) if linear else inputs
     with np.errstate(all="ignore"):
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
-            places = _places(size, *shift)
-            if linear:
+            places = places_of(size, *shift)
+            if linear and stretched and 0 < shift[0] < _HALF:
+                result = _weighed(result, axis, places, shift[0])
+            elif linear:
                 result = _interpolated(result, axis, places)
             else:
-                result = np.take(result, _whole(places, upwards, inputs.shape[axis]), axis)
+                result = np.take(result, nearest(places, upwards, inputs.shape[axis]), axis)
         if linear and not is_float(inputs.dtype):
             result = np.trunc(result.astype(np.float32))
         return round_to(result, inputs.dtype)
 
 
-def _places(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
+def places_of(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
+    """Return where each of `size` places of the output lies in the input: (place - behind) / scale - before."""
     one = np.float32
     found: NDArray[np.float32] = (np.arange(size, dtype=one) - one(behind)) / one(scale) - one(before)
     return found
 
 
-def _whole(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
+def nearest(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
+    """Return whole places of `size`: the next ones upwards, downwards, or if None the nearest, the lower one of two."""
     middle = places - np.float32(0.5)
     chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
-    return _inside(chosen, size)
+    return inside(chosen, size)
 
 
-def _inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
+def inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
     """Return whole places held to those that there are; one that is no number, of infinite offsets, is the first."""
     return np.asarray(np.nan_to_num(np.clip(places, 0, size - 1), nan=0.0), np.int64)
 
 
+def around(places: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """Return the whole place below each place, and the weight of the one above it."""
+    lower = np.floor(places)
+    return lower, to_float64(to_float32(places - lower, places.dtype))
+
+
 def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) -> NDArray[Any]:
     size = values.shape[axis]
-    lower = np.floor(places)
-    weight = to_float64(to_float32(places - lower, places.dtype)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
-    left = np.take(values, _inside(lower, size), axis)
-    right = np.take(values, _inside(lower + 1, size), axis)
+    lower, weight = around(places)
+    weight = weight.reshape(-1, *(1,) * (values.ndim - 1 - axis))
+    left = np.take(values, inside(lower, size), axis)
+    right = np.take(values, inside(lower + 1, size), axis)
     return np.asarray(left + (right - left) * weight)
+
+
+def _weighed(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale: float) -> NDArray[Any]:
+    """Return the means of elements around places, with the weights of a triangle that reaches 1 / scale far."""
+    size = values.shape[axis]
+    held = np.clip(np.nan_to_num(places.astype(np.float64)), 0, size - 1)
+    first = np.maximum(np.floor(held - 1 / scale), 0).astype(np.int64)
+    shape = (*values.shape[:axis], len(places), *values.shape[axis + 1 :])
+    result, total = memory.empty(shape, np.dtype(np.float64)), np.zeros(len(places))
+    result[...] = 0
+    column = (-1, *(1,) * (values.ndim - 1 - axis))
+    for step in memory.in_time(range(min(size, 2 * ceil(1 / scale) + 2))):
+        at = np.minimum(first + step, size - 1)
+        weight = np.where(first + step < size, np.maximum(0.0, 1 - np.abs(at - held) * scale), 0)
+        total += weight
+        result += np.take(values, at, axis) * weight.reshape(column)
+    return np.asarray(result / total.reshape(column))
+
+
+def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> NDArray[Any]:
+    """Return `inputs` with its last two dimensions `height` and `width` times as large, as `resample` has them."""
+    if inputs.ndim < 2 or height < 1 or width < 1:
+        raise InputError(f"resample: expected two dimensions and factors above 0, found {inputs.ndim} dimensions")
+    factors = (*(1,) * (inputs.ndim - 2), height, width)
+    sizes = [size * factor for size, factor in zip(inputs.shape, factors, strict=True)]
+    if not linear:
+        memory.empty(tuple(sizes), inputs.dtype)
+        return inputs.repeat(height, -2).repeat(width, -1)
+    return resample(inputs, sizes=sizes, scales=factors, linear=True)

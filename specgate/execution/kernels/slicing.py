@@ -9,13 +9,17 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, same_length, shape_of
+from specgate.execution.kernels.narrow import zero_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["depth_to_space", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth", "tile"]
+__all__ = [
+    "depth_to_space", "place_in_window", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth",
+    "tile",
+]  # fmt: skip
 
 
 def slice_counted(
@@ -49,16 +53,42 @@ def slice_window(
 
     They are `steps` apart, from the window's first place on, or from its last one where a step is negative.
     """
-    rank = inputs.ndim
-    same_length("slice", rank, offsets=offsets, sizes=sizes, steps=steps, counts=counts)
+    first = _first_places(inputs.shape, offsets, sizes, steps, counts)
+    return slice_counted(inputs, first=first, counts=counts, steps=steps)
+
+
+def place_in_window(
+    values: NDArray[Any],
+    *,
+    shape: Sequence[int],
+    offsets: Sequence[int],
+    sizes: Sequence[int],
+    steps: Sequence[int],
+) -> NDArray[Any]:
+    """Return zeros of `shape` with `values` at the places from which `slice_window` would take as many elements."""
+    target = shape_of("slice", shape)
+    same_length("slice", values.ndim, sizes=target)
+    first = _first_places(target, offsets, sizes, steps, values.shape)
+    result = memory.empty(target, values.dtype)
+    result[...] = zero_of("slice", values.dtype)
+    places = zip(first, values.shape, steps, strict=True)
+    result[np.ix_(*(start + step * np.arange(count) for start, count, step in places))] = values
+    return result
+
+
+def _first_places(
+    shape: Sequence[int], offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int], counts: Sequence[int]
+) -> list[int]:
+    """Return where slices of windows begin along each dimension of an array of `shape`."""
+    same_length("slice", len(shape), offsets=offsets, sizes=sizes, steps=steps, counts=counts)
     first = []
-    for place, offset, size, step, count in zip(inputs.shape, offsets, sizes, steps, counts, strict=True):
+    for place, offset, size, step, count in zip(shape, offsets, sizes, steps, counts, strict=True):
         if size < 1 or offset < 0 or offset + size > place:
             raise InputError(f"slice: a window of {size} from {offset} on is not in {place} places")
         if step == 0 or count > 1 + (size - 1) // abs(step):
             raise InputError(f"slice: {count} elements, {step} apart, are not in a window of {size}")
         first.append(offset if step > 0 else offset + size - 1)
-    return slice_counted(inputs, first=first, counts=counts, steps=steps)
+    return first
 
 
 def tile(inputs: NDArray[Any], *, repeats: Sequence[int]) -> NDArray[Any]:

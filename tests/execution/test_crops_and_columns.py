@@ -1,0 +1,134 @@
+"""Regions cropped out of maps, windows as columns, and what else is of whole numbers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.crop_gradients import crop_gradients
+from specgate.execution.kernels.crops import crop_regions
+from specgate.execution.kernels.listed_parts import pool_listed_parts
+from specgate.execution.kernels.normalize import normalize_to_unit
+from specgate.execution.kernels.optimizing import adam_step
+from specgate.execution.kernels.resample import enlarge, resample
+from specgate.execution.kernels.window_columns import columns_of_windows, windows_from_columns
+
+ROW = np.arange(8, dtype=np.float32).reshape(1, 1, 1, 8)
+FIRST = np.zeros(1, np.uint32)
+
+
+def crop(start, end, width=1, **how):
+    given: dict[str, Any] = {"height": 1, "width": width, "linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0,
+             "outside": -100.0, "least": 1, "most": 1, **how}  # fmt: skip
+    region = np.array([[start, 0, end, 1]], np.float32)
+    return crop_regions(ROW, region, FIRST, **given).ravel().tolist()
+
+
+def test_points_of_regions():
+    assert crop(1, 5, 4) == [1, 2, 3, 4]
+    assert crop(5, 1, 4) == [4, 3, 2, 1]
+    assert crop(0, 5, most=9) == [2]  # the mean of five points
+    assert crop(1.5, 2.5, linear=False) == [1]
+    assert crop(1.5, 2.5, linear=False, upper=True) == [2]
+    assert crop(1, 3, before=0.0, behind=0.0) == [1]
+
+
+def test_points_outside():
+    assert crop(-0.75, 0.25) == [0]  # less than an element
+    assert crop(-1, 0) == [-100]
+    assert crop(7.5, 8.25) == [7]
+    assert crop(8.5, 8.5) == [-100]
+
+
+def test_the_largest_is_a_number():
+    region = np.array([[0, 0, 1, 1]], np.float32)
+    how: dict[str, Any] = {
+        "height": 1,
+        "width": 1,
+        "linear": True,
+        "largest": True,
+        "scale_y": 1.0,
+        "scale_x": 1.0,
+        "outside": 0.0,
+    }
+    found = crop_regions(np.full((1, 1, 1, 1), np.nan, np.float32), region, FIRST, **how, least=1, most=1)
+    assert found.item() == np.finfo(np.float32).min
+
+
+def test_regions_of_no_map_are_masked():
+    regions = np.array([[0, 0, 1, 1], [0, 0, 1, np.inf], [0, 0, 2, 1]], np.float32)
+    how: dict[str, Any] = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1}
+    found = crop_regions(
+        ROW, regions, np.array([7, 0, 0], np.uint32), height=1, width=1, largest=False, outside=0.0, **how
+    )
+    assert found.ravel().tolist() == [None, None, 0.5]
+
+
+def by_corners(gradient, region, maps, **how):
+    found = crop_gradients(gradient, region, FIRST, maps, **how)[1]
+    assert found is not None
+    return found.tolist()
+
+
+def test_gradients_of_corners():
+    """A slope of 5 at 2.3 in the squares: all of it goes to x1 for the first of two parts, half of it for the second."""
+    squares = np.square(ROW)
+    how: dict[str, Any] = {"linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1, "before": 0.5,
+           "behind": -0.5, "to_corners": False, "sizes": squares.shape}  # fmt: skip
+    region = np.array([[1.2, 0, 4.4, 1]], np.float32)
+    one, two = np.ones((1, 1, 1, 1), np.float32), np.array([[[[0, 1]]]], np.float32)
+    assert by_corners(one, region, squares, **how) == [[40, 0, 0, 0]]
+    assert by_corners(two, region, squares, **how) == [[28, 0, 28, 0]]
+    whole = np.array([[1, 0, 4, 1]], np.float32)  # at 2
+    assert by_corners(one, whole, squares, **how) == [[0, 0, 0, 0]]
+    assert by_corners(one, whole, squares, **how, ahead=True) == [[40, 0, 0, 0]]
+    assert crop_gradients(one, region, FIRST, **how)[1] is None
+
+
+def test_parts_of_listed_regions():
+    maps = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8)
+    regions = [[0, 0, 0, 4, 4], [0, 10, 10, 12, 12], [0, 0.5, 0.5, 3.5, 3.5], [0, 4, 4, 2, 2], [3, 0, 0, 1, 1]]
+    found = pool_listed_parts(maps, np.array(regions, np.float32), height=1, width=1, scale=1.0)
+    assert found.ravel().tolist() == [36, 0, 36, 36, None]
+    found = pool_listed_parts(maps, np.array([[regions[0]]], np.float32), height=2, width=2, scale=1.0)
+    assert found.ravel().tolist() == [18, 20, 34, 36]
+
+
+def test_columns():
+    how: dict[str, Any] = {"window": [2], "strides": [1], "dilations": [1], "start_padding": [1], "end_padding": [0]}
+    columns = columns_of_windows(np.array([[[1, 2, 3]]], np.int8), **how)
+    assert columns.tolist() == [[[0, 1, 2], [1, 2, 3]]]
+    assert windows_from_columns(columns, sizes=[1, 1, 3], **how).tolist() == [[[2, 4, 3]]]
+    full = np.full_like(columns, 100)
+    assert windows_from_columns(full, sizes=[1, 1, 3], **how).tolist() == [[[127, 127, 100]]]
+    with pytest.raises(InputError):
+        columns_of_windows(np.ones((1, 1, 1)), **{**how, "window": [9]})
+
+
+def test_adam_at_its_first_steps():
+    one = np.ones(1)
+    how: dict[str, Any] = {"rate": 0.5, "beta1": 0.5, "beta2": 0.75, "epsilon": 0.0}
+    moved = [adam_step(one, one, one, one, np.array([step], np.uint32), **how)[0].item() for step in (0, 1, 2)]
+    assert moved == [0.5, 0.5, pytest.approx(1 - 0.5 * (1 - 0.75**2) ** 0.5 / 0.75)]
+
+
+def test_epsilon_in_a_norm():
+    found = normalize_to_unit(np.array([3.0, 4.0]), axis=0, p=2, epsilon=11.0)
+    assert found.tolist() == [0.5, 4 / 6]
+
+
+def test_enlarged():
+    image = np.array([[1.0, 3.0]])
+    assert enlarge(image, height=2, width=1, linear=False).tolist() == [[1, 3], [1, 3]]
+    assert enlarge(image, height=1, width=2, linear=True).tolist() == [[1, 1.5, 2.5, 3]]
+
+
+def test_stretched():
+    """Of 8 elements around 3.5, less than 4 away, with weights that fall evenly."""
+    row = np.zeros(8)
+    row[1] = 1
+    how: dict[str, Any] = {"sizes": [2], "scales": [0.25], "linear": True}
+    assert resample(row, **how).tolist() == [0.5, 0]
+    weights = np.maximum(0, 1 - np.abs(np.arange(8) - 1.5) / 4)
+    assert resample(row, **how, stretched=True)[0] == pytest.approx(weights[1] / weights.sum())

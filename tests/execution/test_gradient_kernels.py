@@ -1,0 +1,137 @@
+"""Kernels of gradients, held against the differences of what they are the gradients of."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError
+from specgate.execution.kernels.batch_statistics import batch_gradients, normalize_by, normalize_by_own
+from specgate.execution.kernels.crop_gradients import crop_gradients
+from specgate.execution.kernels.crops import crop_regions
+from specgate.execution.kernels.neighbourhoods import divide_by_near, divide_by_near_gradient
+from specgate.execution.kernels.pool_gradients import average_pool_gradient, max_pool_gradient, unpool
+from specgate.execution.kernels.pooling import average_pool, max_pool
+from specgate.execution.kernels.resample import resample
+from specgate.execution.kernels.resample_gradients import resample_gradient
+from specgate.execution.kernels.slicing import place_in_window, slice_window
+
+RANDOM = np.random.default_rng(7)
+WINDOW: dict[str, Any] = {"strides": [2, 1], "window": [3, 2], "start_padding": [1, 0], "end_padding": [1, 1]}
+
+
+def numbers(*shape):
+    return RANDOM.integers(-64, 65, shape) / 16
+
+
+def differences(function, at, incoming, by=1e-5):
+    """Return the gradient of the sum of incoming * function by each element of `at`."""
+    found = np.zeros(at.shape)
+    for place in np.ndindex(at.shape):
+        step = np.zeros(at.shape)
+        step[place] = by
+        found[place] = ((function(at + step) - function(at - step)) * incoming).sum() / (2 * by)
+    return found
+
+
+def test_batch_normalization():
+    x, g = numbers(3, 2, 4), numbers(3, 2, 4)
+    mean, variance, scale, bias = numbers(1, 2, 1), np.abs(numbers(1, 2, 1)) + 1, numbers(1, 2, 1), numbers(1, 2, 1)
+    found = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=False)
+    parts = [
+        differences(lambda at: normalize_by(at, mean, variance, scale, bias, epsilon=0.5), x, g),
+        differences(lambda at: normalize_by(x, mean, variance, at, bias, epsilon=0.5), scale, g),
+        differences(lambda at: normalize_by(x, mean, variance, scale, at, epsilon=0.5), bias, g),
+    ]
+    for ours, theirs in zip(found, parts, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+def test_batch_normalization_by_its_own_statistics():
+    x, g, scale, bias = numbers(3, 2, 4), numbers(3, 2, 4), numbers(1, 2, 1), numbers(1, 2, 1)
+    _, mean, variance = normalize_by_own(x, scale, bias, epsilon=0.5)
+    found = batch_gradients(x, g, mean, variance, scale, epsilon=0.5, own=True)[0]
+    wanted = differences(lambda at: normalize_by_own(at, scale, bias, epsilon=0.5)[0], x, g)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_division_by_neighbourhoods(size):
+    x, g = numbers(1, 5, 2, 3), numbers(1, 5, 2, 3)
+    how: dict[str, Any] = {"axes": [1], "size": size, "alpha": 0.5, "beta": 0.75, "bias": 2.0}
+    wanted = differences(lambda at: divide_by_near(at, **how), x, g)
+    np.testing.assert_allclose(divide_by_near_gradient(x, g, **how), wanted, atol=1e-6)
+
+
+def test_an_even_neighbourhood_has_one_more_behind():
+    x = np.array([1.0, 2, 3, 4]).reshape(1, 4, 1, 1)
+    found = divide_by_near(x, axes=[1], size=2, alpha=2.0, beta=-1.0, bias=0.0)
+    assert found.ravel().tolist() == [5, 26, 75, 64]
+
+
+@pytest.mark.parametrize("include", [True, False])
+def test_pooling(include):
+    x = numbers(1, 2, 5, 4)
+    g = numbers(*average_pool(x, **WINDOW, include_padding=include).shape)
+    wanted = differences(lambda at: average_pool(at, **WINDOW, include_padding=include), x, g)
+    found = average_pool_gradient(g, sizes=x.shape, **WINDOW, include_padding=include)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    apart = RANDOM.permutation(x.size).reshape(x.shape).astype(float)  # no two are equal
+    how: dict[str, Any] = {**WINDOW, "dilations": [1, 2]}
+    g = numbers(*max_pool(apart, **how)[0].shape)
+    wanted = differences(lambda at: max_pool(at, **how)[0], apart, g)
+    np.testing.assert_allclose(max_pool_gradient(apart, g, **how), wanted, atol=1e-6)
+
+
+def test_windows_of_padding_alone_give_nothing():
+    x = np.ones((1, 1, 1, 1))
+    how: dict[str, Any] = {"strides": [1, 1], "window": [1, 1]}
+    found = max_pool_gradient(
+        x, np.arange(9.0).reshape(1, 1, 3, 3), **how, start_padding=[1, 1], end_padding=[1, 1], dilations=[1, 1]
+    )
+    assert found.tolist() == [[[[4]]]]
+
+
+def test_unpooling():
+    indices = np.array([[[[0, 5], [5, 99]]]], np.uint32)
+    found = unpool(np.array([[[[1.0, 2], [3, 4]]]]), indices, sizes=[1, 1, 2, 3])
+    assert found[0, 0].tolist() == [[1, 0, 0], [0, 0, None]]  # named twice: either
+
+
+@pytest.mark.parametrize("linear", [True, False])
+@pytest.mark.parametrize("upwards", [None, True, False])
+def test_resampling(linear, upwards):
+    x, g = numbers(4, 5), numbers(6, 3)
+    how: dict[str, Any] = {"scales": [1.5, 0.6], "linear": linear, "upwards": upwards}
+    how |= {"input_offsets": [0.5, 0.25], "output_offsets": [-0.5, 0.0]}
+    forward = (resample(x, sizes=g.shape, **how) * g).sum()
+    back = (resample_gradient(g, sizes=x.shape, **how) * x).sum()
+    assert forward == pytest.approx(back)
+
+
+@pytest.mark.parametrize("steps", [(2, 1), (-2, -1), (3, 2)])
+def test_slices(steps):
+    x, g = numbers(6, 5), numbers(2, 2)
+    how: dict[str, Any] = {"offsets": [1, 0], "sizes": [4, 4], "steps": steps}
+    forward = (slice_window(x, **how, counts=g.shape) * g).sum()
+    assert forward == (place_in_window(g, shape=x.shape, **how) * x).sum()
+    with pytest.raises(InputError):
+        place_in_window(numbers(2, 5), shape=x.shape, **how)
+
+
+@pytest.mark.parametrize("linear", [True, False])
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("to_corners", [True, False])
+def test_crops(linear, largest, to_corners):
+    """The gradient by the maps; points are apart from each other, so that the largest one stays it."""
+    maps = RANDOM.permutation(2 * 2 * 4 * 6).reshape(2, 2, 4, 6) - 40.5
+    regions = np.array([[0.3, 0.2, 5.1, 3.3], [4.2, 3.1, 1.3, 0.4], [-3.0, -2.0, 2.1, 1.2]])
+    batches, g = np.array([1, 0, 1], np.uint32), numbers(3, 2, 2, 3)
+    how: dict[str, Any] = {"linear": linear, "largest": largest, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 2}
+    how |= {"before": 0.5, "behind": -0.5, "to_corners": to_corners}
+
+    def forward(at):
+        return crop_regions(at, regions, batches, height=2, width=3, outside=0.0, **how)
+
+    found, _ = crop_gradients(g, regions, batches, maps, sizes=maps.shape, **how)
+    np.testing.assert_allclose(found, differences(forward, maps, g), atol=1e-5)
