@@ -92,6 +92,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "places_from_start": ("elements_from_start", "entries_replaced", "tuples_in_batches"),
     "pooling": ("average_pool", "lp_pool", "max_pool", "max_pool_values"),
     "recurrent": ("lstm",),
+    "recurrent_layers": ("gru", "rnn"),
     "recurrent_sequences": ("gru_sequences", "lstm_sequences", "rnn_sequences"),
     "recurrent_steps": ("gru_step", "lstm_step", "rnn_step"),
     "reduce": ("arg_reduce", "cumulative", "reduce"),
@@ -129,6 +130,11 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "restored_signals": ("restore_signal",),
     "texts": ("texts_from_bytes", "texts_to_bytes"),
     "grouped_products": ("multiply_groups",),
+    "quantized_products": (
+        "convolve_integers", "convolve_quantized", "mean_of_quantized", "multiply_integers", "multiply_quantized",
+        "multiply_to_floats",
+    ),
+    "quantizing": ("dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -140,18 +146,18 @@ KERNELS: Final[dict[str, str]] = {
 SUMMING: Final = frozenset({
     "add_columns", "sample_at_grid",
     "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution",
-    "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru_sequences", "gru_step",
+    "convolve", "convolve_transposed", "cumulate", "cumulative", "gemm", "gru", "gru_sequences", "gru_step",
     "interpolate_along", "log_softmax",
     "log_softmax_along", "lp_pool", "lstm", "lstm_sequences", "lstm_step", "matrix_product", "mean_in_windows",
     "mean_of_parts",
     "norm_of_windows", "normalize_along", "normalize_batch", "normalize_channels", "normalize_groups",
     "normalize_instances", "normalize_layer", "normalize_mean_variance", "normalize_neighbourhoods",
     "normalize_squares", "normalize_to_unit", "pool_whole", "reduce", "reduce_dimensions", "resample",
-    "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss",
+    "rnn", "rnn_sequences", "rnn_step", "root_mean_square", "scaled_matrix_product", "sequence_loss",
     "slide_filters", "slide_filters_back",
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
     "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
-    "multiply_groups", "restore_signal", "slide_deformed",
+    "multiply_groups", "multiply_to_floats", "restore_signal", "slide_deformed",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.

@@ -49,9 +49,7 @@ def write_tuples(
     """
     rank = inputs.ndim
     if indices.ndim != rank or not (1 <= input_dimensions <= rank and 1 <= index_dimensions <= rank):
-        raise InputError(
-            f"scatter: {input_dimensions} and {index_dimensions} dimensions of {rank} and {indices.ndim}"
-        )
+        raise InputError(f"scatter: {input_dimensions} and {index_dimensions} dimensions of {rank} and {indices.ndim}")
     data = counted_dimensions(inputs, input_dimensions, "input")
     chosen = counted_dimensions(indices, index_dimensions, "indices")
     count = chosen.shape[-1]
