@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
@@ -62,10 +62,7 @@ def check(
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
-    """Return the Descriptor of a dict (or path, or ``onnx.NodeProto``): read once, checked or executed many times.
-
-    dialect: ``directml``, ``onnx`` or ``openvino``; found from the dict's own words when left out.
-    """
+    """Return the Descriptor of a dict, path or ``onnx.NodeProto``; a dialect left out is found from the dict's words."""
     return _descriptor(data, dialect)
 
 
@@ -95,32 +92,35 @@ def execute(
     max_bytes: int | None = None,
     max_seconds: float | None = None,
     on_fallback: Callable[[str], object] | None = None,
+    basis: Literal["documented", "observed"] = "documented",
 ) -> dict[str, NDArray[Any]]:
     """Return the outputs by name, computed with numpy.
 
     descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
     arrays: logical arrays of the declared type and sizes, by the operator's input names. Types that numpy lacks (bf16,
-    i4, f8e4m3) are those of the package ml_dtypes, also of outputs, one element in one value; for integers of less than
-    8 bits an array of other integers will do where all of them fit. target: whose behaviour applies; the dialect's
-    newest level when left out. A model is executed at its own imports; the target must have them. Elements that the
-    page leaves undefined are masked.
+    i4, f8e4m3) are those of the package ml_dtypes, also of outputs, one element in one value; for integers below 8 bits
+    an array of others will do where all of them fit. target: whose behaviour applies, the newest level when left out. A
+    model is executed at its own imports; the target must have them. What the page leaves undefined is masked.
 
     max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
-    max_seconds: how long it may take (300 if None), beside the start of the process in which the onnx package computes
-    operators of a model that have no kernel; on_fallback is called with a line that names those and the package.
-    Raises InputError, also for what would exceed a limit; NoTable, NoKernel.
+    max_seconds: how long it may take (300 if None), beside the start of the process for operators of a model that have
+    no kernel; on_fallback gets a line that names those. basis: a descriptor's values as the page has them, or as builds
+    do where the table has it. Raises InputError, also beyond a limit; NoTable, NoKernel.
     """
     from specgate.execution.engine import execute_at
     from specgate.execution.memory import budget_of
     from specgate.spec.tables import dialect as tables
 
     budget = budget_of(max_bytes, max_seconds)
+    if basis not in {"documented", "observed"}:
+        raise InputError(f"expected the basis documented or observed, found {basis!r:.40}")
     owner = _model_owner(descriptor)
     if owner is not None and isinstance(descriptor, str | os.PathLike):
-        if isinstance(target, str):
-            target = parse_target(target, owner.name)
+        if basis == "observed":
+            raise InputError("the basis of values applies to one descriptor, not to a model")
+        goal = parse_target(target, owner.name) if isinstance(target, str) else target
         told = on_fallback or (lambda _: None)
-        return owner.run_model(os.fspath(descriptor), arrays, target, budget=budget, on_fallback=told)
+        return owner.run_model(os.fspath(descriptor), arrays, goal, budget=budget, on_fallback=told)
     made = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:
@@ -129,7 +129,7 @@ def execute(
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return execute_at(made, arrays, level, budget=budget)
+    return execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None)
 
 
 @overload

@@ -152,4 +152,10 @@ def executed(parser: argparse.ArgumentParser) -> None:
         "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"
     )
     parser.add_argument("--max-seconds", type=float, metavar="S", help="how long it may take (default: 300)")
+    parser.add_argument(
+        "--basis",
+        choices=("documented", "observed"),
+        default="documented",
+        help="whose values of a descriptor: the page's (default), or those of builds where the table has them as arguments of a kernel",
+    )
     parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")

@@ -25,11 +25,11 @@ def quantize_by_range(
 
     The range is that of the numbers and of 0, and nan is no number: scale = range * (1 / (greatest - least of dtype)),
     zero point = least of dtype - least of x / scale. Halves go to the even neighbour; what is nan becomes the least.
-    scale_sizes, zero_point_sizes: their shapes, of one element.
+    scale_sizes, zero_point_sizes: their shapes, of one element and the rank of x.
     """
     want_float("dynamic quantization", x)
     for what, sizes in (("a scale", scale_sizes), ("a zero point", zero_point_sizes)):
-        require_shape("dynamic quantization", what, sizes, (1,) * len(sizes))
+        require_shape("dynamic quantization", what, sizes, (1,) * x.ndim)
     limits = np.iinfo(dtype)
     values = x.astype(np.float32)
     with quiet():

@@ -26,12 +26,13 @@ def resample(
     input_offsets: Sequence[float] | None = None,
     output_offsets: Sequence[float] | None = None,
     upwards: bool | None = None,
+    higher: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
 
     linear: the first of the two elements around it and their weighted difference along every dimension, nan beside an
     infinite one, instead of one element. That is the next one above (upwards), the next one below, or the nearest, the
-    lower one of two, if None. Places outside take the edge; an infinite scale makes all places one,
+    lower one of two (or the higher one), if None. Places outside take the edge; an infinite scale makes all places one,
     and one of 0 puts them at the edges. Offsets are 0.5 and
     -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
     """
@@ -48,7 +49,7 @@ def resample(
             if linear:
                 result = _interpolated(result, axis, places)
             else:
-                result = np.take(result, _whole(places, upwards, inputs.shape[axis]), axis)
+                result = np.take(result, _whole(places, upwards, inputs.shape[axis], higher=higher), axis)
         if linear and not is_float(inputs.dtype):
             result = np.trunc(result.astype(np.float32))
         return round_to(result, inputs.dtype)
@@ -60,10 +61,11 @@ def _places(size: int, scale: float, before: float, behind: float) -> NDArray[np
     return found
 
 
-def _whole(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
-    middle = places - np.float32(0.5)
-    chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
-    return _inside(chosen, size)
+def _whole(places: NDArray[np.float32], upwards: bool | None, size: int, *, higher: bool) -> NDArray[np.int64]:
+    half = np.float32(0.5)
+    if upwards is None:
+        return _inside(np.floor(places + half) if higher else np.ceil(places - half), size)
+    return _inside(np.ceil(places) if upwards else np.floor(places), size)
 
 
 def _inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
