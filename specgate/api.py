@@ -62,7 +62,7 @@ def check(
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
-    """Return the Descriptor of a dict, path or ``onnx.NodeProto``; a dialect left out is found from the dict's words."""
+    """Return the Descriptor of a dict, path or ``onnx.NodeProto``; a dialect left out is found from its words."""
     return _descriptor(data, dialect)
 
 

@@ -156,6 +156,7 @@ def executed(parser: argparse.ArgumentParser) -> None:
         "--basis",
         choices=("documented", "observed"),
         default="documented",
-        help="whose values of a descriptor: the page's (default), or those of builds where the table has them as arguments of a kernel",
+        help="whose values of a descriptor: the page's (default), or those of builds where the table has them as "
+        "arguments of a kernel",
     )
     parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")

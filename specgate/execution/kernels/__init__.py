@@ -179,6 +179,11 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0), "interpolate_along": (24.0, 40.0),
+    **dict.fromkeys(("convolve_integers", "convolve_quantized", "mean_of_quantized"), (64.0, 48.0)),
+    **dict.fromkeys(("multiply_integers", "multiply_quantized", "multiply_to_floats"), (32.0, 48.0)),
+    **dict.fromkeys(("dequantize_in_blocks", "quantize_in_blocks"), (32.0, 32.0)),
+    **dict.fromkeys(("write_elements", "write_tuples"), (48.0, 32.0)),
+    "quantize_by_range": (32.0, 32.0), "random_words": (16.0, 96.0), "rows_not_zero": (24.0, 64.0),
     "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
