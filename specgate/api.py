@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
@@ -62,10 +62,7 @@ def check(
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
-    """Return the Descriptor of a dict (or path, or ``onnx.NodeProto``): read once, checked or executed many times.
-
-    dialect: ``directml``, ``onnx`` or ``openvino``; found from the dict's own words when left out.
-    """
+    """Return the Descriptor of a dict, path or ``onnx.NodeProto``; a dialect left out is found from its words."""
     return _descriptor(data, dialect)
 
 
@@ -96,32 +93,35 @@ def execute(
     max_seconds: float | None = None,
     on_note: Callable[[str], object] | None = None,
     on_node: Callable[[int, int], object] | None = None,
+    basis: Literal["documented", "observed"] = "documented",
 ) -> dict[str, NDArray[Any]]:
     """Return the outputs by name, computed with numpy.
 
     descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
     arrays: logical arrays of the declared type and sizes, by the operator's input names. Types that numpy lacks (bf16,
-    i4, f8e4m3) are those of the package ml_dtypes, also of outputs, one element in one value; for integers of less than
-    8 bits an array of other integers will do where all of them fit. target: whose behaviour applies; the dialect's
-    newest level when left out. A model is executed at its own imports; the target must have them. Elements that the
-    page leaves undefined are masked.
+    i4, f8e4m3) are those of the package ml_dtypes, also of outputs, one element in one value; for integers below 8 bits
+    an array of others will do where all of them fit. target: whose behaviour applies, the newest level when left out. A
+    model is executed at its own imports; the target must have them. What the page leaves undefined is masked.
 
     max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
     max_seconds: how long it may take (300 if None). on_note is called with each line that qualifies the outputs of a
-    model, on_node with how many of how many of its nodes are done.
-    Raises InputError, also for what would exceed a limit; NoTable, NoKernel.
+    model, on_node with how many of how many of its nodes are done. basis: a descriptor's values as the page has them,
+    or as builds do where the table has it. Raises InputError, also beyond a limit; NoTable, NoKernel.
     """
     from specgate.execution.engine import execute_at
     from specgate.execution.memory import budget_of
     from specgate.spec.tables import dialect as tables
 
     budget = budget_of(max_bytes, max_seconds)
+    if basis not in {"documented", "observed"}:
+        raise InputError(f"expected the basis documented or observed, found {basis!r:.40}")
     owner = _model_owner(descriptor)
     if owner is not None and isinstance(descriptor, str | os.PathLike):
-        if isinstance(target, str):
-            target = parse_target(target, owner.name)
+        if basis == "observed":
+            raise InputError("the basis of values applies to one descriptor, not to a model")
+        goal = parse_target(target, owner.name) if isinstance(target, str) else target
         told, done = on_note or (lambda _: None), on_node or (lambda _done, _all: None)
-        return owner.run_model(os.fspath(descriptor), arrays, target, budget=budget, on_note=told, on_node=done)
+        return owner.run_model(os.fspath(descriptor), arrays, goal, budget=budget, on_note=told, on_node=done)
     made = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:
@@ -130,7 +130,7 @@ def execute(
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return execute_at(made, arrays, level, budget=budget)
+    return execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None)
 
 
 @overload

@@ -157,4 +157,11 @@ def executed(parser: argparse.ArgumentParser) -> None:
         metavar="IMPLEMENTATION",
         help="hold each node of a model against onnxruntime or reference (an IR: cpu); exit 1 if one differs",
     )
+    parser.add_argument(
+        "--basis",
+        choices=("documented", "observed"),
+        default="documented",
+        help="whose values of a descriptor: the page's (default), or those of builds where the table has them as "
+        "arguments of a kernel",
+    )
     parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")

@@ -77,6 +77,7 @@ def _executed(
             max_seconds=arguments.max_seconds,
             on_note=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
             on_node=lambda done, total: told(done, total, "executing"),
+            basis=arguments.basis,
         )
 
 
@@ -128,6 +129,8 @@ def _document(
 ) -> int:
     from specgate.execution.memory import budget_of
 
+    if arguments.basis != "documented":
+        raise InputError("--basis applies to one descriptor, not to a model", file=name)
     if arguments.input:
         raise InputError(f"{owner.document_name} brings its own resources; --input does not apply", file=name)
     if target is not None and target.dialect != owner.name:

@@ -16,7 +16,7 @@ from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -34,8 +34,12 @@ _PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
 }  # fmt: skip
 
 
-def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> dict[str, Any]:
+def kernel_arguments(
+    descriptor: Descriptor, spec: OperatorSpec, level: str, others: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return what the kernel gets by name: `arguments` of the table, constants of its level rows, `output_type`.
+
+    others: constants in the place of those.
 
     An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
     one is left out; one that is the name of an array of tensors as the sizes of each. A fused operator
@@ -49,7 +53,7 @@ def kernel_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str) -> 
     recipe = recipe_of(spec)
     settled: dict[str, Any] = {}
     expressions = dict(recipe.get("arguments", {}))
-    for name, value in spec.behaviour(level).items():
+    for name, value in {**spec.behaviour(level), **(others or {})}.items():
         expressions.pop(name, None)
         if isinstance(value, dict):
             expressions[name] = value["expression"]

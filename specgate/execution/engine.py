@@ -19,18 +19,22 @@ from specgate.execution.containers import Held, arrays_in, contained, is_contain
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
+from specgate.execution.observed import observed_arguments
 from specgate.execution.recipe import array_fields, output_fields, recipe_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Literal
 
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
+
+    ExecutedBasis = Literal["documented", "observed"]
 
 __all__ = ["execute_at", "hold_executable"]
 
@@ -42,13 +46,17 @@ def execute_at(
     *,
     max_bytes: int | None = None,
     budget: memory.Budget | None = None,
+    basis: ExecutedBasis = "documented",
+    by: str | None = None,
 ) -> dict[str, Any]:
     """Return the outputs of `descriptor` at `level`, by the operator's output names; those it leaves out are not there.
 
     arrays: logical arrays by the operator's input names, in any memory order, of the declared type and sizes; Python
     numbers and nested lists are converted when they fit. An array of tensors is a list, as an input and as an output.
     Inputs that the descriptor holds as constants may be left out. max_bytes: what the kernel may work with, outputs
-    included; budget: that and the time, where more than this execution shares them.
+    included; budget: that and the time, where more than this execution shares them. basis: whose values: what the page
+    says, or where an `observed` entry puts it as arguments of the kernel, what builds of `level` do (observed); by: the
+    implementation whose own entries count then, too.
     Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
     Elements that the page leaves undefined are masked (`numpy.ma`).
     """
@@ -59,7 +67,8 @@ def execute_at(
     arguments: dict[str, Any] = {
         name: inputs[field] for name, field in array_fields(spec, level).items() if field in inputs
     }
-    arguments.update(kernel_arguments(descriptor, spec, level))
+    others = observed_arguments(descriptor, spec, level, by) if basis == "observed" else None
+    arguments.update(kernel_arguments(descriptor, spec, level, others))
     left = _budget(descriptor, spec, arguments, budget or memory.budget_of(max_bytes))
     results = _computed(kernel, arguments, left)
     results = results if isinstance(results, tuple) else (results,)

@@ -67,11 +67,15 @@ class RuleForm:
 
 @dataclass(frozen=True, slots=True)
 class OtherValues:
-    """What is computed instead of what the page says; when: for which descriptors, elements: at which (None: any)."""
+    """What is computed instead of what the page says; when: for which descriptors, elements: at which (None: any).
+
+    arguments: of the kernel, by name, with which it computes this; none where no kernel does.
+    """
 
     what: str
     when: Rule | None = None
     elements: Rule | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
@@ -81,6 +85,7 @@ class OtherValues:
             raw["what"],
             parse(when, scope) if when else None,
             parse(elements, scope.of_elements()) if elements else None,
+            raw.get("arguments", {}),
         )
 
 

@@ -151,6 +151,17 @@ class OtherValues(_File):
         description="only elements for which this holds may differ: a tensor's name is the element of it at the same "
         "place, and `ours` and `theirs` are the results there",
     )
+    arguments: dict[Name, Any] = Field(
+        default={},
+        description="kernel argument -> constant, or expression: …, with which the kernel computes this where the "
+        "values of builds are asked for",
+    )
+
+    @model_validator(mode="after")
+    def _constants(self) -> OtherValues:
+        if not all(map(_constant, self.arguments.values())):
+            raise ValueError("expected arguments to be constants, or expression: …")
+        return self
 
 
 class ObservedCell(Cell):

@@ -214,6 +214,11 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
         for name, entry in overlay.get("values", {}).items():
             yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
+            if entry.get("arguments") and not raw.get("execute"):
+                yield (*path, "values", name, "arguments"), "expected an operator that a kernel computes"
+            for argument, value in entry.get("arguments", {}).items():
+                text = value["expression"] if isinstance(value, dict) else None
+                yield from _expression_problems((*path, "values", name, "arguments", argument), text, scope, None)
             at = (*path, "values", name, "elements")
             yield from _expression_problems(at, entry.get("elements"), scope.of_elements(), TRUTH)
 

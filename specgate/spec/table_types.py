@@ -54,6 +54,7 @@ class ValuesEntry(TypedDict):
     what: str
     when: NotRequired[str]
     elements: NotRequired[str]
+    arguments: NotRequired[dict[str, Any]]
 
 
 class ObservedEntry(TypedDict):

@@ -136,6 +136,29 @@ def test_masks_and_position_bias_are_added(case, with_position):
     assert found == pytest.approx(both, abs=1e-6)
 
 
+@pytest.mark.parametrize("fewer", [1, 2])
+def test_heads_of_keys_serve_equally_many_of_the_query_in_a_row(fewer):
+    query, key = made(BATCH, QUERIES, 4, SIZE), made(BATCH, KEYS, fewer, SIZE, seed=2)
+    value = made(BATCH, KEYS, fewer, 5, seed=3)
+    found, keys, _ = run(query=flat(query), key=flat(key), value=flat(value), heads=4, key_heads=fewer)
+    each = [np.repeat(array, 4 // fewer, axis=2) for array in (key, value)]
+    assert found == pytest.approx(by_loops(query, *each), abs=1e-6)
+    assert keys.shape == (BATCH, fewer, KEYS, SIZE)
+
+
+def test_heads_that_keys_cannot_share_and_past_lengths_leave_results_open():
+    query, key = made(BATCH, QUERIES, 3, SIZE), made(BATCH, KEYS, 2, SIZE, seed=2)
+    given = {"query": flat(query), "key": flat(key), "value": flat(key), "heads": 3, "key_heads": 2}
+    found, keys, _ = run(**given)
+    assert np.ma.getmaskarray(found).all()
+    assert not np.ma.isMaskedArray(keys)
+    found, keys, values = run(**given, past_lengths=np.ones(BATCH, np.int32), key_room=9, value_room=8)
+    assert [each.shape for each in (found, keys, values)] == [
+        (BATCH, QUERIES, 3 * SIZE), (BATCH, 2, 9, SIZE), (BATCH, 2, 8, SIZE),
+    ]  # fmt: skip
+    assert all(np.ma.getmaskarray(each).all() for each in (found, keys, values))
+
+
 def test_huge_scores_do_not_overflow():
     query, key, value = (np.full((1, 1, 1), 1e18, np.float32) for _ in range(3))
     assert run(query=query, key=key, value=value, heads=1)[0].tolist() == [[[np.float32(1e18)]]]

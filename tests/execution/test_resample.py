@@ -65,23 +65,17 @@ def test_cropped_and_filled_from_the_edge():
 )
 def test_refusals(changes):
     with pytest.raises(InputError):
-        resample(FOUR, **{"sizes": [4], "scales": [1.0], "linear": True, **changes})
+        resample(FOUR, **dict({"sizes": [4], "scales": [1.0], "linear": True}, **changes))
 
 
 def test_scales_that_the_page_does_not_forbid():
     """No page sets Scales a lower bound; what builds refuse follows the formula, held to the edges."""
 
     def whole(size, scale, offset=0.0):
-        at = resample(
-            FOUR,
-            sizes=[size],
-            scales=[scale],
-            linear=False,
-            upwards=False,
-            input_offsets=[0.0],
-            output_offsets=[offset],
-        )
-        return at.tolist()
+        before, behind = [0.0], [offset]
+        return resample(
+            FOUR, sizes=[size], scales=[scale], linear=False, upwards=False, input_offsets=before, output_offsets=behind
+        ).tolist()
 
     assert whole(3, -1.0) == [0, 0, 0]
     assert whole(4, -1.0, 3.0) == [30, 20, 10, 0]

@@ -14,7 +14,7 @@ from specgate.execution.kernels.fourier import (
     inverse_half_transform,
     transform_frames,
 )
-from specgate.execution.kernels.random_numbers import uniform_numbers
+from specgate.execution.kernels.random_numbers import random_words, uniform_numbers
 
 COMPLEX = np.random.default_rng(1).normal(size=(4, 5, 2))
 REAL = COMPLEX[..., 0]
@@ -164,3 +164,38 @@ def test_half_floats_of_two_kinds_and_scalars_that_follow():
     for one, other, expected in (("i8", "u1", "u1"), ("f2", "i1", "f2"), ("f8", "f2", "f2")):
         made = convert_both(np.ones((), one), np.ones(2, other), scalars_follow=True, widest=np.dtype("f4"))
         assert made[0].dtype == np.dtype(expected)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ([0] * 6, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+        ([0xFFFFFFFF] * 6, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0],
+            [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1],
+        ),
+    ],
+)
+def test_words_of_a_state_are_those_of_the_published_vectors(state, words):
+    found, _ = random_words(np.array([state], np.uint32), sizes=[1, 4])
+    assert found.tolist() == [words]
+
+
+def test_the_counter_of_a_state_goes_on_by_blocks_and_wraps_around():
+    state = np.array([0xFFFFFFFF, 0xFFFFFFFF, 7, 0, 1, 2], np.uint32)
+    both, behind = random_words(state, sizes=[9])
+    assert behind.tolist() == [2, 0, 8, 0, 1, 2]
+    first, following = random_words(state, sizes=[2, 2])
+    second, _ = random_words(following, sizes=[5])
+    assert np.array_equal(both, np.concatenate([first.ravel(), second]))
+    last, after = random_words(np.array([0xFFFFFFFF] * 4 + [1, 2], np.uint32), sizes=[4])
+    assert after.tolist() == [0, 0, 0, 0, 1, 2]
+    assert last.dtype == np.uint32
+
+
+def test_states_of_another_size_are_refused():
+    with pytest.raises(InputError, match="six"):
+        random_words(np.zeros((6, 1), np.uint32), sizes=[4])
+    with pytest.raises(InputError, match="six"):
+        random_words(np.zeros(6, np.int32), sizes=[4])

@@ -31,50 +31,92 @@ def attention(
     position_bias: NDArray[Any] | None = None,
     past_key: NDArray[Any] | None = None,
     past_value: NDArray[Any] | None = None,
+    past_lengths: NDArray[Any] | None = None,
     *,
     heads: int,
     scale: float,
     mask_type: str,
     filter_value: float,
     rank: int,
+    key_heads: int | None = None,
     key_rank: int = 4,
     value_rank: int = 4,
+    key_room: int | None = None,
+    value_room: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return softmax(query @ key.T * scale + position_bias + mask) @ value for each head, and all keys and values.
 
     query, key, value: [batch, length, heads * size of a head] behind dimensions of size 1; or stacked, [batch, length,
     heads, 2 or 3, size]. bias: what is added to all three, one behind the other. position_bias: [batch, heads, queries,
     keys]. past_key, past_value: [batch, heads, length, size], which come before. rank: of the first result, [batch,
-    queries, heads * size]. key_rank, value_rank: of the others, [batch, heads, past + keys, size].
+    queries, heads * size]. key_rank, value_rank: of the others, [batch, heads, past + keys, size]. key_heads: how many
+    heads keys and values have, `heads` if None; each serves equally many heads of the query in a row, and where they do
+    not divide those, the first result is masked. past_lengths: how many keys and values lie where the other results
+    go, which have room for key_room and value_room; as what lies there is not given, all is masked.
 
     mask_type says where filter_value is added: NONE; BOOLEAN, 1 - mask times, with a mask of position_bias's shape;
     KEY_SEQUENCE_LENGTH, [1, batch], from a key on; KEY_SEQUENCE_END_START, [2, batch], from one on and before another;
     KEY_QUERY_SEQUENCE_LENGTH_START_END, [3 * batch + 2], outside of ranges of all batches' queries and keys in a row.
     """
-    if heads < 1:
-        raise InputError(f"attention: expected at least one head, found {heads}")
-    parts = _parts((query, key, value), query_key, key_value, query_key_value, heads)
+    fewer = heads if key_heads is None else key_heads
+    if heads < 1 or fewer < 1:
+        raise InputError(f"attention: expected at least one head, found {min(heads, fewer)}")
+    parts = _parts((query, key, value), query_key, key_value, query_key_value, (heads, fewer, fewer))
     dtype = parts[0].dtype
     given = (*parts[1:], bias, position_bias, past_key, past_value)
     if any(array is not None and array.dtype != dtype for array in given):
         raise InputError(f"attention: expected arrays of {dtype} alone")
     with np.errstate(all="ignore"):
-        queries, keys, values = _biased([to_float64(part) for part in parts], bias, heads)
+        queries, keys, values = _biased([to_float64(part) for part in parts], bias)
         all_keys, all_values = _after(past_key, keys, "keys"), _after(past_value, values, "values")
         if queries.shape[::3] != keys.shape[::3] or all_keys.shape[:3] != all_values.shape[:3]:
             shapes = [list(each.shape) for each in (queries, all_keys, all_values)]
             raise InputError(f"attention: query, keys and values of {shapes} do not go together")
         shape = (*queries.shape[:3], all_keys.shape[2])
-        scores = memory.empty(shape, np.dtype(np.float64))
-        multiply_matrices(queries, np.swapaxes(all_keys, 2, 3), scores)
-        scores *= np.float32(scale)
-        if position_bias is not None:
-            scores += to_float64(_last("a position bias", position_bias, shape))
+        added = (
+            None
+            if position_bias is None
+            else _last("a position bias", position_bias, _open(shape, position_bias, past_lengths))
+        )
         if mask is not None and mask_type != "NONE":
-            times = _hidden(mask, mask_type, shape)
+            boolean = mask if mask_type == "BOOLEAN" else None
+            times = _hidden(mask, mask_type, _open(shape, boolean, past_lengths))
+        if past_lengths is not None:
+            made = [np.zeros((*queries.shape[:3], all_values.shape[3]))]
+            made += [_roomy(all_keys, key_room), _roomy(all_values, value_room)]
+            rooms = [_merged(made[0], rank), _led(made[1], key_rank), _led(made[2], value_rank)]
+            first, second, third = (
+                np.ma.MaskedArray(round_to(each, dtype), np.ones(each.shape, np.bool_)) for each in rooms
+            )
+            return first, second, third
+        scores = memory.empty(shape, np.dtype(np.float64))
+        multiply_matrices(queries, np.swapaxes(_shared(all_keys, heads), 2, 3), scores)
+        scores *= np.float32(scale)
+        if added is not None:
+            scores += to_float64(added)
+        if mask is not None and mask_type != "NONE":
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
-        result = round_to(_merged(multiply_matrices(_softmax(scores), all_values), rank), dtype)
+        found = multiply_matrices(_softmax(scores), _shared(all_values, heads))
+        result = round_to(_merged(found, rank), dtype)
+        if heads % fewer:
+            result = np.ma.MaskedArray(result, np.ones(result.shape, np.bool_))
         return result, _led(round_to(all_keys, dtype), key_rank), _led(round_to(all_values, dtype), value_rank)
+
+
+def _open(shape: tuple[int, ...], array: NDArray[Any] | None, past_lengths: NDArray[Any] | None) -> tuple[int, ...]:
+    """Return a shape whose last size is that of the array where it is open how many keys there are."""
+    return shape if past_lengths is None or array is None or not array.ndim else (*shape[:-1], array.shape[-1])
+
+
+def _roomy(array: NDArray[Any], room: int | None) -> NDArray[Any]:
+    """Return zeros in the place of keys or values, as many as there is room for."""
+    return np.zeros((*array.shape[:2], array.shape[2] if room is None else room, array.shape[3]))
+
+
+def _shared(array: NDArray[Any], heads: int) -> NDArray[Any]:
+    """Return keys or values for each head of the query."""
+    fewer = array.shape[1]
+    return array if fewer == heads else np.take(array, np.arange(heads) * fewer // heads, axis=1)
 
 
 def _parts(
@@ -82,19 +124,20 @@ def _parts(
     query_key: NDArray[Any] | None,
     key_value: NDArray[Any] | None,
     query_key_value: NDArray[Any] | None,
-    heads: int,
+    heads: tuple[int, int, int],
 ) -> list[NDArray[Any]]:
     """Return query, keys and values as [batch, heads, length, size]; each must be given exactly once."""
     found: list[list[NDArray[Any]]] = [[], [], []]
     for place, array in enumerate(plain):
         if array is not None:
-            found[place].append(_split(array, heads))
+            found[place].append(_split(array, heads[place]))
     for places, stack in (((0, 1), query_key), ((1, 2), key_value), ((0, 1, 2), query_key_value)):
         if stack is None:
             continue
-        if stack.ndim != 5 or stack.shape[2:4] != (heads, len(places)):
+        several = {heads[place] for place in places}
+        if stack.ndim != 5 or {stack.shape[2]} != several or stack.shape[3] != len(places):
             raise InputError(
-                f"attention: expected a stack of {len(places)} for {heads} heads, found {list(stack.shape)}"
+                f"attention: expected a stack of {len(places)} for {sorted(several)} heads, found {list(stack.shape)}"
             )
         for index, place in enumerate(places):
             found[place].append(np.swapaxes(stack[:, :, :, index], 1, 2))
@@ -111,14 +154,14 @@ def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
     return np.swapaxes(array.reshape(batch, length, heads, hidden // heads), 1, 2)
 
 
-def _biased(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None, heads: int) -> list[NDArray[Any]]:
+def _biased(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None) -> list[NDArray[Any]]:
     if bias is None:
         return list(parts)
-    sizes = [heads * part.shape[3] for part in parts]
+    sizes = [part.shape[1] * part.shape[3] for part in parts]
     if bias.shape[-1:] != (sum(sizes),) or bias.size != sum(sizes):
         raise InputError(f"attention: expected a bias of {sum(sizes)} elements, found the shape {list(bias.shape)}")
     pieces = np.split(to_float64(bias).reshape(-1), np.cumsum(sizes)[:-1])
-    return [part + piece.reshape(1, heads, 1, -1) for part, piece in zip(parts, pieces, strict=True)]
+    return [part + piece.reshape(1, part.shape[1], 1, -1) for part, piece in zip(parts, pieces, strict=True)]
 
 
 def _last(what: str, array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:

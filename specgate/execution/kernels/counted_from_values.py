@@ -9,13 +9,15 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float64
 from specgate.execution.kernels.narrow import widened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["numbers_between", "places_not_zero"]
+__all__ = ["numbers_between", "places_not_zero", "rows_not_zero"]
 
 _MOST = 2**40
 
@@ -68,3 +70,26 @@ def places_not_zero(inputs: NDArray[Any], *, narrow: bool = False) -> NDArray[An
     for axis, places in enumerate(np.nonzero(kept)):
         result[axis] = places
     return result
+
+
+def rows_not_zero(
+    inputs: NDArray[Any], *, columns: int, count_sizes: Sequence[int], sizes: Sequence[int]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return how many elements are not 0, and the last `columns` coordinates of each, a row for each in their order.
+
+    Both are of uint32. count_sizes: the shape of the first, of one element. sizes: that of the second, a row for every
+    element of `inputs`; the rows behind the last one are masked.
+    """
+    require_shape("nonzero", "the number", count_sizes, (1,) * len(count_sizes))
+    expected = (*(1,) * (len(sizes) - 2), inputs.size, columns)
+    require_shape("nonzero", "coordinates", sizes, expected)
+    if not 0 < columns <= inputs.ndim or any(size != 1 for size in inputs.shape[: inputs.ndim - columns]):
+        raise InputError(f"nonzero: {columns} coordinates do not name the places of {list(inputs.shape)}")
+    result = memory.empty(expected, np.dtype(np.uint32))
+    result[...] = 0
+    places = np.nonzero(inputs)[inputs.ndim - columns :]
+    many = len(places[0])
+    rows = result.reshape(inputs.size, columns)
+    rows[:many] = np.stack(places, axis=1)
+    mask = np.broadcast_to((np.arange(inputs.size) >= many)[:, np.newaxis], rows.shape).reshape(expected)
+    return np.full(tuple(count_sizes), many, np.uint32), np.ma.MaskedArray(result, mask) if mask.any() else result

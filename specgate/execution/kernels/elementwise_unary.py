@@ -118,6 +118,12 @@ def _half_away(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.where(x == 0, away.dtype.type(0), away))  # the sign is a factor, 0 of minus 0
 
 
+def _half_added(x: NDArray[Any]) -> NDArray[Any]:
+    single = to_float32(x, x.dtype)
+    found: NDArray[Any] = np.sign(single) * np.floor(np.abs(single) + single.dtype.type(_HALF))
+    return found
+
+
 _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
     "half_to_even": np.rint,
     "half_away_from_zero": _half_away,
@@ -126,17 +132,20 @@ _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 
 
 def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> NDArray[Any]:
-    """Return floats rounded to integers. mode: half_to_even, half_away_from_zero or toward_zero.
+    """Return floats rounded to integers. mode: half_to_even, half_away_from_zero, toward_zero or half_added.
 
-    integers: they are taken too, and stay what they are.
+    The last one takes the floor of the magnitude and 0.5, which float32 may round. integers: they are taken too, and
+    stay what they are.
     """
-    if mode not in _ROUNDINGS:
+    if mode not in {*_ROUNDINGS, "half_added"}:
         raise InputError(f"round_to_integer: expected one of {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
     if integers and not is_float(x.dtype):
         whole("round_to_integer", x)
         return x.copy()
     want_float("round_to_integer", x)
     with quiet():
+        if mode == "half_added":
+            return round_to(_half_added(x), x.dtype)
         return round_to(_ROUNDINGS[mode](to_float32(x, x.dtype)), x.dtype)
 
 

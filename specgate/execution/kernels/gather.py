@@ -13,7 +13,7 @@ from specgate.execution.kernels.arithmetic import check_axis
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["gather", "gather_elements", "gather_nd"]
+__all__ = ["counted_dimensions", "gather", "gather_elements", "gather_nd", "places_and_outside"]
 
 
 def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dimensions: int) -> NDArray[Any]:
@@ -28,12 +28,12 @@ def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dime
     if indices.ndim != rank or not 0 <= index_dimensions <= rank:
         raise InputError(f"gather: expected indices of {rank} dimensions ({index_dimensions} of them count), found "
                          f"{indices.ndim}")  # fmt: skip
-    chosen = _counted(indices, index_dimensions, "indices")
+    chosen = counted_dimensions(indices, index_dimensions, "indices")
     shape = (*inputs.shape[:axis], *chosen.shape, *inputs.shape[axis + 1 :])
     shape = (1,) * (rank - len(shape)) + shape
     if any(size != 1 for size in shape[: len(shape) - rank]):
         raise InputError(f"gather: the result of shape {list(shape)} has more than {rank} dimensions")
-    places, outside = _places(chosen, inputs.shape[axis])
+    places, outside = places_and_outside(chosen, inputs.shape[axis])
     result = memory.empty(shape[len(shape) - rank :], inputs.dtype)
     flat = result.reshape(*inputs.shape[:axis], places.size, *inputs.shape[axis + 1 :])
     np.take(inputs, places.reshape(-1), axis, out=flat, mode="clip")
@@ -51,7 +51,7 @@ def gather_elements(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -
     others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
     if indices.ndim != inputs.ndim or (*indices.shape[:axis], *indices.shape[axis + 1 :]) != others:
         raise InputError(f"gather_elements: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
-    places, outside = _places(indices, inputs.shape[axis])
+    places, outside = places_and_outside(indices, inputs.shape[axis])
     return _masked(np.take_along_axis(inputs, places, axis), outside if outside.any() else None)
 
 
@@ -75,8 +75,8 @@ def gather_nd(
         raise InputError(
             f"gather_nd: {input_dimensions} and {index_dimensions} dimensions of {rank} and {indices.ndim}"
         )
-    data = _counted(inputs, input_dimensions, "input")
-    chosen = _counted(indices, index_dimensions, "indices")
+    data = counted_dimensions(inputs, input_dimensions, "input")
+    chosen = counted_dimensions(indices, index_dimensions, "indices")
     batch = data.shape[:batch_dimensions]
     count = chosen.shape[-1]
     if not 0 <= batch_dimensions < min(data.ndim, chosen.ndim) or chosen.shape[:batch_dimensions] != batch:
@@ -91,7 +91,7 @@ def gather_nd(
     coordinates: list[Any] = list(np.ix_(*map(np.arange, batch))) if batch else []
     coordinates = [each.reshape(*each.shape, *(1,) * (chosen.ndim - 1 - batch_dimensions)) for each in coordinates]
     for position, size in enumerate(sizes):
-        places, beyond = _places(chosen[..., position], size)
+        places, beyond = places_and_outside(chosen[..., position], size)
         coordinates.append(places)
         outside |= beyond
     result = memory.empty((1,) * (rank - len(shape)) + shape, inputs.dtype)
@@ -100,7 +100,7 @@ def gather_nd(
     return _masked(result, np.broadcast_to(missing, shape).reshape(result.shape) if outside.any() else None)
 
 
-def _counted(array: NDArray[Any], dimensions: int, what: str) -> NDArray[Any]:
+def counted_dimensions(array: NDArray[Any], dimensions: int, what: str) -> NDArray[Any]:
     """Return an array with its last dimensions only; the others must have size 1."""
     left = array.ndim - dimensions
     if any(size != 1 for size in array.shape[:left]):
@@ -110,7 +110,7 @@ def _counted(array: NDArray[Any], dimensions: int, what: str) -> NDArray[Any]:
     return array.reshape(array.shape[left:])
 
 
-def _places(indices: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def places_and_outside(indices: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return places from the start, 0 for those outside, and which are outside."""
     if indices.dtype.kind not in "iu":
         raise InputError(f"expected integers as indices, found {indices.dtype}")

@@ -1,4 +1,4 @@
-"""Random numbers that two seeds determine."""
+"""Random numbers that two seeds, or a state of a generator, determine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from specgate.errors import InputError
 from specgate.execution import memory
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["uniform_numbers"]
+__all__ = ["random_words", "uniform_numbers"]
 
 _MASK: Final = np.uint64(0xFFFFFFFF)
 _HIGH: Final = np.uint64(32)
@@ -53,6 +55,27 @@ def uniform_numbers(
     return result
 
 
+def random_words(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return random words of 32 bits in an array of these sizes, as uint32, and the state behind them.
+
+    They are those of Philox 4x32 with 10 rounds. state: six words, a counter and then a key, the lowest word of each
+    first. The counter numbers the blocks of four words, and wraps around.
+    """
+    if state.size != 6 or state.dtype != np.uint32 or state.shape[-1:] != (6,):
+        raise InputError(f"random: expected a state of six uint32, found {state.dtype}{list(state.shape)}")
+    result = memory.empty(tuple(sizes), np.dtype(np.uint32))
+    words = state.reshape(-1).astype(np.uint64)
+    counters, rest = [], np.arange(-(-result.size // 4), dtype=np.uint64)
+    for word in words[:4]:
+        counters.append((rest + word) & _MASK)
+        rest = (rest + word) >> _HIGH
+    result[...] = _philox(counters, int(words[4] | words[5] << _HIGH))[: result.size].reshape(result.shape)
+    following = sum(int(word) << 32 * place for place, word in enumerate(words[:4])) + len(rest)
+    behind = state.copy()
+    behind.reshape(-1)[:4] = [following >> 32 * place & 0xFFFFFFFF for place in range(4)]
+    return result, behind
+
+
 def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter: int) -> NDArray[Any]:
     dtype = low.dtype
     words = _words(count * (1 + (dtype == np.float64)), key, counter)
@@ -72,9 +95,15 @@ def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter:
 
 
 def _words(count: int, key: int, counter: int) -> NDArray[np.uint64]:
-    """Return so many words of 32 bits, as uint64."""
+    """Return so many words of 32 bits, as uint64, of blocks that are numbered from 0 in the low half of a counter."""
     blocks = np.arange(-(-count // 4), dtype=np.uint64)
-    first, second = [blocks & _MASK, blocks >> _HIGH], [np.full_like(blocks, part) for part in _halves(counter)]
+    counters = [blocks & _MASK, blocks >> _HIGH, *(np.full_like(blocks, part) for part in _halves(counter))]
+    return _philox(counters, key)[:count]
+
+
+def _philox(counters: list[NDArray[np.uint64]], key: int) -> NDArray[np.uint64]:
+    """Return four words for each counter, one block after the other. counters: their words, the lowest first."""
+    first, second = counters[:2], counters[2:]
     keys = list(_halves(key))
     for _ in memory.in_time(range(_ROUNDS)):
         products = first[0] * _FACTORS[0], second[0] * _FACTORS[1]
@@ -83,7 +112,7 @@ def _words(count: int, key: int, counter: int) -> NDArray[np.uint64]:
             [products[0] >> _HIGH ^ keys[1] ^ second[1], products[0] & _MASK],
         )
         keys = [(part + step) & _MASK for part, step in zip(keys, _STEPS, strict=True)]
-    found: NDArray[np.uint64] = np.stack([*first, *second], axis=1).reshape(-1)[:count]
+    found: NDArray[np.uint64] = np.stack([*first, *second], axis=1).reshape(-1)
     return found
 
 

@@ -31,12 +31,13 @@ def resample(
     output_offsets: Sequence[float] | None = None,
     upwards: bool | None = None,
     stretched: bool = False,
+    higher: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
 
     linear: the first of the two elements around it and their weighted difference along every dimension, nan beside an
     infinite one, instead of one element. That is the next one above (upwards), the next one below, or the nearest, the
-    lower one of two, if None. Places outside take the edge; an infinite scale makes all places one,
+    lower one of two (or the higher one), if None. Places outside take the edge; an infinite scale makes all places one,
     and one of 0 puts them at the edges. Offsets are 0.5 and
     -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
     stretched: along dimensions with a scale below a half, linear, the mean of all elements less than 1 / scale away,
@@ -57,7 +58,7 @@ def resample(
             elif linear:
                 result = _interpolated(result, axis, places)
             else:
-                result = np.take(result, nearest(places, upwards, inputs.shape[axis]), axis)
+                result = np.take(result, nearest(places, upwards, inputs.shape[axis], higher=higher), axis)
         if linear and not is_float(inputs.dtype):
             result = np.trunc(result.astype(np.float32))
         return round_to(result, inputs.dtype)
@@ -70,11 +71,15 @@ def places_of(size: int, scale: float, before: float, behind: float) -> NDArray[
     return found
 
 
-def nearest(places: NDArray[np.float32], upwards: bool | None, size: int) -> NDArray[np.int64]:
-    """Return whole places of `size`: the next ones upwards, downwards, or if None the nearest, the lower one of two."""
-    middle = places - np.float32(0.5)
-    chosen = np.ceil(middle) if upwards is None else np.ceil(places) if upwards else np.floor(places)
-    return inside(chosen, size)
+def nearest(places: NDArray[np.float32], upwards: bool | None, size: int, *, higher: bool = False) -> NDArray[np.int64]:
+    """Return whole places of `size`: the next ones upwards, downwards, or if None the nearest.
+
+    higher: of two equally near ones the higher, not the lower.
+    """
+    half = np.float32(0.5)
+    if upwards is None:
+        return inside(np.floor(places + half) if higher else np.ceil(places - half), size)
+    return inside(np.ceil(places) if upwards else np.floor(places), size)
 
 
 def inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
