@@ -13,6 +13,7 @@ from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
+from specgate.execution.containers import array_map
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
@@ -123,7 +124,7 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
         return spec.dialect.infers_outputs and output is not None
     if output is None:
         raise NoKernel(f"{name} of {spec.name} is not computed by its kernel")
-    if not isinstance(output, list):
+    if not isinstance(output, list) or spec.fields[name].type != "tensor[]":
         _hold_against_declaration(name, output, declared, spec)
         return True
     if isinstance(declared, TensorDesc) or len(declared) != len(output):
@@ -190,7 +191,7 @@ def _several(info: FieldInfo, tensors: Any, values: Any, spec: OperatorSpec) -> 
     return [_input(f"{info.name}[{index}]", tensor, value, spec) for index, (tensor, value) in pairs]
 
 
-def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> NDArray[Any]:
+def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any:
     _hold_layout(name, tensor, spec)
     shape = _shape(tensor)
     if value is None:
@@ -205,6 +206,8 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> NDA
     if tensor.type is None:
         raise InputError("the descriptor does not know its type, so it cannot be executed", place=name)
     if tensor.type not in spec.dialect.types:
+        if spec.dialect.knows_type(tensor.type):
+            return array_map(value, tensor.type, spec.dialect, name)
         raise InputError(f"{tensor.type} is no type that holds values", place=name)
     array = as_array(value, numpy_type(spec.dialect, tensor.type), shape, name)
     _hold_sizes(name, array, tensor)
@@ -252,9 +255,13 @@ def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
             raise InputError(f"needs {needed} bytes, but {tensor.size_in_bytes} are declared", place=name)
 
 
-def _hold_against_declaration(name: str, array: NDArray[Any], tensor: Any, spec: OperatorSpec) -> None:
+def _hold_against_declaration(name: str, array: Any, tensor: Any, spec: OperatorSpec) -> None:
     """Refuse a declared output whose type or sizes are not what the kernel computed."""
     if not isinstance(tensor, TensorDesc):
+        return
+    if isinstance(array, list):  # of what is in a sequence the table's guards say more
+        if tensor.type in spec.dialect.types:
+            raise InputError(f"is computed as a sequence, but {tensor.type} is declared", place=name)
         return
     if tensor.type is not None and (
         tensor.type not in spec.dialect.types or array.dtype != numpy_type(spec.dialect, tensor.type)

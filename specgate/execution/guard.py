@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import InputError, NoKernel
+from specgate.execution.containers import ArrayMap
 from specgate.execution.kernels import carries
 from specgate.execution.memory import MAX_DIMENSIONS
 from specgate.execution.recipe import recipe_of
@@ -74,6 +75,7 @@ def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Operato
 
     So too for arrays of more dimensions than are computed.
     """
+    arrays = {name: array for name, array in arrays.items() if not isinstance(array, ArrayMap)}
     for name, array in arrays.items():
         ranks = [each.ndim for each in array] if isinstance(array, list) else [array.ndim]
         if max(ranks, default=0) > MAX_DIMENSIONS:

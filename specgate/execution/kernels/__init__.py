@@ -128,6 +128,20 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "restored_signals": ("restore_signal",),
     "texts": ("texts_from_bytes", "texts_to_bytes"),
     "grouped_products": ("multiply_groups",),
+    # models of samples: features, labels, maps, linear models, support vectors, trees; texts; steps of optimizers
+    "feature_columns": (
+        "choose_columns", "divide_rows", "exceeds", "join_columns", "replace_value", "scale_columns",
+    ),
+    "labels": ("map_labels", "map_names", "mark_categories"),
+    "linear_models": ("classify_linearly", "regress_linearly"),
+    "maps": ("maps_of_rows", "row_of_map", "values_at_words"),
+    "n_grams": ("count_n_grams",),
+    "optimizers": ("step_by_adagrad", "step_by_adam", "step_by_momentum"),
+    "pattern_matching": ("match_pattern",),
+    "support_vectors": ("classify_by_vectors", "regress_by_vectors"),
+    "text_parts": ("join_texts", "normalize_texts", "split_texts"),
+    "tree_lists": ("classify_by_trees", "regress_by_trees"),
+    "trees": ("ensemble_of",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -151,6 +165,8 @@ SUMMING: Final = frozenset({
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
     "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
     "multiply_groups", "restore_signal", "slide_deformed",
+    "classify_by_trees", "classify_by_vectors", "classify_linearly", "divide_rows", "ensemble_of", "regress_by_trees",
+    "regress_by_vectors", "regress_linearly",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.

@@ -9,6 +9,7 @@ from specgate.dialects.onnx.run.apart import INSTALL, installed, run_apart
 from specgate.dialects.onnx.run.nodes import Run, is_constant, label_of
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
+from specgate.execution.containers import plain
 from specgate.execution.models import at_node, in_file
 from specgate.spec.tables import dialect
 
@@ -103,5 +104,6 @@ def _fallen_back(run: Run, lack: NoKernel | NoTable) -> str:
     """Let onnx.reference run the model, which uses our kernels where there are some; return who computed what."""
     if not installed():
         raise NoKernel(f"{lack}; {INSTALL}")
-    run.values, line = run_apart(run.path, run.values, run.budget, str(lack))
+    given = {name: plain(value) for name, value in run.values.items()}
+    run.values, line = run_apart(run.path, given, run.budget, str(lack))
     return line

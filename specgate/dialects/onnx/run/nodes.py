@@ -10,10 +10,11 @@ from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor
-from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, container, operator_name
 from specgate.dialects.onnx.run.weights import Weights
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
+from specgate.execution.containers import ArrayMap, array_map, plain
 from specgate.execution.engine import execute_at
 from specgate.execution.models import arrays_by_name, at_place
 from specgate.execution.types import as_array, numpy_type
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo
 
 __all__ = ["Run", "is_constant", "label_of"]
 
@@ -95,8 +96,12 @@ class Run:
                 raise InputError(f"no array for the input {name!r:.60}")
 
     def _input(self, name: str, value: Any, declared: OnnxType | None) -> Any:
+        if declared is not None and declared.kind == "map" and declared.inner is not None:
+            held = self.tables.types.get(declared.inner.elem_type or "", {}).get("tensor")
+            if declared.inner.kind == "tensor" and held is not None and declared.elem_type in self.tables.types:
+                return array_map(value, container("map", str(held), declared.elem_type), self.tables, "")
         if declared is None or declared.kind != "tensor":
-            return value  # a sequence, a map: for the reference evaluator, since no kernel takes one
+            return value  # a sequence: for the reference evaluator, since no kernel takes one
         if declared.elem_type not in self.tables.types:
             raise InputError(f"its type {declared.elem_type} holds no values")
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -131,7 +136,7 @@ class Run:
 
     def node(self, index: int, node: OnnxNode) -> None:
         """Execute one node and drop what no later one reads."""
-        results = [self._constant(index, node)] if is_constant(node) else self._executed(node)
+        results = [self._constant(index, node)] if is_constant(node) else self._executed(index, node)
         for name, array in zip(node.outputs, results, strict=False):
             if name in self.values:
                 raise InputError(f"computes {name!r:.60}, which is there already")
@@ -151,12 +156,21 @@ class Run:
         """Return how many bytes the values have that are there."""
         return sum(map(memory.held_bytes, self.values.values()))
 
-    def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
+    def _executed(self, index: int, node: OnnxNode) -> list[NDArray[Any]]:
         given = [self._read(name) if name else None for name in node.inputs]
-        attributes = {name: attribute.value for name, attribute in node.attributes.items()}
+        attributes = {name: self._attribute(index, attribute) for name, attribute in node.attributes.items()}
         kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
         version = self.imports[node.domain]
         return self.compute(node.op_type, node.domain, version, given, attributes, node.outputs, kinds)
+
+    def _attribute(self, index: int, attribute: OnnxAttribute) -> Any:
+        """Return what an attribute of node number `index` holds, also what the structural reader skips."""
+        if attribute.value is None and attribute.kind in {"FLOATS", "INTS", "STRINGS"}:
+            return self.weights.listed(index, attribute.name)
+        if not isinstance(attribute.value, OnnxTensor):
+            return attribute.value
+        array = self.weights.attribute(index, attribute.name, attribute.value)
+        return TensorDesc(self._type(array), array.shape, value=tuple(array.ravel().tolist()))
 
     def described(
         self,
@@ -173,11 +187,11 @@ class Run:
         outputs: the names of its outputs, "" for one that is left out. kinds: see `build`.
         """
         spec = self.tables.operator(operator_name(op_type, domain))
-        if any(array is not None and not isinstance(array, np.ndarray) for array in given):
+        if any(array is not None and not isinstance(array, np.ndarray | ArrayMap) for array in given):
             raise NoKernel(f"{spec.name} has no kernel for sequences and maps")
-        if any(array is not None and self._type(array) not in self.tables.types for array in given):
+        if any(isinstance(array, np.ndarray) and self._type(array) not in self.tables.types for array in given):
             raise NoKernel(f"{spec.name} has no kernel for elements that numpy has no type for")
-        tensors = [None if array is None else TensorDesc(self._type(array), array.shape) for array in given]
+        tensors = [None if array is None else self._described_value(array) for array in given]
         # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
         stated = [TensorDesc(None, None) if name else None for name in outputs]
         return build(spec, tensors, stated, attributes, version=str(version), convert=attribute_value, kinds=kinds)
@@ -208,6 +222,12 @@ class Run:
             if name and info.name not in results:
                 raise NoKernel(f"the kernel of {spec.name} does not compute {info.name}")
         return [results.get(info.name, np.empty(0)) for info in layout.outputs[: len(outputs)]]
+
+    def _described_value(self, value: NDArray[Any] | ArrayMap) -> TensorDesc:
+        if isinstance(value, np.ndarray):
+            return TensorDesc(self._type(value), value.shape)
+        held = self.tables.types[self._type(value.values)]["tensor"]
+        return TensorDesc(container("map", str(held), self._type(value.keys)), None)
 
     def _read(self, name: str) -> NDArray[Any]:
         if name not in self.values:
@@ -247,7 +267,7 @@ class Run:
                 if declared.elem_type not in {None, "UNDEFINED", self._type(array)}:
                     raise InputError(f"is computed as {self._type(array)}, but {declared.elem_type} is declared")
                 self._hold_shape(array, declared, info.name)
-            return array
+            return array if isinstance(array, np.ndarray) else plain(array)
 
 
 def _text(value: bytes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +34,7 @@ ModelProto 0: 7 GraphProto graph
 GraphProto 0: 1 repeated NodeProto node; 5 repeated TensorProto initializer
 NodeProto 0: 5 repeated AttributeProto attribute
 AttributeProto 0: 1 string name; 5 TensorProto t
+ListProto 0: 1 string name; 7 repeated float floats; 8 repeated int64 ints; 9 repeated bytes strings
 TensorProto 0: 4 repeated float float_data; 5 repeated int32 int32_data; 6 repeated bytes string_data;
     7 repeated int64 int64_data; 9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data
 """)
@@ -55,7 +57,36 @@ class Weights:
         """Return the array in the attribute ``value`` of the graph's node number `index`."""
         return self._array(tensor, "node", index)
 
-    def _array(self, tensor: OnnxTensor, field: str, index: int) -> NDArray[Any]:
+    def attribute(self, index: int, name: str, tensor: OnnxTensor) -> NDArray[Any]:
+        """Return the array in an attribute of the graph's node number `index`."""
+        return self._array(tensor, "node", index, name)
+
+    def listed(self, index: int, name: str) -> list[Any]:
+        """Return the numbers or texts (bytes) in an attribute of the graph's node number `index`, however many."""
+        with self._again() as reader:
+            for _, begin, end in reader.fields([self._spans["node"][index]], _PROTO["NodeProto"]):
+                fields = list(reader.fields([(begin, end)], _PROTO["ListProto"]))
+                if ("name", name, 0) in fields:
+                    return self._items(reader, [field for field in fields if field[0] != "name"])
+        raise InputError(f"the attribute {name!r:.60} cannot be read again", file=self.path)
+
+    def _items(self, reader: Reader, fields: list[tuple[str, Any, int]]) -> list[Any]:
+        found: list[Any] = []
+        for kind, begin, end in fields:
+            if kind == "strings":
+                found.append(reader.read(begin, end))
+            elif not end:
+                found.append(begin[0] if isinstance(begin, tuple) else begin)
+            elif kind == "floats":
+                found += np.frombuffer(reader.read(begin, end), "<f4").tolist()
+            else:
+                found += reader.packed(begin, end, "int64")
+            if 8 * len(found) > self.budget:
+                raise InputError(f"a list needs more than the {self.budget} bytes left of the limit")
+        self.budget -= 8 * len(found)
+        return found
+
+    def _array(self, tensor: OnnxTensor, field: str, index: int, name: str = "value") -> NDArray[Any]:
         known = dialect("onnx")
         if tensor.elem_type not in known.types or min(tensor.dims, default=0) < 0:
             raise InputError(f"a tensor of {tensor.elem_type:.40} and sizes {list(tensor.dims)} holds no values")
@@ -70,7 +101,7 @@ class Weights:
         elif tensor.location == "external":
             flat = _decoded(self._external(tensor, needed), dtype)
         else:
-            flat = self._reread(tensor, dtype, field, index)
+            flat = self._reread(tensor, dtype, field, index, name)
         if flat.size != prod(tensor.dims):
             raise InputError(f"a tensor of sizes {list(tensor.dims)} holds {flat.size} elements")
         try:
@@ -97,16 +128,22 @@ class Weights:
             file.seek(offset)
             return file.read(needed)
 
-    def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], field: str, index: int) -> NDArray[Any]:
+    def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], field: str, index: int, name: str) -> NDArray[Any]:
+        with self._again() as reader:
+            spans = [self._spans[field][index]]
+            if field == "node":
+                spans = _tensor_attribute(reader, spans, name)
+            return _read_tensor(reader, spans, tensor.elem_type, dtype)
+
+    @contextmanager
+    def _again(self) -> Iterator[Reader]:
+        """Open the file anew, with the places of its initializers and nodes."""
         try:
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # as the structural reader does
                 reader = Reader(file, os.fstat(file.fileno()).st_size)
                 if not self._spans:
                     self._spans = _indexed(reader)
-                spans = [self._spans[field][index]]
-                if field == "node":
-                    spans = _value_attribute(reader, spans)
-                return _read_tensor(reader, spans, tensor.elem_type, dtype)
+                yield reader
         except WireError as error:
             raise InputError(error.message, file=self.path, place=f"byte {error.offset}") from None
         except (OSError, LookupError) as error:
@@ -121,10 +158,10 @@ def _indexed(reader: Reader) -> dict[str, list[Span]]:
     return found
 
 
-def _value_attribute(reader: Reader, node: list[Span]) -> list[Span]:
+def _tensor_attribute(reader: Reader, node: list[Span], wanted: str) -> list[Span]:
     for _, begin, end in reader.fields(node, _PROTO["NodeProto"]):
         fields = list(reader.fields([(begin, end)], _PROTO["AttributeProto"]))
-        if ("name", "value", 0) in fields:
+        if ("name", wanted, 0) in fields:
             return [(start, stop) for name, start, stop in fields if name == "t"]
     return []
 
