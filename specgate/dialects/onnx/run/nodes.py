@@ -130,7 +130,7 @@ class Run:
         """Return whether there is a kernel for an operator as the model imports it."""
         try:
             spec, version = self.tables.operator(operator_name(op_type, domain)), str(self.imports.get(domain))
-            return spec.has_kernel(version) if version in self.tables.levels else spec.table.recipe is not None
+            return spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
         except (NoTable, InputError):
             return False
 
@@ -215,7 +215,7 @@ class Run:
         if len(outputs) > len(layout.outputs) and not several:
             raise InputError(f"has {len(outputs)} outputs, at most {len(layout.outputs)} are defined")
         arrays = arrays_by_name(layout.inputs, given)
-        results = execute_at(descriptor, arrays, self.tables.levels[-1], budget=self.budget.less(self.alive()))
+        results = execute_at(descriptor, arrays, spec.dialect.levels[-1], budget=self.budget.less(self.alive()))
         if several:
             return [part for info in layout.outputs for part in results[info.name]]
         for info, name in zip(layout.outputs, outputs, strict=False):
