@@ -94,8 +94,8 @@ def node_tests():
     """The backend node tests of one node, by operator: (name, model, inputs, outputs)."""
     package = importlib.import_module("onnx.backend.test.case.node")
     with warnings.catch_warnings(action="ignore"):  # its own overflows, while importing collects its cases
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):  # those of domains lie deeper
+            importlib.import_module(module.name)
     found: dict[str, Any] = {}
     for case in package._NodeTestCases:
         if len(case.model.graph.node) == 1:

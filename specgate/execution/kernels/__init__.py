@@ -189,6 +189,8 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0), "interpolate_along": (24.0, 40.0),
     "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
+    "classify_by_trees": (96.0, 96.0), "count_n_grams": (64.0, 64.0), "ensemble_of": (64.0, 96.0),
+    "regress_by_trees": (96.0, 96.0),
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.

@@ -271,6 +271,6 @@ def _sets(members: NDArray[Any] | None, count: int) -> tuple[NDArray[Any], ...]:
         return ()
     flat = np.zeros(0) if members is None else members.reshape(-1).astype(np.float64)
     ends = np.flatnonzero(np.isnan(flat))
-    if members is None or ends.size + 1 != count:
+    if members is None or ends.size not in {count - 1, count}:  # one may be behind the last set, too
         raise InputError(f"trees: expected {count} sets, found {0 if members is None else ends.size + 1}")
-    return tuple(part[~np.isnan(part)] for part in np.split(flat, ends))
+    return tuple(part[~np.isnan(part)] for part in np.split(flat, ends)[:count])
