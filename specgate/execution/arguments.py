@@ -11,7 +11,7 @@ from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
 from specgate.execution.recipe import recipe_of
-from specgate.execution.types import numpy_type
+from specgate.execution.types import as_array, numpy_type
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
 
@@ -43,7 +43,8 @@ def kernel_arguments(
 
     An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
     one is left out; one that is the name of an array of tensors as the sizes of each. A fused operator
-    becomes the function that it is of one array. An output_type is the numpy type that a tensor declares, or whose
+    becomes the function that it is of one array, a tensor that an attribute holds an array. An output_type is the numpy
+    type that a tensor declares, or whose
     number or name an attribute holds, not passed where none is stated. Raises InputError where something must be known
     and is not, and NoKernel for a fused operator without one.
     """
@@ -123,9 +124,24 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
     if info.type == "operator[]":
         items = value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else [value]
         return [_fused(item, spec.dialect, level, f"{info.name}[{index}]") for index, item in enumerate(items)]
+    if info.type == "tensor-proto":
+        return _constant(value, spec.dialect, info.name)
     if not _fits(value, info.type):
         raise InputError(f"expected the type {info.type}, found {shown(value)}", place=info.name)
     return _float32(value) if info.type == "float" and package(spec.dialect.name).single_floats else value
+
+
+def _constant(value: Any, tables: Dialect, place: str) -> NDArray[Any]:
+    """Return the elements of a tensor that an attribute holds, as an array of its sizes."""
+    if not isinstance(value, TensorDesc) or not value.concrete or value.value is None:
+        raise InputError("expected a tensor whose elements are known", place=place)
+    if value.type not in tables.types:
+        raise InputError(f"{value.type} is no type that holds values", place=place)
+    texts = (item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in value.value)
+    flat = as_array(list(texts), numpy_type(tables, value.type), None, place)
+    if flat.size != value.known_elements:
+        raise InputError(f"holds {flat.size} elements, expected {value.known_elements}", place=place)
+    return flat.reshape(tuple(size for size in value.sizes or () if isinstance(size, int)))
 
 
 def _float32(value: float) -> float:

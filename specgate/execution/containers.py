@@ -1,4 +1,4 @@
-"""Values that are no arrays: sequences are lists, maps are dicts, and an optional is a `Held`.
+"""Values that are no arrays: sequences are lists, an optional is a `Held`, a map is a dict to users, an `ArrayMap` here.
 
 Their types are spelled as in operator schemas: ``seq(tensor(float))``, ``map(int64, float)``,
 ``optional(tensor(float))``.
@@ -7,11 +7,11 @@ Their types are spelled as in operator schemas: ``seq(tensor(float))``, ``map(in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution.types import as_array, numpy_type
 
 if TYPE_CHECKING:
@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["Held", "arrays_in", "contained", "is_container", "made_of", "plain", "type_of"]
+__all__ = [
+    "ArrayMap",
+    "Held",
+    "array_map",
+    "arrays_in",
+    "contained",
+    "is_container",
+    "made_of",
+    "map_types",
+    "plain",
+    "type_of",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +40,44 @@ class Held:
     """An optional value: `value` is an array, a sequence or a map, None where there is nothing."""
 
     value: Any
+
+
+class ArrayMap(NamedTuple):
+    """A map: its keys, and the value of each."""
+
+    keys: NDArray[Any]
+    values: NDArray[Any]
+
+
+def map_types(dialect: Dialect, word: str | None) -> tuple[str, str] | None:
+    """Return the element types of a map's keys and values, spelt ``map(int64, float)``; None of no map."""
+    if word is None or word in dialect.types or not word.startswith("map(") or not dialect.knows_type(word):
+        return None
+    spelt = {str(info.get("tensor")): name for name, info in dialect.types.items()}
+    parts = word.removeprefix("map(").removesuffix(")").split(", ", 1)
+    key, value = (spelt.get(part) or spelt.get(f"tensor({part})") for part in parts)
+    return (key, value) if key and value else None
+
+
+def array_map(value: Any, word: str, dialect: Dialect, place: str) -> ArrayMap:
+    """Return a dict as arrays of the types that `word` spells; raise InputError for another value."""
+    types = map_types(dialect, word)
+    if types is None:
+        raise NoKernel(f"{word} has no kernel: it holds no map of numbers and texts")
+    dtypes = [numpy_type(dialect, name) for name in types]
+    if isinstance(value, ArrayMap):
+        if [part.dtype for part in value] != dtypes:
+            raise InputError(
+                f"expected {word}, found a map of {value.keys.dtype} and {value.values.dtype}", place=place
+            )
+        return value
+    if not isinstance(value, dict):
+        raise InputError(f"expected a map ({word}) as a dict, found {type(value).__name__}", place=place)
+    parts = (list(value), list(value.values()))
+    for part, dtype in zip(parts, dtypes, strict=True):
+        if any(isinstance(item, str) != (dtype == np.object_) for item in part):
+            raise InputError(f"expected {word}, found another key or value", place=place)
+    return ArrayMap(*(as_array(part, dtype, (len(value),), place) for part, dtype in zip(parts, dtypes, strict=True)))
 
 
 def is_container(dialect: Dialect, word: str | None) -> bool:
@@ -48,12 +97,20 @@ def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
         return _around("seq", type_of(value[0], dialect, spelt=True)) if value else None
     if isinstance(value, Held):
         return None if value.value is None else _around("optional", type_of(value.value, dialect, spelt=True))
+    if isinstance(value, ArrayMap):
+        key, held = (type_of(part, dialect, spelt=True) for part in value)
+        return f"map({_bare(key)}, {_bare(held)})"
     if isinstance(value, dict) and value:
         key, item = next(iter(value.items()))
         held = type_of(np.asarray(item), dialect, spelt=True)
-        inner = None if held is None else held.removeprefix("tensor(").removesuffix(")")
+        inner = None if held is None else _bare(held)
         return _around(f"map({'string' if isinstance(key, str) else 'int64'},", inner)
     return None
+
+
+def _bare(word: str | None) -> str:
+    """``float`` of ``tensor(float)``, as maps spell what they hold."""
+    return (word or "").removeprefix("tensor(").removesuffix(")")
 
 
 def _around(word: str, inner: str | None) -> str | None:
@@ -86,18 +143,9 @@ def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
         return Held(None if held is None else contained(held, inner, dialect, place))
     if kind == "seq" and isinstance(value, list | tuple):
         return [contained(each, inner, dialect, f"{place}[{index}]") for index, each in enumerate(value)]
-    if kind == "map" and isinstance(value, dict):
-        return _map(value, *inner.split(", ", 1), dialect=dialect, place=place)
+    if kind == "map" and isinstance(value, dict | ArrayMap):
+        return array_map(value, word, dialect, place)
     raise InputError(f"expected {_WORDS.get(kind, word)} for {word}, found {type(value).__name__}", place=place)
-
-
-def _map(value: dict[Any, Any], key: str, inner: str, *, dialect: Dialect, place: str) -> dict[Any, Any]:
-    wanted = str if key == "string" else int
-    for each in value:
-        if not isinstance(each, wanted) or isinstance(each, bool):
-            raise InputError(f"expected keys of type {key}, found {each!r:.40}", place=place)
-    kept = inner if inner.partition("(")[0] in {"seq", "map", "optional", "tensor"} else f"tensor({inner})"
-    return {k: contained(each, kept, dialect, f"{place}[{k!r:.40}]") for k, each in value.items()}
 
 
 def _tensor(value: Any, word: str, dialect: Dialect, place: str) -> NDArray[Any]:
@@ -121,7 +169,11 @@ def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], c
     if kind == "map":
         key, value = inner.split(", ", 1)
         keys = [str(number) if key == "string" else number for number in range(count)]
-        return {name: made_of(value, dialect, array, count) for name in keys}
+        values = made_of(value, dialect, array, count).reshape(-1)
+        return {
+            name: values[at % values.size].item() if values.dtype != object else values[at % values.size]
+            for at, name in enumerate(keys)
+        }
     spelt = {word, f"tensor({word})"}
     name = next((name for name, info in dialect.types.items() if name in spelt or info.get("tensor") in spelt), None)
     if name is None:
@@ -136,9 +188,13 @@ def arrays_in(value: Any) -> list[NDArray[Any]]:
     if isinstance(value, Held):
         return arrays_in(value.value)
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [array for part in parts for array in arrays_in(part)]
+    return [array for part in parts for array in arrays_in(np.asarray(part) if np.isscalar(part) else part)]
 
 
 def plain(value: Any) -> Any:
-    """Return a value as users have it: an optional as what it holds, or None."""
-    return plain(value.value) if isinstance(value, Held) else value
+    """Return a value as users have it: maps as dicts, an optional as what it holds, or None."""
+    if isinstance(value, Held):
+        return plain(value.value)
+    if isinstance(value, ArrayMap):
+        return dict(zip(value.keys.tolist(), value.values.tolist(), strict=True))
+    return [plain(each) for each in value] if isinstance(value, list) else value

@@ -15,7 +15,7 @@ from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
-from specgate.execution.containers import Held, arrays_in, contained, is_container
+from specgate.execution.containers import ArrayMap, Held, arrays_in, contained, is_container
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
@@ -131,7 +131,7 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
         return spec.dialect.infers_outputs and output is not None
     if output is None:
         raise NoKernel(f"{name} of {spec.name} is not computed by its kernel")
-    if isinstance(declared, TensorDesc) or not isinstance(output, list):
+    if not isinstance(output, list) or spec.fields[name].type != "tensor[]":
         _hold_against_declaration(name, output, declared, spec)
         return True
     if len(declared) != len(output):
@@ -203,7 +203,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
         if value is None:
             raise InputError(f"no value for the input {name}")
         return contained(value, word, spec.dialect, name)
-    if word is None and isinstance(value, list | dict | Held) and not arrays_in(value):
+    if word is None and isinstance(value, list | dict | Held | ArrayMap) and not arrays_in(value):
         return value  # one that holds nothing does not say of what
     _hold_layout(name, tensor, spec)
     shape = _shape(tensor)

@@ -25,6 +25,8 @@ _NARROW_INTEGER: Final = re.compile(r"(u?)int([1-7])")
 def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
     """Return the numpy type that carries elements of `name`; raise NoKernel where numpy (and ml_dtypes) has none."""
     dtype: np.dtype[Any]
+    if name not in dialect.types:
+        raise NoKernel(f"{name} is no type of elements")
     spelled = dialect.types[name].get("numpy")
     if spelled:
         return np.dtype(spelled)

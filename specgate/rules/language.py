@@ -224,7 +224,7 @@ class Context:
         """Return whether `path` (FIELD or FIELD.attribute) is left out of the descriptor."""
         name, _, attribute = path.partition(".")
         value = self.fields.get(name)
-        if value is None or not attribute:
+        if value is None or value is UNKNOWN or not attribute:
             return value is None
         return member(value, attribute) is None
 

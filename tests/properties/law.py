@@ -75,13 +75,14 @@ def cases_of(
     """
     random = Random(f"{seed}/{spec.name}/{level}")
     shown = list(_shown_inputs(spec))
-    for descriptor in _descriptors(spec, level, count, seed, search=search):
-        if descriptor.version not in {None, level} or _laid_out_for_nothing(spec, descriptor):
+    for found in _descriptors(spec, level, count, seed, search=search):
+        if found.version not in {None, level} or _laid_out_for_nothing(spec, found):
             continue
         try:
-            if sum(prod(_sizes(tensor)) for _, tensor in descriptor.tensors()) > SMALL:
+            if sum(prod(_sizes(tensor)) for _, tensor in found.tensors()) > SMALL:
                 continue
-            read_dict(write_dict(descriptor), spec.dialect.name)
+            read_dict(write_dict(found), spec.dialect.name)
+            descriptor = _with_constants(spec, found, random)
             drawn = _arrays(spec, descriptor, shown, random)
         except (NoKernel, InputError):  # what no file holds, and elements that numpy has no type for, or none at all
             continue
@@ -190,7 +191,7 @@ def _arrays(
 
     def made(name: str, tensor: TensorDesc) -> Any:
         if is_container(spec.dialect, tensor.type):
-            return made_of(str(tensor.type), spec.dialect, inner, random.randrange(3))
+            return made_of(str(tensor.type), spec.dialect, inner, random.randrange(4))
         if tensor.type not in spec.dialect.types:
             raise InputError("no type")
         dtype, shape = numpy_type(spec.dialect, tensor.type), _sizes(tensor)
@@ -212,6 +213,17 @@ def _arrays(
         elif value is not None:
             found[info.name] = [made(info.name, tensor) for tensor in value]
     return found
+
+
+def _with_constants(spec: OperatorSpec, descriptor: Descriptor, random: Random) -> Descriptor:
+    """Return it with elements for tensors that attributes hold without any: no file has such ones."""
+    fields = dict(descriptor.fields)
+    for info in spec.attributes:
+        held = fields.get(info.name)
+        if info.type == "tensor-proto" and isinstance(held, TensorDesc) and held.concrete and held.value is None:
+            drawn = _filled(numpy_type(spec.dialect, str(held.type)), _sizes(held), random, wild=False)
+            fields[info.name] = held._replace(value=tuple(drawn.ravel().tolist()))
+    return replace(descriptor, fields=fields)
 
 
 def _filled(dtype: np.dtype[Any], shape: tuple[int, ...], random: Random, *, wild: bool) -> NDArray[Any]:
@@ -247,6 +259,6 @@ def _with_elements(spec: OperatorSpec, descriptor: Descriptor, drawn: Mapping[st
     read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
     fields = dict(descriptor.fields)
     for name in read & drawn.keys():
-        if isinstance(fields[name], TensorDesc):
+        if isinstance(fields[name], TensorDesc) and isinstance(drawn[name], np.ndarray):
             fields[name] = fields[name]._replace(value=tuple(drawn[name].ravel().tolist()))
     return replace(descriptor, fields=fields, plain=False)

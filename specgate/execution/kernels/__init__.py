@@ -151,6 +151,20 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "multiply_to_floats",
     ),
     "quantizing": ("dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks"),
+    # models of samples: features, labels, maps, linear models, support vectors, trees; texts; steps of optimizers
+    "feature_columns": (
+        "choose_columns", "divide_rows", "exceeds", "join_columns", "replace_value", "scale_columns",
+    ),
+    "labels": ("map_labels", "map_names", "mark_categories"),
+    "linear_models": ("classify_linearly", "regress_linearly"),
+    "maps": ("maps_of_rows", "row_of_map", "values_at_words"),
+    "n_grams": ("count_n_grams",),
+    "optimizers": ("step_by_adagrad", "step_by_adam", "step_by_momentum"),
+    "pattern_matching": ("match_pattern",),
+    "support_vectors": ("classify_by_vectors", "regress_by_vectors"),
+    "text_parts": ("join_texts", "normalize_texts", "split_texts"),
+    "tree_lists": ("classify_by_trees", "regress_by_trees"),
+    "trees": ("ensemble_of",),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -177,6 +191,8 @@ SUMMING: Final = frozenset({
     "crop_gradients", "crop_regions",
     "adam_step", "average_pool_gradient", "batch_gradients", "divide_by_near", "divide_by_near_gradient", "enlarge",
     "max_pool_gradient", "normalize_by", "normalize_by_own", "resample_gradient", "windows_from_columns",
+    "classify_by_trees", "classify_by_vectors", "classify_linearly", "divide_rows", "ensemble_of", "regress_by_trees",
+    "regress_by_vectors", "regress_linearly",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
@@ -204,6 +220,8 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("write_elements", "write_tuples"), (48.0, 32.0)),
     "quantize_by_range": (32.0, 32.0), "random_words": (16.0, 96.0), "rows_not_zero": (24.0, 64.0),
     "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
+    "classify_by_trees": (96.0, 96.0), "count_n_grams": (64.0, 64.0), "ensemble_of": (64.0, 96.0),
+    "regress_by_trees": (96.0, 96.0),
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.

@@ -155,7 +155,8 @@ def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribu
             skip(reader, "AttributeProto", ATTRIBUTE_FIELDS[kind], items, depth + 3)
     for name, items in found.items():
         skip(reader, "AttributeProto", name, items, depth + 3)
-    return OnnxAttribute(named, kind, content, reference or None)
+    skipped = content is None and not reference and kind != "UNDEFINED"
+    return OnnxAttribute(named, kind, content, reference or None, tuple(spans) if skipped else ())
 
 
 def _value(reader: Source, kind: str, items: list[Any], depth: int) -> Any:

@@ -92,13 +92,14 @@ class OnnxAttribute:
 
     `value` by kind: int, float, bytes (STRING), OnnxTensor, OnnxGraph, OnnxType, or a list of these. It is None for a
     reference (`ref_attr_name`), for a message that is missing, and for strings of more than MAX_ATTRIBUTE_BYTES or
-    lists of more than MAX_ATTRIBUTE_VALUES, which are skipped.
+    lists of more than MAX_ATTRIBUTE_VALUES, which are skipped; `spans` is where such an attribute lies in the file.
     """
 
     name: str = ""
     kind: str = "UNDEFINED"
     value: Any = None
     ref_attr_name: str | None = None
+    spans: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
 
     @property
     def plain(self) -> bool:

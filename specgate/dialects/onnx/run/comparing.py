@@ -12,7 +12,6 @@ from specgate.dialects.onnx.oracle.whole import IMPLEMENTATIONS
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import InputError
 from specgate.execution.compared import Compared, Judge
-from specgate.execution.engine import execute_at
 from specgate.execution.memory import held_bytes
 from specgate.workers.child import Child
 
@@ -57,7 +56,7 @@ def compare_model(
     judge = Judge()
 
     def evaluate(run: Run, descriptor: Descriptor, given: Mapping[str, Any], _place: str) -> dict[str, Any]:
-        ours = execute_at(descriptor, given, run.tables.levels[-1], budget=run.left())
+        ours = run.execute(descriptor, given)
         judge.computed(descriptor, given, ours)
         return ours
 

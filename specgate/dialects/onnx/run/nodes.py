@@ -73,7 +73,7 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     if (node.domain, node.op_type) in FLOW:
         return
     version = str(imports.get(node.domain))
-    there = spec.has_kernel(version) if version in run.tables.levels else spec.table.recipe is not None
+    there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
     if not there:
         raise NoKernel(f"{run.tables.name} {spec.name} has no kernel yet")
     for name, attribute in node.attributes.items():
@@ -232,10 +232,20 @@ def _described(
     tensors = [None if value is None else _tensor(value, spec.name, tables) for value in given]
     # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
     stated = [TensorDesc(None, None) if name else None for name in node.outputs]
-    plain = {name: held.value for name, held in attributes.items()}
+    plain = {name: _attribute(scope, held) for name, held in attributes.items()}
     kinds = {name: ATTRIBUTE_TYPES[held.kind] for name, held in attributes.items() if held.kind in ATTRIBUTE_TYPES}
     version = str(scope.imports[node.domain])
     return build(spec, tensors, stated, plain, version=version, convert=attribute_value, kinds=kinds)
+
+
+def _attribute(scope: Scope, held: OnnxAttribute) -> Any:
+    """Return what an attribute holds, also what the structural reader skips."""
+    if held.value is None and held.spans and held.kind in {"FLOATS", "INTS", "STRINGS", "STRING"}:
+        return scope.run.weights.listed(held)
+    if not isinstance(held.value, OnnxTensor):
+        return held.value
+    array = scope.run.constant(held.value, keep=scope.depth > 0)
+    return TensorDesc(type_of(array, scope.run.tables), array.shape, value=tuple(array.ravel().tolist()))
 
 
 def _tensor(value: Any, operator: str, tables: Any) -> TensorDesc:

@@ -67,6 +67,11 @@ class Run:
         """Return a node's outputs by the names of its fields. place: the node's path in the model."""
         return self._evaluate(self, descriptor, arrays, place)
 
+    def execute(self, descriptor: Descriptor, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a node's outputs as its kernel computes them."""
+        newest = self.tables.operator(descriptor.operator).dialect.levels[-1]
+        return execute_at(descriptor, arrays, newest, budget=self.left())
+
     def left(self) -> memory.Budget:
         """Return what all values that are alive leave of the budget."""
         return self.budget.less(self.held)
@@ -91,7 +96,7 @@ class Run:
 
 
 def _evaluated(run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], _place: str) -> dict[str, Any]:
-    return execute_at(descriptor, arrays, run.tables.levels[-1], budget=run.left())
+    return run.execute(descriptor, arrays)
 
 
 class Scope:

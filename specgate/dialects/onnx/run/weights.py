@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from specgate.dialects.onnx.file.structure import OnnxTensor
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxTensor
     from specgate.dialects.onnx.file.wire import Span
 
 __all__ = ["Weights"]
 
-# The fields that hold a tensor's data, by their numbers in onnx/onnx.proto in onnx 1.23.2.
+# The fields that hold data of attributes and tensors, by their numbers in onnx/onnx.proto in onnx 1.23.2.
 _PROTO: Final = messages("""
+AttributeProto 0: 4 bytes s; 7 repeated float floats; 8 repeated int64 ints; 9 repeated bytes strings
 TensorProto 0: 4 repeated float float_data; 5 repeated int32 int32_data; 6 repeated bytes string_data;
     7 repeated int64 int64_data; 9 bytes raw_data; 10 repeated double double_data; 11 repeated uint64 uint64_data
 """)
@@ -70,6 +72,25 @@ class Weights:
         except (ValueError, OverflowError):  # numpy has at most 64 dimensions, and sizes of 63 bits beside one of 0
             raise InputError(f"a tensor of {len(tensor.dims)} dimensions cannot be held as an array") from None
 
+    def listed(self, attribute: OnnxAttribute) -> Any:
+        """Return the numbers or texts (bytes) in an attribute that the structural reader skipped, however many."""
+        found: list[Any] = []
+        with self._again() as reader:
+            for kind, begin, end in reader.fields(list(attribute.spans), _PROTO["AttributeProto"]):
+                if kind in {"s", "strings"}:
+                    found.append(reader.read(begin, end))
+                elif not end:
+                    found.append(begin)
+                elif kind == "floats":
+                    found += np.concatenate(
+                        [np.frombuffer(part, "<f4") for part in _floats(reader, [(begin, end)], np.dtype("<f4"))]
+                    ).tolist()
+                else:
+                    found += reader.packed(begin, end, "int64")
+                if 8 * len(found) > self.budget:
+                    raise InputError(f"a list needs more than the {self.budget} bytes left of the limit")
+        return found[-1] if attribute.kind == "STRING" and found else found
+
     def _dense(self, tensor: OnnxTensor, values: OnnxTensor, indices: OnnxTensor) -> NDArray[Any]:
         """Return a sparse tensor with its zeros. Its indices count elements, or are a place in every dimension."""
         held, places = self.array(values).reshape(-1), self.array(indices)
@@ -107,10 +128,15 @@ class Weights:
     def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         if tensor.segment:
             raise NoKernel("a tensor in segments is not executed")
+        with self._again() as reader:
+            return _read_tensor(reader, list(tensor.spans), tensor.elem_type, dtype, count)
+
+    @contextmanager
+    def _again(self) -> Iterator[Reader]:
+        """Open the file once more."""
         try:
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # as the structural reader does
-                reader = Reader(file, os.fstat(file.fileno()).st_size)
-                return _read_tensor(reader, list(tensor.spans), tensor.elem_type, dtype, count)
+                yield Reader(file, os.fstat(file.fileno()).st_size)
         except WireError as error:
             raise InputError(error.message, file=self.path, place=f"byte {error.offset}") from None
         except OSError as error:

@@ -301,19 +301,19 @@ def test_what_the_reference_evaluator_cannot_compute_is_one_message(save):
 
 
 def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path):
-    """onnx.reference computes Scaler, which has no kernel here, and not ZipMap."""
+    """Scaler has a kernel, and Gradient has none anywhere."""
+    domain = "ai.onnx.preview.training"
     nodes = [
         helper.make_node("Scaler", ["x"], ["s"], domain="ai.onnx.ml", offset=[0.0, 0.0], scale=[1.0, 1.0]),
-        helper.make_node("ZipMap", ["s"], ["y"], domain="ai.onnx.ml", classlabels_int64s=[0, 1]),
+        helper.make_node("Gradient", ["s"], ["y"], domain=domain, xs=["s"], y="s"),
     ]
-    element = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
-    outputs = [helper.make_value_info("y", helper.make_sequence_type_proto(helper.make_map_type_proto(7, element)))]
-    graph = helper.make_graph(nodes, "g", [info("x", TensorProto.FLOAT, [1, 2])], outputs)
-    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
-    path = tmp_path / "zip.onnx"
-    path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
+    ends = [info("x", TensorProto.FLOAT, [1, 2])], [info("y", TensorProto.FLOAT, [1, 2])]
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid(domain, 1)]
+    path = tmp_path / "gradient.onnx"
+    model = helper.make_model(helper.make_graph(nodes, "g", *ends), opset_imports=imports, ir_version=8)
+    path.write_bytes(model.SerializeToString())
     with pytest.raises(
-        NoKernel, match=r"^node\[1\] ZipMap: ai\.onnx\.ml\.ZipMap has no kernel yet, and onnx\.reference"
+        NoKernel, match=r"^node\[1\] Gradient: onnx ai\.onnx\.preview\.training\.Gradient has no kernel yet"
     ):
         run_model(str(path), {"x": np.ones((1, 2), np.float32)})
 

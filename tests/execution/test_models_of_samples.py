@@ -1,0 +1,110 @@
+"""Kernels of models of samples, and of texts: what no example and no peer shows."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.feature_columns import exceeds
+from specgate.execution.kernels.labels import map_labels, mark_categories
+from specgate.execution.kernels.maps import row_of_map
+from specgate.execution.kernels.optimizers import step_by_momentum
+from specgate.execution.kernels.pattern_matching import match_pattern
+from specgate.execution.kernels.text_parts import normalize_texts, split_texts
+from specgate.execution.kernels.tree_lists import regress_by_trees
+from specgate.rules.language import UNKNOWN, Context
+
+
+def words(*texts):
+    return np.array(texts, object)
+
+
+def test_a_pattern_that_tries_all_ways_takes_no_longer():
+    began = time.monotonic()
+    with memory.limit(memory.budget_of(None, 30)):
+        found = match_pattern(words("a" * 5000, "a" * 5000 + "b"), pattern="(a*)*(a|a)*(a?){50}c?")
+    assert found.tolist() == [True, False]
+    assert time.monotonic() - began < 30
+
+
+def test_a_long_match_ends_with_the_time():
+    with memory.limit(memory.budget_of(None, 0.0)), pytest.raises(InputError, match="max_seconds"):
+        match_pattern(words("ab" * 10**5), pattern="(a|b)*")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(", "a**", "a{1001}", "(a{500}){500}", r"\1", "(?=a)", "[z-a]", r"\Z", "a)", "*a"]
+)
+def test_what_re2_does_not_take_is_refused(pattern):
+    with pytest.raises(InputError, match="the pattern"):
+        match_pattern(words("a"), pattern=pattern)
+
+
+@pytest.mark.parametrize("pattern", [r"\C", r"\p{Greek}", "(" * 200 + ")" * 200, "((a{30}){30}b?){900}" * 9])
+def test_patterns_that_are_not_computed(pattern):
+    with pytest.raises((NoKernel, InputError)):
+        match_pattern(words("a"), pattern=pattern)
+
+
+def test_trees_in_a_circle_are_undefined_and_end():
+    found = regress_by_trees(
+        np.array([[0.0], [2.0]]), targets=1, tree_ids=[0, 0, 0], node_ids=[0, 1, 2], features=[0, 0, 0],
+        modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], values=[1.0, 9.0, 0.0], true_ids=[1, 1, 0], false_ids=[2, 2, 0],
+        vote_trees=[0], vote_nodes=[2], vote_targets=[0], weights=[5.0],
+    )  # fmt: skip
+    assert np.ma.getmaskarray(found).tolist() == [[True], [False]]
+    assert found[1, 0] == 5
+
+
+def test_numbers_beyond_floats_are_compared_exactly():
+    assert exceeds(np.array([2**53 + 1, 2**53]), threshold=float(2**53)).tolist() == [1, 0]
+    assert exceeds(np.array([1, -1], np.int32), threshold=float("nan")).tolist() == [0, 0]
+    assert exceeds(np.array([1, -1], np.int32), threshold=-1e30).tolist() == [1, 1]
+
+
+def test_a_nan_is_a_key_and_the_last_of_equal_keys_counts():
+    x = np.array([np.nan, 1, 2], np.float32)
+    found = map_labels(x, float_keys=[float("nan"), 1.0, 1.0], integer_values=[7, 8, 9])
+    assert found.tolist() == [7, 9, -1]
+    assert map_labels(x, repeated="first", float_keys=[1.0, 1.0], integer_values=[8, 9]).tolist() == [-1, 8, -1]
+
+
+def test_what_no_integer_is_no_category():
+    found = mark_categories(np.array([np.nan, 1e30, -0.5]), integers=[0, -(2**63)])
+    assert found.tolist() == [[0, 0], [0, 0], [1, 0]]
+    with pytest.raises(InputError, match="none of the categories"):
+        mark_categories(np.array([3]), integers=[1], unknown_is_zeros=False)
+
+
+def test_what_no_number_can_be_made_of_is_masked():
+    found = row_of_map((np.array([2, 1]), words("x", " 7z")), kind="TO_INT64")
+    assert found.tolist() == [[7, None]]
+    with pytest.raises(InputError, match="is no place"):
+        row_of_map((np.array([-1]), np.array([1.0])), form="SPARSE", length=3)
+
+
+def test_texts_are_split_as_the_text_says():
+    found, counts = split_texts(words(" a b  c ", "", "\t"), most=1)
+    assert found.tolist() == [["a", "b  c"], ["", ""], ["", ""]]
+    assert counts.tolist() == [2, 0, 0]
+    assert split_texts(words(".", ""), delimiter=".")[1].tolist() == [2, 1]
+
+
+def test_characters_that_become_several_stay():
+    assert normalize_texts(words("stra\u00dfe"), action="UPPER").tolist() == ["STRA\u00dfE"]
+    assert normalize_texts(words("A"), stopwords=["a"]).tolist() == [""]
+    assert normalize_texts(words("A"), stopwords=["a"], case_sensitive=True).tolist() == ["A"]
+
+
+def test_a_step_of_another_mode_is_refused():
+    one = np.array(1.0)
+    with pytest.raises(InputError, match="standard or nesterov"):
+        step_by_momentum(one, np.array(0), [one, one, one], alpha=0.0, beta=0.0, mode="other", norm_coefficient=0.0)
+
+
+def test_the_elements_of_an_unknown_tensor_are_not_absent():
+    assert not Context({"x": UNKNOWN}).absent("x.value")
