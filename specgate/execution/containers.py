@@ -1,4 +1,4 @@
-"""Values that are no arrays: sequences are lists, an optional is a `Held`, a map is a dict to users, an `ArrayMap` here.
+"""Values that are no arrays: a sequence is a list, an optional a `Held`, a map is a dict to users, an `ArrayMap` here.
 
 Their types are spelled as in operator schemas: ``seq(tensor(float))``, ``map(int64, float)``,
 ``optional(tensor(float))``.

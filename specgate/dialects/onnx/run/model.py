@@ -157,8 +157,7 @@ def _spelt(declared: OnnxType, tables: Any) -> str:
     if declared.inner is None or declared.kind not in {"sequence", "map", "optional"}:
         raise InputError(f"its type, {declared.kind}, is not executed")
     inner = _spelt(declared.inner, tables)
-    key = None if declared.kind != "map" else str(tables.types[declared.elem_type]["tensor"])[7:-1]
-    return container(declared.kind, inner, key)
+    return container(declared.kind, inner, declared.elem_type)
 
 
 def _names(known: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,12 @@ from specgate.descriptors.text import plain_name
 from specgate.dialects.onnx.file.structure import OnnxTensor
 from specgate.dialects.onnx.lint.walk import function_key, label, subgraphs
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
+from specgate.dialects.onnx.run.constants import constant_value, is_constant
 from specgate.dialects.onnx.run.flow import FLOW, Flow
 from specgate.dialects.onnx.run.scope import Scope
 from specgate.errors import InputError, NoKernel
 from specgate.execution.containers import type_of
 from specgate.execution.models import arrays_by_name, at_node, at_place
-from specgate.execution.types import numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,22 +26,12 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxGraph, OnnxNode
     from specgate.dialects.onnx.run.scope import Run
 
-__all__ = ["execute_nodes", "is_constant", "label_of", "refuse_early"]
-
-_CONSTANTS: Final = {
-    "value_float": "FLOAT", "value_floats": "FLOAT", "value_int": "INT64", "value_ints": "INT64",
-    "value_string": "STRING", "value_strings": "STRING",
-}  # fmt: skip
+__all__ = ["execute_nodes", "label_of", "refuse_early"]
 
 
 def label_of(node: OnnxNode, index: int) -> str:
     """Return how messages call a node: by its name, else by its number and operator."""
     return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
-
-
-def is_constant(node: OnnxNode) -> bool:
-    """Return whether a node holds a value instead of computing one."""
-    return node.op_type == "Constant" and not node.domain
 
 
 def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int], seen: set[int]) -> None:
@@ -116,7 +106,7 @@ def _free(node: OnnxNode) -> Sequence[str]:
 def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
     attributes = _attributes(scope, node)
     if is_constant(node):
-        return [_constant(scope, node, attributes)]
+        return [constant_value(scope, attributes, len(node.outputs))]
     given = [_given(scope, name) if name else None for name in node.inputs]
     function = _called(scope.run, node)
     if function is not None:
@@ -276,26 +266,3 @@ def _computed(
         if name and info.name not in results:
             raise NoKernel(f"the kernel of {spec.name} does not compute {info.name}")
     return [results.get(info.name) for info in layout.outputs[: len(node.outputs)]]
-
-
-def _constant(scope: Scope, node: OnnxNode, attributes: Mapping[str, OnnxAttribute]) -> Any:
-    count = len(attributes)
-    if count != 1 or len(node.outputs) != 1:
-        raise InputError(f"expected a Constant of one attribute and one output, found {count} attributes")
-    ((name, held),) = attributes.items()
-    if name in {"value", "sparse_value"} and isinstance(held.value, OnnxTensor):
-        return scope.run.constant(held.value, keep=scope.depth > 0)
-    kind = _CONSTANTS.get(name)
-    if kind is None or held.value is None or held.kind != name.removeprefix("value_").upper():
-        raise NoKernel(f"a Constant with the attribute {name!r:.60} of kind {held.kind} is not executed")
-    values = held.value
-    if kind == "STRING":
-        values = [_text(item) for item in values] if isinstance(values, list) else _text(values)
-    return np.array(values, numpy_type(scope.run.tables, kind))
-
-
-def _text(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        raise InputError("expected UTF-8 in a string") from None
