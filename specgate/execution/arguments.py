@@ -11,7 +11,7 @@ from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
 from specgate.execution.recipe import recipe_of
-from specgate.execution.types import numpy_type
+from specgate.execution.types import as_array, numpy_type
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
 
@@ -113,7 +113,11 @@ def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
 
 
 def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> Any:
-    """An attribute's value; fused operators, alone or in a list, as functions."""
+    """An attribute's value; fused operators, alone or in a list, as functions, and a tensor as an array."""
+    if info.type.startswith("sparse-"):
+        raise NoKernel(f"{spec.name} has no kernel for a sparse tensor as {info.name}")
+    if isinstance(value, TensorDesc):
+        return _held(value, info, spec)
     if info.type == "operator":
         return _fused(value, spec.dialect, level, info.name)
     if info.type == "operator[]":
@@ -122,6 +126,17 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
     if not _fits(value, info.type):
         raise InputError(f"expected the type {info.type}, found {shown(value)}", place=info.name)
     return _float32(value) if info.type == "float" and package(spec.dialect.name).single_floats else value
+
+
+def _held(tensor: TensorDesc, info: FieldInfo, spec: OperatorSpec) -> NDArray[Any]:
+    """Return the elements of a tensor that an attribute holds."""
+    sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
+    if tensor.value is None or tensor.type not in spec.dialect.types or tensor.sizes is None:
+        raise InputError(f"must be known to execute {spec.name}", place=info.name)
+    flat = as_array(list(tensor.value), numpy_type(spec.dialect, str(tensor.type)), None, info.name)
+    if len(sizes) != len(tensor.sizes) or flat.size != math.prod(sizes):
+        raise InputError(f"holds {flat.size} elements, expected the shape {sizes}", place=info.name)
+    return flat.reshape(sizes)
 
 
 def _float32(value: float) -> float:

@@ -54,7 +54,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "attention": ("attention",),
     "counted_from_values": ("numbers_between", "places_not_zero"),
     "bags": ("sum_bags", "sum_packed", "sum_segments"),
-    "distinct": ("distinct", "paths_of_beams"),
+    "distinct": ("distinct", "distinct_along", "paths_of_beams"),
     "parts_of_space": ("largest_of_parts", "mean_of_parts", "patches"),
     "colours": ("colours_of_planes", "planes_of_colours"),
     "prior_boxes": ("boxes_of_lists", "boxes_of_sizes"),
@@ -128,6 +128,11 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "restored_signals": ("restore_signal",),
     "texts": ("texts_from_bytes", "texts_to_bytes"),
     "grouped_products": ("multiply_groups",),
+    # what ONNX has beside the others
+    "casting_elements": ("cast_elements", "reinterpret_bits"),
+    "drawn_numbers": ("draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_out"),
+    "measuring": ("count_elements", "diagonal_like", "full_of", "held_value", "keep_triangle", "sizes_between"),
+    "placing": ("centre", "choose", "write_into_buffer"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -190,7 +195,9 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
          "elements_from_start", "gather_along", "insert_dimensions", "places_not_zero", "reshape_by_pattern",
          "reverse_along", "reverse_parts", "roll_along", "shuffle_groups", "sizes_of", "slice_between",
          "slice_by_masks", "space_from_batches", "split_equally", "split_lengths", "tile_any", "transpose_by",
-         "tuples_in_batches"),
+         "tuples_in_batches",
+         "cast_elements", "centre", "choose", "count_elements", "draw_normal", "draw_uniform",
+         "keep_triangle", "reinterpret_bits", "sizes_between"),
         ("inputs", "like"),
     ),
     **dict.fromkeys(("combine_elements", "combine_tuples", "entries_replaced", "write_slices"), ("inputs", "updates")),
@@ -198,7 +205,7 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("distinct", "patches"), ("data",)),
     "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
     "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
-    "slide_binary": ("filters",),
+    "slide_binary": ("filters",), "write_into_buffer": ("buffer", "update"),
 }  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 

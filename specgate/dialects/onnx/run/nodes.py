@@ -131,7 +131,7 @@ class Run:
 
     def node(self, index: int, node: OnnxNode) -> None:
         """Execute one node and drop what no later one reads."""
-        results = [self._constant(index, node)] if is_constant(node) else self._executed(node)
+        results = [self._constant(index, node)] if is_constant(node) else self._executed(index, node)
         for name, array in zip(node.outputs, results, strict=False):
             if name in self.values:
                 raise InputError(f"computes {name!r:.60}, which is there already")
@@ -151,12 +151,19 @@ class Run:
         """Return how many bytes the values have that are there."""
         return sum(map(memory.held_bytes, self.values.values()))
 
-    def _executed(self, node: OnnxNode) -> list[NDArray[Any]]:
+    def _executed(self, index: int, node: OnnxNode) -> list[NDArray[Any]]:
         given = [self._read(name) if name else None for name in node.inputs]
-        attributes = {name: attribute.value for name, attribute in node.attributes.items()}
+        attributes = {name: self._attribute(index, name, held.value) for name, held in node.attributes.items()}
         kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
         version = self.imports[node.domain]
         return self.compute(node.op_type, node.domain, version, given, attributes, node.outputs, kinds)
+
+    def _attribute(self, index: int, name: str, value: Any) -> Any:
+        """Return what an attribute holds, a tensor with its elements."""
+        if not isinstance(value, OnnxTensor) or value.sparse is not None:
+            return value
+        array = self.weights.attribute(index, value, name)
+        return TensorDesc(value.elem_type, array.shape, value=tuple(array.reshape(-1).tolist()))
 
     def described(
         self,
@@ -220,7 +227,8 @@ class Run:
     def _type(self, array: NDArray[Any]) -> str:
         types = self.tables.types.items()
         known = (name for name, info in types if info["numpy"] is not None and array.dtype == info["numpy"])
-        return next(known, array.dtype.name.upper())  # of ml_dtypes: bfloat16
+        narrow = (name for name, info in types if info.get("ml_dtypes") == array.dtype.name)
+        return next(known, next(narrow, array.dtype.name.upper()))
 
     def _constant(self, index: int, node: OnnxNode) -> NDArray[Any]:
         count = len(node.attributes)

@@ -12,9 +12,11 @@ import numpy as np
 
 from specgate.dialects.onnx.file.messages import messages
 from specgate.dialects.onnx.file.schema import STORED
+from specgate.dialects.onnx.file.values import SUB_BYTE
 from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import Reader, Span
 from specgate.errors import InputError
+from specgate.execution.kernels.narrow import numbers_of
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 
@@ -53,14 +55,18 @@ class Weights:
 
     def constant(self, index: int, tensor: OnnxTensor) -> NDArray[Any]:
         """Return the array in the attribute ``value`` of the graph's node number `index`."""
-        return self._array(tensor, "node", index)
+        return self.attribute(index, tensor, "value")
 
-    def _array(self, tensor: OnnxTensor, field: str, index: int) -> NDArray[Any]:
+    def attribute(self, index: int, tensor: OnnxTensor, name: str) -> NDArray[Any]:
+        """Return the array in an attribute of the graph's node number `index`."""
+        return self._array(tensor, "node", index, name)
+
+    def _array(self, tensor: OnnxTensor, field: str, index: int, attribute: str = "") -> NDArray[Any]:
         known = dialect("onnx")
         if tensor.elem_type not in known.types or min(tensor.dims, default=0) < 0:
             raise InputError(f"a tensor of {tensor.elem_type:.40} and sizes {list(tensor.dims)} holds no values")
         dtype = numpy_type(known, tensor.elem_type)
-        needed = prod(tensor.dims) * dtype.itemsize
+        needed, packed = prod(tensor.dims) * dtype.itemsize, SUB_BYTE.get(tensor.elem_type)
         if needed > self.budget:
             raise InputError(f"a tensor needs {needed} bytes, more than the {self.budget} left of the limit")
         self.budget -= needed
@@ -68,9 +74,12 @@ class Weights:
         if values is not None:
             flat = _from_values(values, dtype)
         elif tensor.location == "external":
-            flat = _decoded(self._external(tensor, needed), dtype)
+            stored = -(-prod(tensor.dims) * packed // 8) if packed else needed
+            flat = _decoded(self._external(tensor, stored), dtype, packed)
         else:
-            flat = self._reread(tensor, dtype, field, index)
+            flat = self._reread(tensor, dtype, field, index, attribute)
+        if packed:  # the last byte may hold more
+            flat = flat[: prod(tensor.dims)]
         if flat.size != prod(tensor.dims):
             raise InputError(f"a tensor of sizes {list(tensor.dims)} holds {flat.size} elements")
         try:
@@ -97,7 +106,9 @@ class Weights:
             file.seek(offset)
             return file.read(needed)
 
-    def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], field: str, index: int) -> NDArray[Any]:
+    def _reread(
+        self, tensor: OnnxTensor, dtype: np.dtype[Any], field: str, index: int, attribute: str
+    ) -> NDArray[Any]:
         try:
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # as the structural reader does
                 reader = Reader(file, os.fstat(file.fileno()).st_size)
@@ -105,7 +116,7 @@ class Weights:
                     self._spans = _indexed(reader)
                 spans = [self._spans[field][index]]
                 if field == "node":
-                    spans = _value_attribute(reader, spans)
+                    spans = _tensor_attribute(reader, spans, attribute)
                 return _read_tensor(reader, spans, tensor.elem_type, dtype)
         except WireError as error:
             raise InputError(error.message, file=self.path, place=f"byte {error.offset}") from None
@@ -121,10 +132,10 @@ def _indexed(reader: Reader) -> dict[str, list[Span]]:
     return found
 
 
-def _value_attribute(reader: Reader, node: list[Span]) -> list[Span]:
+def _tensor_attribute(reader: Reader, node: list[Span], attribute: str) -> list[Span]:
     for _, begin, end in reader.fields(node, _PROTO["NodeProto"]):
         fields = list(reader.fields([(begin, end)], _PROTO["AttributeProto"]))
-        if ("name", "value", 0) in fields:
+        if ("name", attribute, 0) in fields:
             return [(start, stop) for name, start, stop in fields if name == "t"]
     return []
 
@@ -134,7 +145,7 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
     for name, begin, end in reader.fields(spans, _PROTO["TensorProto"]):
         found.setdefault(name, []).append((begin, end))
     if "raw_data" in found:
-        return _decoded(reader.read(*found["raw_data"][-1]), dtype)
+        return _decoded(reader.read(*found["raw_data"][-1]), dtype, SUB_BYTE.get(elem_type))
     field = STORED.get(elem_type, "int32_data")
     if field not in found:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
@@ -155,6 +166,9 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
     if elem_type in _BITS:
         return np.array([integer & 0xFFFF for integer in integers], np.uint16).view(dtype)
     wide = np.array(integers, np.uint64 if kind == "uint64" else np.int64)
+    if dtype.kind in "Vf" and dtype.itemsize == 1:  # the codes of narrow types, packed but for those of 6 bits
+        codes, bits = (wide & 255).astype(np.uint8), SUB_BYTE.get(elem_type, 8)
+        return numbers_of(codes & 63 if bits == 6 else _unpacked(codes, bits), dtype)
     return wide.astype(dtype)
 
 
@@ -166,13 +180,28 @@ def _floats(reader: Reader, items: list[tuple[Any, int]], item: np.dtype[Any]) -
         yield data
 
 
-def _decoded(data: bytes, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _decoded(data: bytes, dtype: np.dtype[Any], packed: int | None = None) -> NDArray[Any]:
+    """Return elements from raw data. packed: how many bits each takes, where that is less than a byte."""
+    if packed:
+        return numbers_of(_unpacked(np.frombuffer(data, np.uint8), packed), dtype)
     if dtype == np.object_ or len(data) % dtype.itemsize:
         raise InputError(f"{len(data)} bytes of raw data are no elements of {dtype}")
     if dtype == np.bool_:
         return np.frombuffer(data, np.uint8).astype(dtype)
     little: NDArray[Any] = np.frombuffer(data, dtype.newbyteorder("<"))
     return little.astype(dtype, copy=False)
+
+
+def _unpacked(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Return the elements in bytes that hold several, or in three bytes that hold four, the first in the lowest bits."""
+    if bits == 8:
+        return codes
+    if bits == 6:
+        whole = np.unpackbits(codes, bitorder="little")
+        rows = whole[: whole.size // bits * bits].reshape(-1, bits)
+        return np.packbits(rows, axis=1, bitorder="little").reshape(-1)
+    parts = [codes >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)]
+    return np.stack(parts, axis=-1).reshape(-1)
 
 
 def _from_values(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
