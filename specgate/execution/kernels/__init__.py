@@ -109,7 +109,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
     "converting_pairs": ("convert_both",),
-    "diagonals": ("inverse_matrices", "ones_on_diagonal"),
+    "diagonals": ("determinants", "inverse_matrices", "ones_on_diagonal"),
     "fourier": ("complex_transform", "half_transform", "inverse_half_transform", "transform_frames"),
     "random_numbers": ("uniform_numbers",),
     "sums_of_products": ("sum_products",),
@@ -133,6 +133,12 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "drawn_numbers": ("draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_out"),
     "measuring": ("count_elements", "diagonal_like", "full_of", "held_value", "keep_triangle", "sizes_between"),
     "placing": ("centre", "choose", "write_into_buffer"),
+    "integer_products": (
+        "convolve_integers", "convolve_quantized", "multiply_integers", "multiply_quantized", "quantize_by_range",
+    ),
+    "recurrent_networks": ("run_gru", "run_lstm", "run_rnn"),
+    "spectra": ("cosine_window", "mel_weights", "transform_axis", "transform_steps"),
+    "turned_pairs": ("grid_of_places", "rotate_pairs", "swish_product"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -156,6 +162,7 @@ SUMMING: Final = frozenset({
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
     "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
     "multiply_groups", "restore_signal", "slide_deformed",
+    "determinants", "grid_of_places", "run_gru", "run_lstm", "run_rnn", "transform_axis", "transform_steps",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
