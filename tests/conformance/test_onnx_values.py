@@ -78,11 +78,15 @@ def test_every_combination_of_types(level):
 #: Operators with a kernel and without a node test of one node in the package.
 WITHOUT_NODE_TEST = {
     "GlobalLpPool", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+    "MaxRoiPool",
 }  # fmt: skip
 #: Those whose numbers are random: the package's own are one draw of another generator.
 RANDOM = {"Bernoulli"}
 #: Node tests whose outputs are written down with a few decimals, and how many they miss.
-WRITTEN_DOWN = {"test_averagepool_2d_ceil_last_window_starts_on_pad": 6e-5}
+WRITTEN_DOWN = {
+    "test_averagepool_2d_ceil_last_window_starts_on_pad": 6e-5,
+    **dict.fromkeys(("test_gridsample_bicubic", "test_roialign_aligned_false", "test_roialign_aligned_true"), 1e-4),
+}
 EXECUTED = [name for name in dialect("onnx").operators if dialect("onnx").operator(name).table.recipe]
 
 
@@ -142,7 +146,7 @@ def test_backend_node_tests(operator, tmp_path):
         arrays = dict(zip((info.name for info in model.graph.input), map(as_given, inputs), strict=True))
         handed: list[Any] = []
         found = run_model(str(tmp_path / "model.onnx"), arrays, on_fallback=handed.append)
-        assert not handed, name
+        assert bool(handed) is any(attribute.HasField("g") for attribute in model.graph.node[0].attribute), name
         tolerance = WRITTEN_DOWN.get(name) or tolerance_of(*described(operator, model, inputs, outputs))
         for mine, theirs in zip(found.values(), map(as_given, outputs), strict=True):
             if operator in RANDOM:

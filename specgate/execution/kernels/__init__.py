@@ -61,7 +61,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "region_pools": ("pool_channels_of_parts", "pool_moved_parts", "pool_parts"),
     "yolo_maps": ("activate_predictions", "channels_of_places"),
     "interpolating": ("interpolate_along",),
-    "grids": ("add_columns", "sample_at_grid"),
+    "grids": ("add_blocks", "add_columns", "sample_at_grid"),
     "sparse_rows": ("fill_empty_rows",),
     "masked_slices": ("slice_by_masks", "write_slices"),
     "scatter_reduced": ("combine_elements", "combine_tuples"),
@@ -115,7 +115,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sums_of_products": ("sum_products",),
     "weighted_values": ("weigh_values",),
     # boxes, proposals and decoded sequences
-    "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
+    "box_selection": ("select_boxes", "suppress_boxes", "suppress_turned_boxes"),
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
     "detections": ("detect_boxes",),
     "proposals": ("propose_from_sizes", "propose_of_image", "propose_of_images"),
@@ -132,7 +132,12 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "casting_elements": ("cast_elements", "reinterpret_bits"),
     "drawn_numbers": ("draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_out"),
     "measuring": ("count_elements", "diagonal_like", "full_of", "held_value", "keep_triangle", "sizes_between"),
-    "placing": ("centre", "choose", "write_into_buffer"),
+    "placing": ("centre", "choose", "place_again", "write_into_buffer"),
+    "attending": ("attend", "attend_to_heads"),
+    "losses": ("likelihood_loss", "softmax_loss"),
+    "resizing": ("resize",),
+    "sampling": ("convolve_deformed", "sample_places"),
+    "states": ("attend_linearly", "filter_causally"),
     "integer_products": (
         "convolve_integers", "convolve_quantized", "multiply_integers", "multiply_quantized", "quantize_by_range",
     ),
@@ -162,6 +167,8 @@ SUMMING: Final = frozenset({
     "softmax", "softmax_along", "sum_bags", "sum_packed", "sum_products", "sum_segments", "weigh_values",
     "complex_transform", "half_transform", "inverse_half_transform", "transform_frames", "inverse_matrices",
     "multiply_groups", "restore_signal", "slide_deformed",
+    "add_blocks", "attend", "attend_linearly", "attend_to_heads", "convolve_deformed", "filter_causally",
+    "likelihood_loss", "resize", "sample_places", "softmax_loss",
     "determinants", "grid_of_places", "run_gru", "run_lstm", "run_rnn", "transform_axis", "transform_steps",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
@@ -184,6 +191,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "erf": (32.0, 32.0), "fake_quantize": (16.0, 64.0), "gelu": (48.0, 40.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0), "interpolate_along": (24.0, 40.0),
+    **dict.fromkeys(("distinct", "distinct_along"), (200.0, 64.0)),
     "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip

@@ -40,7 +40,7 @@ def cast_elements(
     apart from integers of less than 8 bits, which keep the low bits of it. What is not 0 becomes true. Floats are
     rounded to the nearest, halves to even. saturate: whether floats of 8 bits hold what is too large at their largest
     number; otherwise it is an infinity or nan. rounding: to a power of two, up, down or nearest (halves up), for a type
-    that has no other numbers; masked of what is negative. Texts are numbers in decimals, and masked where they are none.
+    that has no other numbers; masked of what is negative. Texts are numbers in decimals, masked where they are none.
     """
     dtype = like.dtype if like is not None else to
     if dtype is None or rounding not in _ROUNDINGS:
@@ -96,7 +96,7 @@ def _floats(x: NDArray[Any], dtype: np.dtype[Any], saturate: int) -> NDArray[Any
     if dtype.itemsize == 1 and saturate:
         import ml_dtypes
 
-        most = np.float32(ml_dtypes.finfo(dtype).max)
+        most = np.float32(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
         x = np.clip(x.astype(np.float32), -most, most)
     return round_to(x, dtype)
 

@@ -46,7 +46,7 @@ def distinct(
 def distinct_along(
     data: NDArray[Any], *, axis: int | None = None, in_order: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `distinct` does, all places and counts as int64; axis: a number, negative ones counted from the end."""
+    """Return what `distinct` does, places and counts as int64; axis: a number, negative ones counted from the end."""
     place = None if axis is None else np.array(axis, np.int64)
     return distinct(data, place, in_order=in_order, narrow=False, narrow_counts=False)
 

@@ -90,7 +90,8 @@ def draw_classes(
 ) -> NDArray[Any]:
     """Return `count` numbers of classes for each row of `inputs` [batch, classes], logarithms of their likelihoods.
 
-    A class is the first whose summed probability is above a uniform number. dtype: int32 without. Masked where a row has no probabilities.
+    A class is the first whose summed probability is above a uniform number. dtype: int32 without. Masked where a row
+    has no probabilities.
     """
     if inputs.ndim != 2 or count < 0:
         raise InputError(f"multinomial: expected rows of classes and a number of samples, found {count}")

@@ -129,7 +129,9 @@ def convolve_quantized(
         total = total + bias.reshape(column)
     single = [array.astype(np.float32) for array in (inputs_scale, filters_scale, scale)]
     with quiet():
-        factor = single[0].reshape(()) * single[1].reshape(column if single[1].size != 1 else ()) / single[2].reshape(())
+        factor = (
+            single[0].reshape(()) * single[1].reshape(column if single[1].size != 1 else ()) / single[2].reshape(())
+        )
         return _quantized(total, factor, zero.reshape(()), zero.dtype)
 
 
@@ -216,7 +218,7 @@ def _quantized(total: NDArray[Any], factor: NDArray[Any], zero: NDArray[Any], dt
     """Return whole numbers times a factor of float32, rounded, plus a zero point, held in an integer type."""
     limits = np.iinfo(dtype)
     scaled = np.rint(total.astype(np.float32) * factor) + zero.astype(np.float32)
-    made = np.clip(scaled, limits.min, limits.max)
+    made: NDArray[Any] = np.clip(scaled, limits.min, limits.max)
     undefined = np.isnan(made)
     if not undefined.any():
         return made.astype(dtype)

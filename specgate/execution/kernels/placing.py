@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["centre", "choose", "write_into_buffer"]
+__all__ = ["centre", "choose", "place_again", "write_into_buffer"]
 
 
 def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = None) -> NDArray[Any]:
@@ -87,7 +87,7 @@ def write_into_buffer(
     require_shape("cache", "first places", begins.shape, buffer.shape[:1])
     if mode == "circular":
         begins = begins % max(1, length)
-    elif begins.size and not (0 <= int(begins.min()) and int(begins.max()) + count <= length):
+    elif begins.size and (int(begins.min()) < 0 or int(begins.max()) + count > length):
         raise InputError(f"cache: {count} places from {int(begins.max())} on do not fit into {length}")
     result = memory.empty(buffer.shape, buffer.dtype)
     result[...] = buffer
@@ -97,3 +97,45 @@ def write_into_buffer(
     moved, new = np.moveaxis(result, place, 1), np.moveaxis(update, place, 1)
     moved[np.arange(len(buffer))[:, None], at] = new
     return result
+
+
+def place_again(
+    inputs: NDArray[Any],
+    places: NDArray[Any],
+    shape: NDArray[Any] | None = None,
+    *,
+    window: Sequence[int],
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return zeros with the elements of `inputs` [batch, channels, spatial…] at the places that they were pooled from.
+
+    places: of the shape of `inputs`, numbers of elements in row-major order of the whole array. shape: of the result;
+    without it the least that pools to the inputs. Places are those of the least one, which stands at the beginning of
+    one with larger spatial sizes. Of several elements at one place the last one stands.
+    """
+    rank = inputs.ndim - 2
+    steps, around = list(strides or [1] * rank), list(pads or [0] * (2 * rank))
+    require_shape("unpool", "places", places.shape, inputs.shape)
+    if rank < 1 or len(window) != rank or len(steps) != rank or len(around) != 2 * rank:
+        raise InputError(f"unpool: expected {rank} windows and strides, and twice as many pads")
+    if min(*window, *steps) < 1 or min(around) < 0:
+        raise InputError("unpool: expected windows and strides above 0, and pads of 0 or more")
+    sides = zip(inputs.shape[2:], steps, window, around[:rank], around[rank:], strict=True)
+    least = (*inputs.shape[:2], *((n - 1) * step + k - a - b for n, step, k, a, b in sides))
+    whole = least if shape is None else tuple(int(n) for n in shape.reshape(-1))
+    if len(whole) != inputs.ndim or min(least) < 0 or min(whole) < 0:
+        raise InputError(f"unpool: no output has the shape {list(whole)!r:.60}")
+    result = memory.empty(least, inputs.dtype)
+    if places.size and (int(places.min()) < 0 or int(places.max()) >= result.size):
+        raise NoKernel(f"unpool: it is not said what is at a place that is none among {result.size}")
+    result[...] = 0
+    result.reshape(-1)[places.reshape(-1)] = inputs.reshape(-1)
+    if whole == least:
+        return result
+    if any(n < m for n, m in zip(whole, least, strict=True)):
+        raise NoKernel(f"unpool: it is not said how {list(whole)} holds what {list(least)} does")
+    larger = memory.empty(whole, inputs.dtype)
+    larger[...] = 0
+    larger[tuple(slice(n) for n in least)] = result
+    return larger

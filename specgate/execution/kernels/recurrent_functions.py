@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["functions_of"]
 
+
 def _sigmoid(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
     decay: NDArray[Any] = np.exp(-np.abs(x))
     return np.where(x < 0, decay, 1.0) / (1.0 + decay)
@@ -30,7 +31,9 @@ def _softplus(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
 
 #: By name: the function of x and two coefficients, and the coefficients where none are given; None for one that is not
 #: taken, nan for one without which nothing is said.
-_FUNCTIONS: Final[dict[str, tuple[Callable[[NDArray[Any], float, float], NDArray[Any]], float | None, float | None]]] = {
+_FUNCTIONS: Final[
+    dict[str, tuple[Callable[[NDArray[Any], float, float], NDArray[Any]], float | None, float | None]]
+] = {
     "relu": (lambda x, _a, _b: np.maximum(x, 0.0), None, None),
     "tanh": (_tanh, None, None),
     "sigmoid": (_sigmoid, None, None),

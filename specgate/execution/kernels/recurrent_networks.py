@@ -51,7 +51,8 @@ class _Network:
     def returning(self, state: NDArray[Any], first: int, last: int) -> NDArray[Any]:
         size = state.shape[1]
         part = slice(first * size, last * size)
-        return multiply_matrices(state, self.recurrence[part].T) + self.state_bias[part]
+        found: NDArray[Any] = multiply_matrices(state, self.recurrence[part].T) + self.state_bias[part]
+        return found
 
 
 class _Rnn(_Network):
@@ -167,9 +168,11 @@ class _Sequences:
         how: dict[str, Any],
     ) -> None:
         self.kind, self.how, self.dtype = kind, how, inputs.dtype
-        self.backwards = _DIRECTIONS.get(how.get("direction", "forward"))
-        if self.backwards is None or inputs.ndim != 3 or recurrence.ndim != 3 or how.get("batch_first", 0) not in {0, 1}:
-            raise InputError(f"recurrent: expected inputs and recurrence of 3 dimensions, one of {', '.join(_DIRECTIONS)}")
+        self.backwards = _DIRECTIONS.get(how.get("direction", "forward"), ())
+        if not self.backwards or inputs.ndim != 3 or recurrence.ndim != 3 or how.get("batch_first", 0) not in {0, 1}:
+            raise InputError(
+                f"recurrent: expected inputs and recurrence of 3 dimensions, one of {', '.join(_DIRECTIONS)}"
+            )
         self.batch_first = bool(how.get("batch_first", 0))
         self.data = np.swapaxes(inputs, 0, 1) if self.batch_first else inputs
         many, width = len(self.backwards), recurrence.shape[2]
@@ -205,7 +208,6 @@ class _Sequences:
 
     def run(self) -> list[NDArray[Any]]:
         """Return all states and the last ones, in the type of the inputs and with the batch where it was."""
-        assert self.backwards is not None
         time, batch = self.data.shape[:2]
         whole = memory.empty((time, len(self.backwards), batch, self.width), np.dtype(np.float64))
         whole[...] = 0

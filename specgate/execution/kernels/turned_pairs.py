@@ -31,16 +31,16 @@ def rotate_pairs(
 ) -> NDArray[Any]:
     """Return `inputs` with pairs of elements of each head turned by the angles of their position.
 
-    inputs: [batch, heads, time, size], or [batch, time, heads * size]. cosines, sines: [positions, pairs], of which
-    `positions` [batch, time] says the row, or without it [batch, time, pairs]. interleaved: neighbours are a pair, else
-    an element of the first half and one of the second. turned: only so many elements of each head, 0 for all.
+    inputs: [batch, heads, time, size], or [batch, time, heads * size]. cosines, sines: [positions, pairs], whose row
+    `positions` [batch, time] says, or without it [batch, time, pairs]. interleaved: neighbours are a pair, else an
+    element of the first half and one of the second. turned: only so many elements of each head, 0 for all.
     """
     want_float("rotary", inputs, cosines, sines)
     if inputs.ndim not in {3, 4} or interleaved not in {0, 1} or turned < 0 or (heads or 0) < 0:
         raise InputError(f"rotary: expected 3 or 4 dimensions and no negative numbers, found {list(inputs.shape)}")
     if inputs.ndim == 3 and (not heads or inputs.shape[2] % (2 * heads)):
         raise InputError(f"rotary: {list(inputs.shape)} does not fall into {heads} heads of even size")
-    data = inputs if inputs.ndim == 4 else inputs.reshape(*inputs.shape[:2], heads, -1).swapaxes(1, 2)
+    data = inputs if inputs.ndim == 4 else inputs.reshape(*inputs.shape[:2], heads or 1, -1).swapaxes(1, 2)
     batch, _, time, size = data.shape
     count = turned or size
     if size % 2 or count % 2 or count > size:

@@ -208,7 +208,7 @@ class Run:
         if len(outputs) > len(layout.outputs) and not several:
             raise InputError(f"has {len(outputs)} outputs, at most {len(layout.outputs)} are defined")
         arrays = arrays_by_name(layout.inputs, given)
-        results = execute_at(descriptor, arrays, self.tables.levels[-1], budget=self.budget.less(self.alive()))
+        results = execute_at(descriptor, arrays, str(version), budget=self.budget.less(self.alive()))
         if several:
             return [part for info in layout.outputs for part in results[info.name]]
         for info, name in zip(layout.outputs, outputs, strict=False):

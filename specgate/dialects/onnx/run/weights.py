@@ -106,9 +106,7 @@ class Weights:
             file.seek(offset)
             return file.read(needed)
 
-    def _reread(
-        self, tensor: OnnxTensor, dtype: np.dtype[Any], field: str, index: int, attribute: str
-    ) -> NDArray[Any]:
+    def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], field: str, index: int, attribute: str) -> NDArray[Any]:
         try:
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # as the structural reader does
                 reader = Reader(file, os.fstat(file.fileno()).st_size)
@@ -167,8 +165,9 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
         return np.array([integer & 0xFFFF for integer in integers], np.uint16).view(dtype)
     wide = np.array(integers, np.uint64 if kind == "uint64" else np.int64)
     if dtype.kind in "Vf" and dtype.itemsize == 1:  # the codes of narrow types, packed but for those of 6 bits
-        codes, bits = (wide & 255).astype(np.uint8), SUB_BYTE.get(elem_type, 8)
-        return numbers_of(codes & 63 if bits == 6 else _unpacked(codes, bits), dtype)
+        bits = SUB_BYTE.get(elem_type, 8)
+        codes = (wide & (63 if bits == 6 else 255)).astype(np.uint8)
+        return numbers_of(codes if bits == 6 else _unpacked(codes, bits), dtype)
     return wide.astype(dtype)
 
 
@@ -193,7 +192,7 @@ def _decoded(data: bytes, dtype: np.dtype[Any], packed: int | None = None) -> ND
 
 
 def _unpacked(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Return the elements in bytes that hold several, or in three bytes that hold four, the first in the lowest bits."""
+    """Return the elements in bytes that hold several, or four in three bytes, the first in the lowest bits."""
     if bits == 8:
         return codes
     if bits == 6:
