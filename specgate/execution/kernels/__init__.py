@@ -269,6 +269,7 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("distinct", "patches"), ("data",)),
     "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
     "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
+    "quantize_by_axis": ("scale", "zero_point"), "dequantize_by_axis": ("x", "scale", "zero_point"),
     "slide_binary": ("filters",), "write_into_buffer": ("buffer", "update"),
 }  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}

@@ -219,7 +219,15 @@ class _Sequences:
                     target[at] = state
             if self.batch_first:
                 whole, last = whole.transpose(2, 0, 1, 3), [np.swapaxes(each, 0, 1) for each in last]
-            return [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
+            made = [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
+        return [made[0], *(self._known(each) for each in made[1:])]
+
+    def _known(self, state: NDArray[Any]) -> NDArray[Any]:
+        """Return last states, masked where a sequence has no elements: it is not said which those are."""
+        if (self.ends > 0).all():
+            return state
+        none = (self.ends == 0)[:, None, None] if self.batch_first else (self.ends == 0)[:, None]
+        return np.ma.MaskedArray(state, mask=np.broadcast_to(none, state.shape))
 
     def _walk(self, at: int, sequence: NDArray[Any], *, reverse: bool) -> list[NDArray[Any]]:
         """Fill `sequence` [time, batch, hidden] with one direction's states, and return the last ones."""

@@ -40,7 +40,11 @@ def rotate_pairs(
         raise InputError(f"rotary: expected 3 or 4 dimensions and no negative numbers, found {list(inputs.shape)}")
     if inputs.ndim == 3 and (not heads or inputs.shape[2] % (2 * heads)):
         raise InputError(f"rotary: {list(inputs.shape)} does not fall into {heads} heads of even size")
-    data = inputs if inputs.ndim == 4 else inputs.reshape(*inputs.shape[:2], heads or 1, -1).swapaxes(1, 2)
+    data = (
+        inputs
+        if inputs.ndim == 4
+        else inputs.reshape(*inputs.shape[:2], heads or 1, inputs.shape[2] // (heads or 1)).swapaxes(1, 2)
+    )
     batch, _, time, size = data.shape
     count = turned or size
     if size % 2 or count % 2 or count > size:
