@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
 __all__ = [
@@ -188,6 +188,13 @@ class GraphDesc:
 
     inputs: tuple[TensorDesc, ...]
     outputs: tuple[TensorDesc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyDesc(GraphDesc):
+    """A graph within a model that is executed: `call` computes it, from the values of its inputs to its outputs'."""
+
+    call: Callable[[Sequence[Any]], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)

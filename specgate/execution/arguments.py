@@ -6,7 +6,7 @@ import math
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, shown
+from specgate.descriptors.core import RECORDS, BodyDesc, Descriptor, Symbol, TensorDesc, shown
 from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
@@ -118,9 +118,13 @@ def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
 
 
 def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> Any:
-    """An attribute's value; fused operators, alone or in a list, as functions, and a tensor as an array."""
+    """An attribute's value; fused operators, alone or in a list, and bodies as functions, a tensor as an array."""
     if info.type.startswith("sparse-"):
         raise NoKernel(f"{spec.name} has no kernel for a sparse tensor as {info.name}")
+    if info.type == "graph":
+        if not isinstance(value, BodyDesc):
+            raise NoKernel(f"{info.name} of {spec.name} is executed within a model alone")
+        return value.call
     if info.type == "operator":
         return _fused(value, spec.dialect, level, info.name)
     if info.type == "operator[]":

@@ -142,6 +142,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "restored_signals": ("restore_signal",),
     "texts": ("texts_from_bytes", "texts_to_bytes"),
     "grouped_products": ("multiply_groups",),
+    "images": ("decode_image",),
     "sequences": (
         "empty_sequence", "has_value", "held_value", "hold_value", "join_sequence", "sequence_at", "sequence_length",
         "sequence_of", "sequence_with", "sequence_without", "split_to_sequence",

@@ -13,7 +13,11 @@ from specgate.execution.kernels.elementwise import quiet, want_float
 from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
+
+    Body = Callable[[Sequence[NDArray[Any]]], Sequence[Any]]
 
 __all__ = ["attend", "attend_to_heads", "working"]
 
@@ -106,16 +110,42 @@ def attend_to_heads(
     value: NDArray[Any],
     *,
     scale: float | None = None,
-    score_graph: object = None,
-    share_graph: object = None,
+    score_graph: Body | None = None,
+    share_graph: Body | None = None,
     precision: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return what `attend` does of four dimensions, without anything else; raise NoKernel for graphs in between."""
-    if score_graph is not None or share_graph is not None:
-        raise NoKernel("attention: graphs that change scores are not executed")
+    """Return what `attend` does of four dimensions. score_graph, share_graph: change scores, and what softmax gives.
+
+    They are computed in `precision`, float32 (of float64 that) without it.
+    """
     if {query.ndim, key.ndim, value.ndim} != {4}:
         raise InputError("attention: expected query, key and value of 4 dimensions")
-    return attend(query, key, value, scale=scale, precision=precision)[0]
+    if score_graph is None and share_graph is None:
+        return attend(query, key, value, scale=scale, precision=precision)[0]
+    want_float("attention", query, key, value)
+    _hold_sizes(query, key, value)
+    batch, many, queries, size = query.shape
+    shape, kind = (batch, many, queries, key.shape[2]), working(query)
+    held = kind if precision is None else precision
+    factor = kind.type(1 / np.sqrt(size) if scale is None else scale)
+    with quiet():
+        split = query.astype(kind).reshape(batch, key.shape[1], -1, size) * factor
+        scores = round_to(multiply_matrices(split, np.swapaxes(key.astype(kind), 2, 3)).reshape(shape), held)
+        scores = _changed(score_graph, scores)
+        shares = _changed(share_graph, round_to(_softmax(scores.astype(kind), kind), held))
+        flattened = shares.astype(kind).reshape(batch, key.shape[1], -1, key.shape[2])
+        found = multiply_matrices(flattened, value.astype(kind)).reshape(batch, many, queries, value.shape[3])
+        return round_to(found, query.dtype)
+
+
+def _changed(graph: Body | None, array: NDArray[Any]) -> NDArray[Any]:
+    if graph is None:
+        return array
+    found = graph([array])
+    if len(found) != 1 or found[0].shape != array.shape or found[0].dtype != array.dtype:
+        raise InputError(f"attention: expected a graph that gives {array.dtype} {list(array.shape)} again")
+    changed: NDArray[Any] = found[0]
+    return changed
 
 
 def working(array: NDArray[Any]) -> np.dtype[Any]:

@@ -72,8 +72,10 @@ cosh_from_exponentials = unary("cosh_from_exponentials", lambda x: (_exp(x) + _e
 sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _exp(-x)) * _HALF, single_steps=True)
 
 
-def identity(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
-    """Return a copy of any elements, scaled and shifted where there is a scale and bias."""
+def identity(x: Any, *, scale_bias: tuple[float, float] | None = None) -> Any:
+    """Return a copy of any elements, scaled and shifted where there is a scale and bias; what is no array itself."""
+    if not isinstance(x, np.ndarray):
+        return x
     return x.copy() if scale_bias is None else round_to(prepared(x, scale_bias), x.dtype)
 
 

@@ -160,7 +160,7 @@ def _scanned(flow: Flow, state: list[Any], scanned: list[Any], directions: Seque
     sources = [value[::-1] if back else value for value, back in zip(moved, directions, strict=True)]
     collected = _Collected(flow, infos[len(state) :])
     for turn in _turns(flow.run, min(lengths, default=0)):
-        values = flow.body("body", [*state, *(value[turn] for value in sources)])
+        values = flow.body("body", [*state, *(np.asarray(value[turn]) for value in sources)])
         state = values[: len(state)]
         collected.add(values[len(state) :])
     for kept, back in zip(collected.parts, out_directions, strict=True):
@@ -183,7 +183,7 @@ def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: 
         raise InputError(f"expected sequence_lens as {batches} numbers from 0 to {longest}")
     directions = _numbers(flow, "directions", len(scanned))
     found = [
-        _scanned(flow, [v[batch] for v in state], [v[batch, :size] for v in scanned], directions)
+        _scanned(flow, [np.asarray(v[batch]) for v in state], [v[batch, :size] for v in scanned], directions)
         for batch, size in enumerate(sizes)
     ]
     whole = []

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import BodyDesc, TensorDesc
 from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
-from specgate.dialects.onnx.file.structure import OnnxTensor
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor
 from specgate.dialects.onnx.lint.walk import function_key, label, subgraphs
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.dialects.onnx.run.constants import constant_value, is_constant
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxGraph, OnnxNode
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxNode
     from specgate.dialects.onnx.run.scope import Run
 
 __all__ = ["execute_nodes", "label_of", "refuse_early"]
@@ -66,8 +66,9 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
     if not there:
         raise NoKernel(f"{run.tables.name} {spec.name} has no kernel yet")
+    taken = [] if spec.table.recipe is None else spec.table.recipe.get("arguments", {}).values()
     for name, attribute in node.attributes.items():
-        if attribute.kind in {"GRAPH", "GRAPHS"}:
+        if attribute.kind in {"GRAPH", "GRAPHS"} and name not in taken:
             raise NoKernel(f"the attribute {name!r:.60} holds a body, which {spec.name} does not execute")
 
 
@@ -215,6 +216,7 @@ def _described(
     node: OnnxNode,
     given: Sequence[Any],
     attributes: Mapping[str, OnnxAttribute],
+    place: str,
 ) -> Descriptor:
     """Return the descriptor of a node that is given these values; raise NoKernel for what is none."""
     tables = scope.run.tables
@@ -222,14 +224,17 @@ def _described(
     tensors = [None if value is None else _tensor(value, spec.name, tables) for value in given]
     # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
     stated = [TensorDesc(None, None) if name else None for name in node.outputs]
-    plain = {name: _attribute(scope, held) for name, held in attributes.items()}
+    plain = {name: _attribute(scope, held, f"{place}/{name}") for name, held in attributes.items()}
     kinds = {name: ATTRIBUTE_TYPES[held.kind] for name, held in attributes.items() if held.kind in ATTRIBUTE_TYPES}
     version = str(scope.imports[node.domain])
     return build(spec, tensors, stated, plain, version=version, convert=attribute_value, kinds=kinds)
 
 
-def _attribute(scope: Scope, held: OnnxAttribute) -> Any:
-    """Return what an attribute holds, also what the structural reader skips."""
+def _attribute(scope: Scope, held: OnnxAttribute, place: str) -> Any:
+    """Return what an attribute holds, also what the structural reader skips; a body as what computes it."""
+    if isinstance(held.value, OnnxGraph):
+        inputs, outputs = ((TensorDesc(None, None),) * len(infos) for infos in (held.value.inputs, held.value.outputs))
+        return BodyDesc(inputs, outputs, lambda values: _body(scope, held.value, values, place))
     if held.value is None and held.spans and held.kind in {"FLOATS", "INTS", "STRINGS", "STRING"}:
         return scope.run.weights.listed(held)
     if not isinstance(held.value, OnnxTensor):
@@ -252,7 +257,7 @@ def _computed(
 ) -> list[Any]:
     """Compute a node by its kernel; an output that is left out may be missing."""
     run = scope.run
-    descriptor = _described(scope, node, given, attributes)
+    descriptor = _described(scope, node, given, attributes, place)
     if descriptor.oddities:
         raise InputError(descriptor.oddities[0].message)
     spec, version = run.tables.operator(descriptor.operator), str(scope.imports[node.domain])

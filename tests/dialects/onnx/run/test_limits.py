@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,8 +11,7 @@ import numpy as np
 import pytest
 
 import specgate
-from specgate.errors import InputError, NoKernel
-from tests.signals import default_signals
+from specgate.errors import InputError
 
 onnx = pytest.importorskip("onnx", reason="THE LIMITS ARE NOT TESTED: pip install onnx (it is in the test extra)")
 helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto
