@@ -39,7 +39,7 @@ def floats(*values: Any) -> Any:
     return np.array(values, np.float32)
 
 
-def shown(array: Any) -> list[Any]:
+def shown(array: Any) -> Any:
     return np.ma.asarray(array).astype(object).tolist()
 
 
@@ -87,7 +87,7 @@ def test_codes_go_both_ways(name):
 
 
 def test_narrow_types_are_quantized_and_back():
-    x, one = floats(-3, 0.5, 1.5, 900, np.nan), np.float32(2).reshape(())
+    x, one = floats(-3, 0.5, 1.5, 900, np.nan), np.array(2, np.float32)
     assert shown(quantize_by_axis(x, one, np.array(1, INT4))) == [-1, 1, 2, 7, 0]
     assert shown(quantize_by_axis(x[:4], one, np.array(0, E4M3))) == [-1.5, 0.25, 0.75, 448]
     assert dequantize_by_axis(np.array([-8, 7], INT4), one, np.array(1, INT4)).tolist() == [-18, 12]
@@ -101,8 +101,8 @@ def test_integers_multiply_exactly_however_many_there_are():
     assert rows.tolist() == [[4], [6]]
     with pytest.raises(InputError, match="no product"):
         multiply_integers(a, a)
-    one, none = np.float32(1).reshape(()), np.array(0, np.uint8)
-    made = multiply_quantized(a[:, :1], one, none, np.array([[1, 9]], "u1"), one / 2, none, one, none)
+    one, none = np.array(1, np.float32), np.array(0, np.uint8)
+    made = multiply_quantized(a[:, :1], one, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, one, none)
     assert made.tolist() == [[128, 255]]  # 127.5 goes to the even one, and 1147.5 is held
 
 
@@ -159,7 +159,7 @@ def test_random_numbers_are_those_of_the_stated_generator():
 
 def test_sequences_end_where_their_lengths_say_and_run_backwards_from_there():
     x, w, r = floats(1, 2, 4, 8).reshape(2, 2, 1), floats(1).reshape(1, 1, 1), floats(1).reshape(1, 1, 1)
-    affine = {"activations": ["Affine"], "alphas": [1.0], "betas": [0.0], "size": 1}
+    affine: dict[str, Any] = {"activations": ["Affine"], "alphas": [1.0], "betas": [0.0], "size": 1}
     y, last = run_rnn(x, w, r, lengths=np.array([2, 1]), direction="forward", **affine)
     assert (y.reshape(2, 2).tolist(), last.reshape(-1).tolist()) == ([[1, 2], [5, 0]], [5, 2])
     y, last = run_rnn(x, w, r, lengths=np.array([2, 1]), direction="reverse", **affine)
@@ -227,7 +227,7 @@ def test_filters_carry_the_past():
 
 
 def test_windows_and_transforms():
-    half = {"coefficients": (0.5, 0.5, 0.0)}
+    half: dict[str, Any] = {"coefficients": (0.5, 0.5, 0.0)}
     assert cosine_window(np.array(4), periodic=True, **half).tolist() == pytest.approx([0, 0.5, 1, 0.5])
     assert cosine_window(np.array(3), periodic=False, dtype=np.dtype("i4"), **half).tolist() == [0, 1, 0]
     signal = floats(1, 2, 3, 4).reshape(4, 1)
