@@ -98,6 +98,9 @@ def attend(
         result: NDArray[Any] = multiply_matrices(flattened, values.astype(kind)).reshape(
             batch, many, queries, values.shape[3]
         )
+        unseen = ~(shares != 0).any(axis=-1, keepdims=True)
+        if unseen.any():  # nothing, also where a value is infinite
+            result = np.where(unseen, kind.type(0), result)
         if flat:
             result = result.swapaxes(1, 2).reshape(batch, queries, many * values.shape[3])
         shown = (raw, capped, scores, shares)[mode]

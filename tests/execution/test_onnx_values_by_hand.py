@@ -1,0 +1,246 @@
+"""Kernels of ONNX operators on values that are worked out by hand: what tests of the package leave open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.attending import attend
+from specgate.execution.kernels.casting_elements import cast_elements, reinterpret_bits
+from specgate.execution.kernels.distinct import distinct_along
+from specgate.execution.kernels.drawn_numbers import draw_normal, draw_truths, drop_out
+from specgate.execution.kernels.integer_products import (
+    convolve_integers,
+    multiply_integers,
+    multiply_quantized,
+    quantize_by_range,
+)
+from specgate.execution.kernels.losses import likelihood_loss
+from specgate.execution.kernels.measuring import keep_triangle, sizes_between
+from specgate.execution.kernels.narrow import codes_of, numbers_of
+from specgate.execution.kernels.placing import centre, choose, place_again, write_into_buffer
+from specgate.execution.kernels.quantize_blocks import dequantize_by_axis, quantize_by_axis
+from specgate.execution.kernels.recurrent_functions import functions_of
+from specgate.execution.kernels.recurrent_networks import run_gru, run_lstm, run_rnn
+from specgate.execution.kernels.resizing import resize
+from specgate.execution.kernels.sampling import sample_places
+from specgate.execution.kernels.spectra import cosine_window, transform_axis
+from specgate.execution.kernels.states import filter_causally
+
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="NARROW TYPES ARE NOT TESTED: pip install ml-dtypes")
+INT4, E4M3, E5M2 = (np.dtype(getattr(ml_dtypes, name)) for name in ("int4", "float8_e4m3fn", "float8_e5m2"))
+E8M0 = np.dtype(ml_dtypes.float8_e8m0fnu)
+
+
+def floats(*values: Any) -> Any:
+    return np.array(values, np.float32)
+
+
+def shown(array: Any) -> Any:
+    return np.ma.asarray(array).astype(object).tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "to", "saturate", "expected"),
+    [
+        (floats(1e6, -1e6, np.inf, 449), E4M3, 1, [448, -448, 448, 448]),
+        (floats(1e6, np.inf), E5M2, 1, [57344, 57344]),
+        (floats(1e6, -np.inf), E5M2, 0, [np.inf, -np.inf]),
+        (floats(-9, 8, 300), INT4, 1, [7, -8, -4]),
+        (floats(300, -1.5, np.nan), np.dtype("i1"), 1, [None, -1, None]),
+        (np.array([300, -129]), np.dtype("i1"), 1, [44, 127]),
+        (np.array([0, 3, 1e39, 2.0**-130]), E8M0, 1, [2.0**-127, 4, 2.0**127, 2.0**-127]),
+        (floats(-1, 6), E8M0, 1, [None, 8]),
+        (np.array([True, False]), np.dtype(object), 1, ["1", "0"]),
+        (floats(1e6, 0.1, np.nan, -np.inf), np.dtype(object), 1, ["1000000", "0.1", "NaN", "-INF"]),
+        (np.array(["1e-5", "+inf", "x", ""], object), np.dtype("f8"), 1, [1e-5, np.inf, None, None]),
+        (np.array(["-12", "2.7", "9" * 30], object), np.dtype("i8"), 1, [-12, None, None]),
+    ],
+)
+def test_casts(values, to, saturate, expected):
+    assert shown(cast_elements(values, to=to, saturate=saturate)) == expected
+
+
+def test_casts_to_powers_of_two_round_as_asked_and_have_nan():
+    found = {how: shown(cast_elements(floats(5, 6, 7), to=E8M0, rounding=how)) for how in ("up", "down", "nearest")}
+    assert found == {"up": [8, 8, 8], "down": [4, 4, 4], "nearest": [4, 8, 8]}
+    assert np.isnan(cast_elements(floats(0, np.inf), to=E8M0, saturate=0).astype(np.float32)).all()
+
+
+def test_bits_are_read_as_another_type():
+    assert reinterpret_bits(floats(1.0), to=np.dtype("u4")).tolist() == [0x3F800000]
+    assert shown(reinterpret_bits(np.array([-1, 7], INT4), to=np.dtype(ml_dtypes.uint4))) == [15, 7]
+    assert shown(reinterpret_bits(np.array([0, 1, 2], "u1"), to=np.dtype(bool))) == [False, True, None]
+    with pytest.raises(InputError, match="not as many bits"):
+        reinterpret_bits(floats(1.0), to=np.dtype("u2"))
+
+
+@pytest.mark.parametrize("name", ["int4", "uint4", "int2", "uint2", "float4_e2m1fn", "float6_e2m3fn", "float8_e5m2"])
+def test_codes_go_both_ways(name):
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    bits = int("".join(c for c in name.removeprefix("u").split("_")[0] if c.isdigit()))
+    codes = np.arange(2**bits, dtype=np.uint8)
+    assert codes_of(numbers_of(codes, dtype)).tolist() == codes.tolist()
+
+
+def test_narrow_types_are_quantized_and_back():
+    x, one = floats(-3, 0.5, 1.5, 900, np.nan), np.array(2, np.float32)
+    assert shown(quantize_by_axis(x, one, np.array(1, INT4))) == [-1, 1, 2, 7, 0]
+    assert shown(quantize_by_axis(x[:4], one, np.array(0, E4M3))) == [-1.5, 0.25, 0.75, 448]
+    assert dequantize_by_axis(np.array([-8, 7], INT4), one, np.array(1, INT4)).tolist() == [-18, 12]
+    assert dequantize_by_axis(np.array([0.5, -2], E4M3), one).tolist() == [1, -4]
+
+
+def test_integers_multiply_exactly_however_many_there_are():
+    a, b = np.full((1, 5000), 255, np.uint8), np.full((5000, 2), -128, np.int8)
+    assert multiply_integers(a, b, b_zero=np.array([0, 127], np.int8)).tolist() == [[-163200000, -325125000]]
+    rows = multiply_integers(np.array([[3], [5]], "u1"), np.array([[2]], "u1"), np.array([1, 2], "u1"))
+    assert rows.tolist() == [[4], [6]]
+    with pytest.raises(InputError, match="no product"):
+        multiply_integers(a, a)
+    one, none = np.array(1, np.float32), np.array(0, np.uint8)
+    made = multiply_quantized(a[:, :1], one, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, one, none)
+    assert made.tolist() == [[128, 255]]  # 127.5 goes to the even one, and 1147.5 is held
+
+
+def test_padding_of_integer_convolutions_is_the_zero_point():
+    x, w = np.full((1, 1, 2), 7, np.uint8), np.ones((1, 1, 2), np.int8)
+    assert convolve_integers(x, w, np.array(5, np.uint8), pads=[1, 1]).tolist() == [[[2, 4, 2]]]
+
+
+def test_a_range_makes_a_scale_and_a_zero_point():
+    y, scale, zero = quantize_by_range(floats(-1, 0, 4.1))
+    assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 50, 255], np.float32(5.1 / 255), 50)
+    y, scale, zero = quantize_by_range(floats(0, 0))
+    assert (shown(y), scale.tolist(), np.ma.is_masked(zero)) == ([None, None], 0, True)
+
+
+def test_buffers_are_written_from_a_place_and_around():
+    buffer, update = np.arange(4.0).reshape(1, 4, 1), np.array([[[7.0], [8.0]]])
+    around = write_into_buffer(buffer, update, np.array([3]), axis=1, mode="circular")
+    assert around.reshape(-1).tolist() == [8, 1, 2, 7]
+    with pytest.raises(InputError, match="do not fit"):
+        write_into_buffer(buffer, update, np.array([3]), axis=1)
+
+
+def test_elements_are_chosen_centred_and_kept():
+    assert centre(np.arange(5), np.array([2])).tolist() == [1, 2]
+    assert centre(np.arange(1, 3), np.array([5])).tolist() == [0, 1, 2, 0, 0]
+    assert choose(np.arange(6).reshape(3, 2), np.array([True, False, True]), axis=0).tolist() == [[0, 1], [4, 5]]
+    with pytest.raises(NoKernel, match="no slice is for"):
+        choose(np.arange(2), np.array([False, False, True]))
+    assert keep_triangle(np.ones((2, 3)), np.array(1), upper=False).tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert sizes_between(np.zeros((2, 3, 4)), start=-2, end=9).tolist() == [3, 4]
+    placed = place_again(floats(9).reshape(1, 1, 1), np.array([[[1]]]), np.array([1, 1, 3]), window=[2])
+    assert placed.reshape(-1).tolist() == [0, 9, 0]
+
+
+def test_distinct_elements_keep_their_order_and_slices_theirs():
+    values, begins, places, counts = distinct_along(floats(2, 1, 1, 3, 2, -0.0, 0), in_order=False)
+    assert values.tolist() == [2, 1, 3, 0]
+    assert (begins.tolist(), places.tolist(), counts.tolist()) == ([0, 1, 3, 5], [0, 1, 1, 2, 0, 3, 3], [2, 2, 1, 2])
+    assert distinct_along(np.array([[2, 1, 2], [0, 0, 0]]), axis=-1, in_order=True)[0].tolist() == [[1, 2], [0, 0]]
+    assert distinct_along(np.array(["b", "a", "b"], object), in_order=True)[0].tolist() == ["a", "b"]
+
+
+def test_random_numbers_are_those_of_the_stated_generator():
+    state = np.random.RandomState(5)
+    expected = state.standard_normal((2, 3)).astype(np.float32)
+    assert (draw_normal(shape=[2, 3], seed=5.9) == expected).all()
+    assert draw_truths(floats(0, 1, 0, 1)).tolist() == [0, 1, 0, 1]
+    result, kept = drop_out(np.ones(1000, np.float32), np.array(0.75), np.array(True), seed=1)
+    assert set(result.tolist()) == {0.0, 4.0}
+    assert (result != 0).tolist() == kept.tolist()
+    assert 200 < kept.sum() < 300
+
+
+def test_sequences_end_where_their_lengths_say_and_run_backwards_from_there():
+    x, w, r = floats(1, 2, 4, 8).reshape(2, 2, 1), floats(1).reshape(1, 1, 1), floats(1).reshape(1, 1, 1)
+    affine: dict[str, Any] = {"activations": ["Affine"], "alphas": [1.0], "betas": [0.0], "size": 1}
+    y, last = run_rnn(x, w, r, lengths=np.array([2, 1]), direction="forward", **affine)
+    assert (y.reshape(2, 2).tolist(), last.reshape(-1).tolist()) == ([[1, 2], [5, 0]], [5, 2])
+    y, last = run_rnn(x, w, r, lengths=np.array([2, 1]), direction="reverse", **affine)
+    assert (y.reshape(2, 2).tolist(), last.reshape(-1).tolist()) == ([[5, 2], [4, 0]], [5, 2])
+    y, last = run_rnn(x, w, r, lengths=np.array([0, 1]), **affine)
+    assert shown(last.reshape(-1)) == [None, 2]
+    with pytest.raises(NoKernel, match="0 to 2 long"):
+        run_rnn(x, w, r, lengths=np.array([0, 3]), **affine)
+
+
+def test_gates_of_units_and_memories():
+    x, nothing = floats(0).reshape(1, 1, 1), np.zeros((1, 3, 1), np.float32)
+    _, last = run_gru(x, nothing, nothing, hidden=floats(4).reshape(1, 1, 1))
+    assert last.item() == 2  # half of the state, half of tanh(0)
+    four = np.zeros((1, 4, 1), np.float32)
+    _, _, cell = run_lstm(x, four, four, cell=floats(4).reshape(1, 1, 1), coupled=1)
+    assert cell.item() == 2
+    with pytest.raises(NoKernel, match="no default"):
+        functions_of(["Affine"], ["tanh"], [1.0], [])
+    assert functions_of(["LeakyRelu", "Elu"], ["tanh", "tanh"], [0.5], [])[1](np.array(-np.inf)) == -1
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({"scales": floats(2), "mode": "nearest"}, [0, 0, 1, 1, 2, 2]),
+        ({"scales": floats(2), "mode": "linear"}, [0, 0.25, 0.75, 1.25, 1.75, 2]),
+        ({"sizes": np.array([2]), "mode": "linear", "places": "align_corners"}, [0, 2]),
+        ({"sizes": np.array([1]), "mode": "linear", "antialias": 1}, [1]),
+        ({"sizes": np.array([3]), "roi": floats(0.5, 1.5), "places": "tf_crop_and_resize", "beyond": 9}, [1, 2, 9]),
+        ({"scales": floats(0.5), "mode": "nearest", "places": "asymmetric"}, [0]),
+    ],
+)
+def test_resizing(how, expected):
+    assert resize(floats(0, 1, 2), **how).tolist() == pytest.approx(expected)
+
+
+def test_sizes_keep_proportions_where_asked():
+    data = np.zeros((10, 4), np.float32)
+    assert resize(data, sizes=np.array([5, 5]), policy="not_larger").shape == (5, 2)
+    assert resize(data, sizes=np.array([5, 5]), policy="not_smaller").shape == (13, 5)
+
+
+def test_places_of_a_grid_in_one_dimension():
+    data, grid = floats(1, 3).reshape(1, 1, 2), floats(-1, 0, 2).reshape(1, 3, 1)
+    assert sample_places(data, grid, align_corners=1).reshape(-1).tolist() == [1, 2, 1.5]
+    assert sample_places(data, grid, align_corners=1, padding="border").reshape(-1).tolist() == [1, 2, 3]
+
+
+def test_queries_that_see_nothing_give_zeros():
+    q = np.ones((1, 1, 2, 1), np.float32)
+    v = floats(np.inf, 5).reshape(1, 1, 2, 1)
+    y, _, _, scores = attend(q, q, v, np.array([[False, False], [False, True]]), mode=3)
+    assert y.reshape(-1)[0] == 0
+    assert scores.reshape(2, 2).tolist() == [[0, 0], [0, 1]]
+    y, keys, _, _ = attend(q, q, np.ones_like(q), past_key=2 * q, past_value=3 * np.ones_like(q), causal=1, scale=0.0)
+    assert keys.reshape(-1).tolist() == [2, 2, 1, 1]
+    assert y.reshape(-1).tolist() == pytest.approx([7 / 3, 2])
+
+
+def test_filters_carry_the_past():
+    x, w = floats(1, 2, 3).reshape(1, 1, 3), floats(1, 10).reshape(1, 1, 2)
+    y, state = filter_causally(x, w, past=floats(5).reshape(1, 1, 1))
+    assert (y.reshape(-1).tolist(), state.reshape(-1).tolist()) == ([15, 21, 32], [3])
+
+
+def test_windows_and_transforms():
+    half: dict[str, Any] = {"coefficients": (0.5, 0.5, 0.0)}
+    assert cosine_window(np.array(4), periodic=True, **half).tolist() == pytest.approx([0, 0.5, 1, 0.5])
+    assert cosine_window(np.array(3), periodic=False, dtype=np.dtype("i4"), **half).tolist() == [0, 1, 0]
+    signal = floats(1, 2, 3, 4).reshape(4, 1)
+    there = transform_axis(signal, onesided=1)
+    assert there.shape == (3, 2)
+    assert transform_axis(there, np.array(4), inverse=1, onesided=1).reshape(-1).tolist() == pytest.approx([1, 2, 3, 4])
+
+
+def test_losses_pass_over_what_is_ignored():
+    logs, weights = np.log(floats(0.5, 0.5, 0.25, 0.75).reshape(2, 2)), floats(1, 3)
+    assert likelihood_loss(logs, np.array([0, 1]), weights) == pytest.approx((np.log(2) - 3 * np.log(0.75)) / 4)
+    assert likelihood_loss(logs, np.array([0, -9]), ignored=-9, reduction="none").tolist() == pytest.approx(
+        [np.log(2), 0]
+    )
+    with pytest.raises(NoKernel, match="none of 2 classes"):
+        likelihood_loss(logs, np.array([0, 2]))
