@@ -54,13 +54,13 @@ def stored() -> list[Any]:
     found = []
     for kind in ("simple", "pytorch-converted", "pytorch-operator"):
         for case in load_model_tests(kind=kind):
-            model = onnx.load(Path(case.model_dir, "model.onnx"))
+            model = onnx.load(Path(str(case.model_dir), "model.onnx"))
             sets = [
                 tuple(
                     [_stored(path, info.type) for path, info in zip(_numbered(folder, which), infos, strict=False)]
                     for which, infos in (("input", model.graph.input), ("output", model.graph.output))
                 )
-                for folder in sorted(Path(case.model_dir).glob("test_data_set_*"))
+                for folder in sorted(Path(str(case.model_dir)).glob("test_data_set_*"))
             ]
             found.append(SimpleNamespace(name=case.name, model=model, data_sets=sets, rtol=case.rtol, atol=case.atol))
     return found

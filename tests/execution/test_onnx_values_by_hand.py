@@ -13,10 +13,10 @@ from specgate.execution.kernels.casting_elements import cast_elements, reinterpr
 from specgate.execution.kernels.distinct import distinct_along
 from specgate.execution.kernels.drawn_numbers import draw_normal, draw_truths, drop_out
 from specgate.execution.kernels.integer_products import (
-    convolve_integers,
-    multiply_integers,
-    multiply_quantized,
-    quantize_by_range,
+    integer_product,
+    integer_windows,
+    quantize_over_range,
+    quantized_product,
 )
 from specgate.execution.kernels.losses import likelihood_loss
 from specgate.execution.kernels.measuring import keep_triangle, sizes_between
@@ -96,25 +96,25 @@ def test_narrow_types_are_quantized_and_back():
 
 def test_integers_multiply_exactly_however_many_there_are():
     a, b = np.full((1, 5000), 255, np.uint8), np.full((5000, 2), -128, np.int8)
-    assert multiply_integers(a, b, b_zero=np.array([0, 127], np.int8)).tolist() == [[-163200000, -325125000]]
-    rows = multiply_integers(np.array([[3], [5]], "u1"), np.array([[2]], "u1"), np.array([1, 2], "u1"))
+    assert integer_product(a, b, b_zero=np.array([0, 127], np.int8)).tolist() == [[-163200000, -325125000]]
+    rows = integer_product(np.array([[3], [5]], "u1"), np.array([[2]], "u1"), np.array([1, 2], "u1"))
     assert rows.tolist() == [[4], [6]]
     with pytest.raises(InputError, match="no product"):
-        multiply_integers(a, a)
+        integer_product(a, a)
     one, none = np.array(1, np.float32), np.array(0, np.uint8)
-    made = multiply_quantized(a[:, :1], one, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, one, none)
+    made = quantized_product(a[:, :1], one, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, one, none)
     assert made.tolist() == [[128, 255]]  # 127.5 goes to the even one, and 1147.5 is held
 
 
 def test_padding_of_integer_convolutions_is_the_zero_point():
     x, w = np.full((1, 1, 2), 7, np.uint8), np.ones((1, 1, 2), np.int8)
-    assert convolve_integers(x, w, np.array(5, np.uint8), pads=[1, 1]).tolist() == [[[2, 4, 2]]]
+    assert integer_windows(x, w, np.array(5, np.uint8), pads=[1, 1]).tolist() == [[[2, 4, 2]]]
 
 
 def test_a_range_makes_a_scale_and_a_zero_point():
-    y, scale, zero = quantize_by_range(floats(-1, 0, 4.1))
+    y, scale, zero = quantize_over_range(floats(-1, 0, 4.1))
     assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 50, 255], np.float32(5.1 / 255), 50)
-    y, scale, zero = quantize_by_range(floats(0, 0))
+    y, scale, zero = quantize_over_range(floats(0, 0))
     assert (shown(y), scale.tolist(), np.ma.is_masked(zero)) == ([None, None], 0, True)
 
 

@@ -247,7 +247,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
 }  # fmt: skip
 #: Kernels that only move elements: they hold their output, and a little for each element of the input.
 _MOVING: Final = frozenset({
-    "broadcast_by", "depth_to_space", "drop_ones", "expand", "flatten", "insert_dimensions", "join",
+    "broadcast_by", "depth_to_space", "drop_ones", "expand", "flatten", "full_of", "insert_dimensions", "join",
     "remove_dimensions", "reshape", "reshape_by_pattern", "slice_between", "slice_counted", "slice_window",
     "space_to_depth", "split", "split_along", "split_equally", "split_lengths", "tile", "tile_any", "tile_by",
     "transpose", "transpose_by",
@@ -268,6 +268,7 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("combine_elements", "combine_tuples", "entries_replaced", "write_slices"), ("inputs", "updates")),
     **dict.fromkeys(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "select"), ("a", "b")),
     **dict.fromkeys(("distinct", "patches"), ("data",)),
+    **dict.fromkeys(("is_infinite", "is_not_a_number"), ("x",)),
     "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
     "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
     "quantize_by_axis": ("scale", "zero_point"), "dequantize_by_axis": ("x", "scale", "zero_point"),

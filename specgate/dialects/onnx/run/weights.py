@@ -64,6 +64,8 @@ class Weights:
         elif tensor.location == "external":
             bits = SUB_BYTE.get(tensor.elem_type, 8 * dtype.itemsize)
             flat = _decoded(self._external(tensor, (count * bits + 7) // 8), tensor.elem_type, dtype, count)
+        elif tensor.data is not None:
+            flat = _misfit(tensor, dtype, count)
         else:
             flat = self._reread(tensor, dtype, count)
         if flat.size != count:
@@ -142,6 +144,17 @@ class Weights:
             raise InputError(error.message, file=self.path, place=f"byte {error.offset}") from None
         except OSError as error:
             raise InputError(f"cannot be read again: {error}", file=self.path) from None
+
+
+def _misfit(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    """Return the elements of a small tensor that are not as many as its sizes ask for; raise InputError."""
+    if isinstance(tensor.data, bytes):
+        return _decoded(tensor.data, tensor.elem_type, dtype, count)
+    field = STORED.get(tensor.elem_type, "int32_data")
+    if not tensor.data and field not in tensor.held:
+        raise InputError(f"expected a tensor with raw_data or {field}, found neither")
+    counted = f"{len(tensor.data or ())} numbers of {field}"
+    raise InputError(f"a tensor of sizes {list(tensor.dims)} has {counted}, which are no {count} elements of {dtype}")
 
 
 def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:

@@ -63,11 +63,11 @@ def test_gigabytes_from_a_small_file_are_refused(save):
     many = save([helper.make_node("ConstantOfShape", ["s"], ["o"])], initializers=[shape])
     ends = [numpy_helper.from_array(np.array(n), name) for n, name in ((0, "a"), (10**10, "b"), (1, "c"))]
     assert Path(many).stat().st_size < 200
-    with pytest.raises(InputError, match=r"more than the limit of 2147483648 bytes \(max_bytes\)"):
+    with pytest.raises(InputError, match=r"more than the limit of 2147483648 \(max_bytes\)"):
         specgate.execute(many, {})
     nodes = [helper.make_node("Range", ["a", "b", "c"], ["o"])]
     path = save(nodes, outputs=[info("o", TensorProto.INT64)], initializers=ends)
-    with pytest.raises(InputError, match="more than the limit of 2147483648 bytes"):
+    with pytest.raises(InputError, match="more than the limit of 2147483648"):
         specgate.execute(path, {})
 
 
@@ -76,10 +76,10 @@ def test_a_lower_limit_holds_there_too_and_only_once(save):
     path = save(nodes, [info("s", TensorProto.INT64, [1])])
     small, large = np.array([1000]), np.array([2**28])  # the second one: a gigabyte
     assert specgate.execute(path, {"s": small})["o"].shape == (1000,)
-    with pytest.raises(InputError, match=r"more than the limit of 100000000 bytes"):
+    with pytest.raises(InputError, match=r"more than the limit of 100000000"):
         specgate.execute(path, {"s": large}, max_bytes=10**8)
     assert specgate.execute(path, {"s": small}, max_bytes=10**8)["o"].shape == (1000,)
-    with pytest.raises(InputError, match="what is given needs 8 bytes, more than the limit of 7"):
+    with pytest.raises(InputError, match="all values that are alive needs 8 bytes, more than the limit of 7"):
         specgate.execute(path, {"s": small}, max_bytes=7)
 
 
