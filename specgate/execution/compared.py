@@ -96,7 +96,7 @@ class Judge:
         text = next((text for text in texts if text), "")
         if text:
             self.found.append(Different(place, operator, name, text))
-        return other if isinstance(value, np.ndarray) else value
+        return other if isinstance(value, np.ndarray | list) else value
 
 
 def _difference(mine: Any, its: Any, tolerance: float) -> str:

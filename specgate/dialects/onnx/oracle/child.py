@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.oracle.question import Question
 
-__all__ = ["Word", "answerer"]
+__all__ = ["Word", "answerer", "message_of"]
 
 Word = tuple[str, str]
 
@@ -80,13 +80,13 @@ def _said(way: Callable[[Question], Word | None], question: Question) -> Word:
     try:
         return way(question) or ("accepted", "")
     except NotExpressible as error:
-        return "not asked", _line(error)
+        return "not asked", message_of(error)
     except Exception as error:  # noqa: BLE001  # whatever an implementation raises is its refusal
         return _refusal(error)
 
 
 def _refusal(error: BaseException) -> Word:
-    text = _line(error)
+    text = message_of(error)
     if isinstance(error, MemoryError) or _OUT_OF_MEMORY.search(text):
         return "not asked", f"out of memory: {text}"[:_DETAIL]
     if _STRANGE_TYPE.search(text) or _UNASKED.search(text):
@@ -96,7 +96,8 @@ def _refusal(error: BaseException) -> Word:
     return "rejected", text
 
 
-def _line(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
+    """Return what an error says in one line, without codes and places in its sources."""
     text = " ".join(str(error).split("==> Context")[0].split())
     text = _PREFIX.sub("", _PLACE.sub("", text))
     return (text or type(error).__name__)[:_DETAIL].strip()
@@ -126,7 +127,7 @@ def _inferred(question: Question) -> Word | None:
         shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
     except shape_inference.InferenceError as error:
         untyped = any(tensor is not None and not tensor.number for tensor in question.inputs)
-        return ("not asked" if untyped and _UNKNOWN_TYPE.search(str(error)) else "rejected"), _line(error)
+        return ("not asked" if untyped and _UNKNOWN_TYPE.search(str(error)) else "rejected"), message_of(error)
     return None
 
 
@@ -151,7 +152,7 @@ def _runtime_gate(opset: int, ir_version: int) -> str:
     try:
         _session(model)
     except Exception as error:  # noqa: BLE001  # pybind's own classes
-        return "" if _refusal(error)[0] == "no kernel" else _line(error)
+        return "" if _refusal(error)[0] == "no kernel" else message_of(error)
     return ""
 
 
@@ -192,7 +193,7 @@ def _values(names: Sequence[str], question: Question, feeds: Sequence[Mapping[st
 
 
 def _unrunnable(error: Exception) -> Word:
-    return ("not asked", _line(error)) if isinstance(error, NotExpressible) else _refusal(error)
+    return ("not asked", message_of(error)) if isinstance(error, NotExpressible) else _refusal(error)
 
 
 def _ran(run: Callable[[dict[str, Any]], dict[str, Any]], feed: dict[str, Any]) -> tuple[dict[str, Any] | None, Word]:

@@ -6,6 +6,8 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.dialects.onnx.oracle.child import message_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -27,7 +29,7 @@ def answerer(_argument: None) -> Callable[[tuple[str, str, Mapping[str, Any]]], 
         try:
             return "values", _WAYS[name](path, dict(arrays))
         except Exception as error:  # noqa: BLE001  # whatever an implementation raises is its refusal
-            return "error", " ".join(str(error).split())[:300] or type(error).__name__
+            return "error", message_of(error)
 
     return answer
 
