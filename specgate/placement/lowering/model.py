@@ -66,8 +66,8 @@ class LoweringFile(_File):
 
     operators: by name, bare or with the domain in front, and the words that stand for ``$NAME`` in the rest.
     fields: of operators that have no table among ONNX's. use: what of `general.yaml` it shares. lists: lists of numbers
-    by name, each as a field of numbers is written; later ones may read earlier ones. outputs: the sizes that the kernel works
-    out itself, for outputs without sizes in the model.
+    by name, each as a field of numbers is written; later ones may read earlier ones. outputs: the sizes that the kernel
+    works out itself, for outputs without sizes in the model.
     """
 
     summary: str
