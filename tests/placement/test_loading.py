@@ -177,7 +177,9 @@ def test_checks_that_the_tables_of_the_models_do_not_have() -> None:
     )
     assert session(one("Pad", info("x", [2, 3]), "p", "", "a", opset=18, initializers=[pads, axes])) == "fails"
     assert session(one("Resize", info("x", [4, 3]), "", "", "s", opset=13, initializers=[four])) == "fails"
-    assert session(one("Cast", info("x", [2]), opset=13, to=0)) == "fails"
+    condition = info("c", [2], onnx.TensorProto.BOOL)
+    for kind, expected in ((FLOAT, "created"), (INT64, "fails")):
+        assert session(one("Compress", info("x", [2]), condition, opset=9, output=info("y", None, kind))) == expected
     assert session(one("Reshape", info("x", [2, 3]), info("s", [2, 1], INT64), opset=14)) == "fails"
 
 

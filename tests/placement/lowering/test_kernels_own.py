@@ -57,6 +57,13 @@ def test_a_stride_of_0_spreads_but_does_not_reach() -> None:
     assert rule("Conv", [IMAGE, (F, [3, 4, 3, 3])], [(F, None)], 11, strides=[2, 0]) == "strides-zero"
 
 
+def test_a_negative_window_is_a_large_one() -> None:
+    for size, refused in ((0, False), (-1, True)):
+        arguments: Any = "AveragePool", [IMAGE], [(F, None)], 7
+        found = lowered(*arguments, kernel_shape=[3, size], pads=[1, 1, 1, 0], strides=[2, 1])
+        assert isinstance(found, NotLowered) is refused
+
+
 def test_pads_may_not_take_more_than_there_is() -> None:
     tensors: Any = [IMAGE, (F, [4, 3, 3, 3])]
     assert rule("ConvTranspose", tensors, [(F, None)], 11, pads=[1, 1, 1, 20]) == "sizes-below-zero"
