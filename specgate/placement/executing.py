@@ -108,7 +108,10 @@ class Executor:
             return ours
         try:
             theirs = _computed(
-                step, arrays, ours, lambda made, given: execute_at(made, given, step.level, budget=budget)
+                step,
+                arrays,
+                ours,
+                lambda made, given: execute_at(made, given, step.level, budget=budget, basis="observed"),
             )
         except Error as error:
             self.counts["the operator is not computed"] += 1
