@@ -453,7 +453,7 @@ def test_an_empty_tensor_without_data(save):
     assert run_model(save(initializers=initializers, outputs=[info("w", 1, [0, 2])]), INPUTS)["w"].shape == (0, 2)
 
 
-def test_a_node_of_types_that_no_kernel_takes_is_computed_by_the_reference_evaluator(save):
+def test_nodes_of_types_of_8_bits_are_computed_here(save):
     nodes = [
         helper.make_node("Abs", ["v"], ["a"]),
         helper.make_node("Cast", ["a"], ["f"], to=TensorProto.FLOAT8E4M3FN),
@@ -462,7 +462,6 @@ def test_a_node_of_types_that_no_kernel_takes_is_computed_by_the_reference_evalu
     told: list[str] = []
     path = save(nodes, opset=20, inputs=[info("v", TensorProto.FLOAT, [2])], outputs=[info("o", TensorProto.BOOL, [2])])
     assert run_model(path, {"v": INPUTS["v"]}, on_fallback=told.append)["o"].tolist() == [False, False]
-    assert told == [f"onnx.reference {onnx.__version__} computed IsNaN (1)"]
     path = save(
         nodes[2:],
         opset=20,
@@ -471,4 +470,4 @@ def test_a_node_of_types_that_no_kernel_takes_is_computed_by_the_reference_evalu
     )
     given = {"f": np.array([0, np.nan], ml_dtypes.float8_e4m3fn)}
     assert run_model(path, given, on_fallback=told.append)["o"].tolist() == [False, True]
-    assert len(told) == 2
+    assert told == []
