@@ -261,6 +261,8 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
          "reverse_along", "reverse_parts", "roll_along", "shuffle_groups", "sizes_of", "slice_between",
          "slice_by_masks", "space_from_batches", "split_equally", "split_lengths", "tile_any", "transpose_by",
          "tuples_in_batches",
+         "elements_at", "expand", "flatten", "remove_dimensions", "reshape", "slices_at", "split_along",
+         "tile_by", "transpose", "tuples_at",
          "cast_elements", "centre", "choose", "count_elements", "draw_normal", "draw_uniform",
          "keep_triangle", "reinterpret_bits", "sizes_between"),
         ("inputs", "like"),
@@ -271,6 +273,8 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("is_infinite", "is_not_a_number"), ("x",)),
     "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
     "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
+    "drop_out": ("inputs", "ratio"), "pad_ends": ("inputs", "value"),
+    **dict.fromkeys(("is_infinite", "is_not_a_number"), ("x",)),
     "quantize_by_axis": ("scale", "zero_point"), "dequantize_by_axis": ("x", "scale", "zero_point"),
     "slide_binary": ("filters",), "write_into_buffer": ("buffer", "update"),
 }  # fmt: skip
