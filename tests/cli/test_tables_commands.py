@@ -58,7 +58,7 @@ def test_support_tells_what_builds_do_otherwise(capsys):
     otherwise = text.partition("  what builds do otherwise\n")[2].partition("  sources\n")[0]
     assert "    2.1\n      take      IndicesTensor: INT64 INT32 UINT64 UINT32\n" in otherwise
     assert "      do not ask for  values-rank\n" in otherwise
-    assert "5.0, against the page's own words" in otherwise
+    assert "5.1, against the page's own words" in otherwise
     text = output(capsys, "support", "onnx/OneHot")
     assert "ask for   indices-rank: rank(indices) >= 1" in text
     assert "axis-range          9..10: -1 <= axis <= rank(indices)" in text

@@ -50,7 +50,7 @@ def test_example(name, operator, example):
             ]  # fmt: skip
             for found, wanted, tensor in pairs:
                 values = np.array(wanted, numpy_type(spec.dialect, tensor.type))
-                wrong = differing(values.reshape(found.shape), found, tolerance_of(descriptor, level))
+                wrong = differing(found, values.reshape(found.shape), tolerance_of(descriptor, level))
                 assert not wrong.any(), (level, output, found, wanted)
 
 

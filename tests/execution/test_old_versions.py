@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import specgate
+from specgate.spec.tables import dialect
 
 onnx = pytest.importorskip("onnx")
 X = np.arange(12, dtype=np.float32).reshape(2, 3, 2) / 7
@@ -144,3 +145,147 @@ def test_a_number_that_contradicts_the_zero_point_or_no_type_is_refused():
         specgate.execute(node, {**QUANTIZED, "y_zero_point": np.int8(0)}, target="onnx:21")
     with pytest.raises(specgate.InputError, match="output_dtype is 99"):
         specgate.execute(quantized(99), QUANTIZED, target="onnx:21")
+
+
+def old(operator, opset, inputs, *, outputs=None, **attributes):
+    """What an operator computes of FLOATs (or booleans) in lists, by position, as a list."""
+    arrays = [np.array(x, np.bool_ if operator in {"And", "Or", "Xor"} else np.float32) for x in inputs]
+    tensors = [{"elem_type": "BOOL" if x.dtype == np.bool_ else "FLOAT", "shape": list(x.shape)} for x in arrays]
+    node = {"op_type": operator, "opset": opset, "inputs": tensors, "attributes": attributes}
+    if outputs:
+        node["outputs"] = [{"elem_type": "FLOAT", "shape": shape} for shape in outputs]
+    names = [info.name for info in dialect("onnx").operator(operator).layout(str(opset)).inputs]
+    return node, dict(zip(names, arrays, strict=False))
+
+
+def computed(*args, **kwargs):
+    node, arrays = old(*args, **kwargs)
+    assert specgate.check(node, target=f"onnx:{node['opset']}").accepted
+    (found,) = specgate.execute(node, arrays, target=f"onnx:{node['opset']}").values()
+    return [part.tolist() for part in found] if isinstance(found, list) else found.tolist()
+
+
+GRID = [[[1, 2], [3, 4], [5, 6]]]
+
+
+@pytest.mark.parametrize("opset", [1, 6])
+@pytest.mark.parametrize(
+    ("second", "attributes", "expected"),
+    [
+        ([10, 20], {"broadcast": 1}, [[[11, 22], [13, 24], [15, 26]]]),
+        ([10, 20, 30], {"broadcast": 1, "axis": 1}, [[[11, 12], [23, 24], [35, 36]]]),
+        ([[10], [20], [30]], {"broadcast": 1}, [[[11, 12], [23, 24], [35, 36]]]),
+        ([[[[10]]]], {"broadcast": 1}, [[[11, 12], [13, 14], [15, 16]]]),
+        (10, {"broadcast": 1, "axis": -1}, [[[11, 12], [13, 14], [15, 16]]]),
+        (GRID, {"axis": 7}, [[[2, 4], [6, 8], [10, 12]]]),
+    ],
+)
+def test_before_7_the_second_input_lies_at_dimensions_of_the_first(opset, second, attributes, expected):
+    assert computed("Add", opset, [GRID, second], **attributes) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "attributes"),
+    [
+        (GRID, [10, 20], {}),
+        (GRID, [10, 20, 30], {"broadcast": 1}),
+        (GRID, [10, 20, 30], {"broadcast": 1, "axis": 2}),
+        (GRID, [10, 20], {"broadcast": 1, "axis": 3}),
+        ([1, 2], GRID, {"broadcast": 1}),
+        ([[1, 2]], [[1, 2], [3, 4]], {"broadcast": 1}),
+        (GRID, GRID, {"broadcast": 1, "axis": 1}),
+    ],
+)
+@pytest.mark.parametrize("operator", ["Add", "Less", "Pow"])
+def test_before_7_only_the_second_input_is_repeated(operator, first, second, attributes):
+    node, arrays = old(operator, 6, [first, second], **attributes)
+    assert not specgate.check(node, target="onnx:6").accepted
+    with pytest.raises(specgate.InputError, match=r"expected one shape|does not lie in"):
+        specgate.execute(node, arrays, target="onnx:6")
+
+
+def test_an_axis_below_0_has_no_meaning_before_7():
+    with pytest.raises(specgate.NoKernel, match="what an axis of -2 means is not said"):
+        specgate.execute(*old("Add", 6, [GRID, [10, 20, 30]], broadcast=1, axis=-2), target="onnx:6")
+
+
+def test_a_square_is_held_to_the_shape_of_the_base_like_other_powers():
+    for exponent in (2, 3):
+        assert computed("Pow", 6, [[3, 4], [[exponent]]], broadcast=1) == [3**exponent, 4**exponent]
+        node, arrays = old("Pow", 6, [[3, 4], [exponent]])
+        assert not specgate.check(node, target="onnx:6").accepted
+        with pytest.raises(specgate.InputError, match="expected one shape"):
+            specgate.execute(node, arrays, target="onnx:6")
+
+
+@pytest.mark.parametrize(
+    ("operator", "expected"),
+    [
+        ("Sub", [[0, 1], [1, 2]]), ("Mul", [[1, 2], [6, 8]]), ("Div", [[1, 2], [1.5, 2]]), ("Less", [[0, 0], [0, 0]]),
+        ("Greater", [[0, 1], [1, 1]]), ("Pow", [[1, 2], [9, 16]]), ("And", [[1, 1], [1, 1]]), ("Or", [[1, 1], [1, 1]]),
+        ("Xor", [[0, 0], [0, 0]]),
+    ],
+)  # fmt: skip
+def test_the_first_versions_of_other_operators_broadcast_the_same_way(operator, expected):
+    assert computed(operator, 6, [[[1, 2], [3, 4]], [1, 2]], broadcast=1, axis=0) == expected
+
+
+@pytest.mark.parametrize(("slope", "expected"), [([2], [[[-2], [-4]]]), ([2, 3], [[[-2], [-6]]])])
+def test_slopes_before_7_are_one_or_one_for_each_channel(slope, expected):
+    for opset in (1, 6):
+        assert computed("PRelu", opset, [[[[-1], [-2]]], slope]) == expected
+    with pytest.raises(specgate.NoKernel, match="is not said"):
+        specgate.execute(*old("PRelu", 6, [[[[-1], [-2]]], [[2], [3]]]), target="onnx:6")
+
+
+def test_the_summand_of_a_product_is_stretched_only_where_an_attribute_says_so():
+    matrix = [[1, 0], [0, 1]]
+    assert computed("Gemm", 6, [matrix, matrix, [5, 7]], broadcast=1) == [[6, 7], [5, 8]]
+    assert computed("Gemm", 1, [matrix, matrix, matrix]) == [[2, 0], [0, 2]]
+    node, arrays = old("Gemm", 6, [matrix, matrix, [5, 7]])
+    assert not specgate.check(node, target="onnx:6").accepted
+    with pytest.raises(specgate.InputError, match="expected a summand of shape"):
+        specgate.execute(node, arrays, target="onnx:6")
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs", "attributes", "expected"),
+    [
+        ("Pad", [[[1, 2]]], {"paddings": [0, 1, 1, 0], "value": 9.0}, [[9, 1, 2], [9, 9, 9]]),
+        ("Reshape", [[[1, 2, 3], [4, 5, 6]]], {"shape": [0, -1, 1]}, [[[1], [2], [3]], [[4], [5], [6]]]),
+        ("MaxPool", [[[[1, 3, 2]]]], {"kernel_shape": [2]}, [[[3, 3]]]),
+        ("LpPool", [[[[1, 4, 9]]]], {"kernel_shape": [2], "p": 0.5}, [[[9, 25]]]),
+        ("GlobalLpPool", [[[[1, 4, 9]]]], {"p": 0.5}, [[[36]]]),
+        ("Tile", [[[1, 2]], [2], [1]], {}, [[1, 2, 1, 2]]),
+        ("Tile", [[[1, 2]], 3, -2], {}, [[1, 2], [1, 2], [1, 2]]),
+    ],
+)
+def test_first_versions_with_attributes_that_became_inputs(operator, inputs, attributes, expected):
+    assert computed(operator, 1, inputs, **attributes) == expected
+
+
+def test_parts_of_the_first_version_are_listed_by_an_attribute_or_an_input():
+    shapes = [[1, 1], [1, 2]]
+    assert computed("Split", 1, [[[1, 2, 3]]], outputs=shapes, axis=1, split=[1, 2]) == [[[1]], [[2, 3]]]
+    assert computed("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=shapes, axis=1) == [[[1]], [[2, 3]]]
+    assert computed("Split", 1, [[[1, 2]]], outputs=[[1, 1]] * 2, axis=-1) == [[[1]], [[2]]]
+    for attributes, why in (({"axis": 1, "split": [2, 1]}, "which of two"), ({}, "along which dimension")):
+        node, arrays = old("Split", 1, [[[1, 2, 3]], [1, 2]], outputs=None, **attributes)
+        node["outputs"] = [{"elem_type": "FLOAT"}] * 2
+        with pytest.raises(specgate.NoKernel, match=why):
+            specgate.execute(node, arrays, target="onnx:1")
+
+
+def test_arrays_are_joined_along_the_second_dimension_where_the_first_version_has_no_axis():
+    node, _ = old("Concat", 1, [[[1], [2]], [[3], [4]]])
+    arrays = {"inputs": [np.array([[1], [2]], np.float32), np.array([[3], [4]], np.float32)]}
+    assert specgate.check(node, target="onnx:1").accepted
+    assert specgate.execute(node, arrays, target="onnx:1")["concat_result"].tolist() == [[1, 3], [2, 4]]
+    node, _ = old("Concat", 1, [[1], [2]])
+    assert not specgate.check(node, target="onnx:1").accepted
+
+
+@pytest.mark.parametrize(("operator", "why"), [("Reshape", "what shape"), ("LpPool", "how large a window")])
+def test_what_the_first_version_does_not_say_is_not_computed(operator, why):
+    with pytest.raises(specgate.NoKernel, match=why):
+        specgate.execute(*old(operator, 1, [[[[1, 2]]]]), target="onnx:1")

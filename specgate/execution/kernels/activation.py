@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32
 from specgate.execution.kernels.elementwise import called, held, paired, quiet, rounded, unary, want_float
 from specgate.execution.kernels.elementwise_unary import erf
@@ -137,9 +137,23 @@ def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:
     return np.where(x > 0, gradient, np.zeros((), gradient.dtype))
 
 
-def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
-    """Return x where it is at least 0, else its slope times x. broadcast: the slope is repeated to the shape of x."""
+def slopes_of_channels(x: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
+    """Return a list with a slope for each place of the second dimension of x so that they meet; others as they are."""
+    listed = slope.ndim == 1 and x.ndim > 1 and slope.shape[0] == x.shape[1]
+    return slope.reshape(-1, *(1,) * (x.ndim - 2)) if listed else slope
+
+
+def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_channels: bool = False) -> NDArray[Any]:
+    """Return x where it is at least 0, else its slope times x. broadcast: the slope is repeated to the shape of x.
+
+    of_channels: it is one for all of x, or a list with one for each place of its second dimension; raises NoKernel for
+    others.
+    """
     shape = x.shape
+    if of_channels:
+        slope, given = slope.reshape(()) if slope.size == 1 else slopes_of_channels(x, slope), slope
+        if slope is given and slope.ndim:
+            raise NoKernel(f"prelu: how slopes of shape {list(given.shape)} go with {list(shape)} is not said")
     x, slope = paired("prelu", x, slope, broadcast=broadcast)
     require_shape("prelu", "slopes that broadcast", x.shape, shape)
     values = to_float32(x, x.dtype)

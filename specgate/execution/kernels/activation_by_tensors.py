@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.activation import hard_sigmoid, prelu, scaled_elu, swish
+from specgate.execution.kernels.activation import hard_sigmoid, prelu, scaled_elu, slopes_of_channels, swish
 from specgate.execution.kernels.arithmetic import is_float
 from specgate.execution.kernels.clipping import hold_between
 
@@ -50,9 +50,7 @@ def prelu_of_channels(x: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
     """
     if x.dtype.kind not in "iuf" and x.dtype.name != "bfloat16":
         raise InputError(f"prelu: expected numbers, found {x.dtype}")
-    if slope.ndim == 1 and x.ndim >= 2 and slope.shape[0] == x.shape[1]:
-        slope = slope.reshape(-1, *(1,) * (x.ndim - 2))
-    return prelu(x, slope, broadcast=True)
+    return prelu(x, slopes_of_channels(x, slope), broadcast=True)
 
 
 def clamp(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:

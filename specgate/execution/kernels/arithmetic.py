@@ -33,15 +33,15 @@ def is_float(dtype: np.dtype[Any]) -> bool:
 
 
 def to_float64(array: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as float64, in which sums of products of float32 hardly round; other types as they are.
-
-    What has the type already is returned itself, here and in what follows: nobody writes into it.
-    """
-    return array.astype(np.float64, copy=False) if is_float(array.dtype) else array
+    """Return floats as a new array of float64, in which sums of products of float32 hardly round; others as they are."""
+    return array.astype(np.float64) if is_float(array.dtype) else array
 
 
 def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return floats rounded to float32, the arithmetic of `dtype` up to 32 bits; float64 and integers stay."""
+    """Return floats rounded to float32, the arithmetic of `dtype` up to 32 bits; float64 and integers stay.
+
+    What is float32 already is the array itself, which no kernel writes into.
+    """
     if not is_float(dtype) or dtype == np.float64:
         return array
     with np.errstate(over="ignore", invalid="ignore"):

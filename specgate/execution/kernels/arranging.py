@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis
 from specgate.execution.kernels.shapes import integers
@@ -31,11 +31,16 @@ def transpose(inputs: NDArray[Any], *, order: Sequence[int] | None = None) -> ND
     return np.ascontiguousarray(inputs.transpose(axes)) if inputs.ndim else inputs.copy()
 
 
-def reshape(inputs: NDArray[Any], shape: NDArray[Any] | Sequence[int], *, keep_zeros: bool = False) -> NDArray[Any]:
+def reshape(
+    inputs: NDArray[Any], shape: NDArray[Any] | Sequence[int] | None = None, *, keep_zeros: bool = False
+) -> NDArray[Any]:
     """Return the elements in row-major order in another shape.
 
-    A size of -1 is what is left for it; a size of 0 is that of `inputs` at its place, or with keep_zeros 0.
+    A size of -1 is what is left for it; a size of 0 is that of `inputs` at its place, or with keep_zeros 0. Raises
+    NoKernel where no shape is given.
     """
+    if shape is None:
+        raise NoKernel("reshape: it is not said what shape there is where none is given")
     sizes = integers("reshape", "sizes", shape)
     if not keep_zeros:
         if any(size == 0 and place >= inputs.ndim for place, size in enumerate(sizes)):

@@ -6,11 +6,11 @@ so that a result does not depend on the machine.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "Broadcast",
     "bits_of",
     "called",
     "cast",
@@ -33,6 +34,14 @@ __all__ = [
     "want_float",
     "whole",
 ]
+
+
+class Broadcast(TypedDict, total=False):
+    """How arrays of unlike shapes go together, as `paired` has it; not at all where nothing is said."""
+
+    broadcast: bool
+    to_first: bool
+    axis: int | None
 
 
 def quiet() -> Any:
@@ -102,15 +111,24 @@ def whole(name: str, array: NDArray[Any]) -> None:
 
 
 def paired(
-    name: str, *arrays: NDArray[Any], broadcast: bool = False, same_type: bool = True
+    name: str,
+    *arrays: NDArray[Any],
+    broadcast: bool = False,
+    to_first: bool = False,
+    axis: int | None = None,
+    same_type: bool = True,
 ) -> tuple[NDArray[Any], ...]:
     """Return arrays of one shape; raise InputError where shapes or types differ.
 
     broadcast: repeat them along dimensions of size 1, as numpy does; only shapes that do not go together are refused.
+    to_first: the first array stays as it is. The others are repeated to its shape: they have one element, or from its
+    dimension `axis` on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
     """
     first = arrays[0]
     if same_type and any(array.dtype != first.dtype for array in arrays):
         raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
+    if broadcast and to_first:
+        return first, *(_laid_on(name, array, first, axis) for array in arrays[1:])
     shapes = [array.shape for array in arrays]
     if len(set(shapes)) == 1:
         return arrays
@@ -123,6 +141,22 @@ def paired(
         raise InputError(f"{name}: the shapes {found} cannot be broadcast") from None
     memory.empty(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
     return tuple(np.broadcast_to(array, shape) for array in arrays)
+
+
+def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | None) -> NDArray[Any]:
+    """Return an array repeated to the shape of the first one, from its dimension `axis` on."""
+    if array.size == 1:
+        return np.broadcast_to(array.reshape(()), first.shape)
+    if axis is not None and axis < 0:
+        raise NoKernel(f"{name}: what an axis of {axis} means is not said")
+    start = first.ndim - array.ndim if axis is None else axis
+    behind = first.ndim - array.ndim - start
+    among = zip(array.shape, first.shape[max(start, 0) :], strict=False)
+    if start < 0 or behind < 0 or any(size not in {1, whole} for size, whole in among):
+        raise InputError(
+            f"{name}: the shape {list(array.shape)} does not lie in {list(first.shape)} from dimension {start} on"
+        )
+    return np.broadcast_to(array.reshape(*array.shape, *(1,) * behind), first.shape)
 
 
 def bits_of(x: NDArray[Any]) -> NDArray[Any]:

@@ -12,8 +12,11 @@ from specgate.execution.kernels.elementwise import called, paired, quiet, rounde
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from numpy.typing import NDArray
+
+    from specgate.execution.kernels.elementwise import Broadcast
 
     Function = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
@@ -26,8 +29,8 @@ __all__ = [
 def _binary(name: str, floats: Function, integers: Function) -> Callable[..., NDArray[Any]]:
     """Return a kernel from what it does with float32 (or float64), and with integers of one type."""
 
-    def kernel(a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
-        a, b = paired(name, a, b, broadcast=broadcast)
+    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+        a, b = paired(name, a, b, **how)
         with quiet():
             if is_float(a.dtype):
                 return round_to(floats(to_float32(a, a.dtype), to_float32(b, b.dtype)), a.dtype)

@@ -11,8 +11,11 @@ from specgate.execution.kernels.elementwise import called, cast, paired
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from numpy.typing import NDArray
+
+    from specgate.execution.kernels.elementwise import Broadcast
 
 __all__ = [
     "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or",
@@ -24,9 +27,9 @@ def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
     """Return a kernel whose result is 1 where the comparison holds, else 0, in `dtype` (bool if absent)."""
 
     def kernel(
-        a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, broadcast: bool = False
+        a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
     ) -> NDArray[Any]:
-        a, b = paired(name, a, b, broadcast=broadcast)
+        a, b = paired(name, a, b, **how)
         return cast(function(a, b), dtype)
 
     return called(name, kernel)
@@ -43,8 +46,8 @@ not_equal = _comparison("not_equal", np.not_equal)
 def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
     """Return a kernel for which any number but 0 is true, and true is 1 of the inputs' own type."""
 
-    def kernel(a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
-        a, b = paired(name, a, b, broadcast=broadcast)
+    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+        a, b = paired(name, a, b, **how)
         return cast(function(a, b), a.dtype)
 
     return called(name, kernel)

@@ -93,11 +93,17 @@ def scaled_matrix_product(
     transpose_b: bool = False,
     alpha: float = 1.0,
     beta: float = 1.0,
+    stretch: bool = True,
 ) -> NDArray[Any]:
-    """Return alpha * a @ b + beta * c of matrices; c is broadcast to it. Integers lose a fraction at the end."""
+    """Return alpha * a @ b + beta * c of matrices; c is broadcast to it. Integers lose a fraction at the end.
+
+    stretch: whether c may have another shape than the product at all.
+    """
     if a.ndim != 2 or b.ndim != 2 or a.dtype != b.dtype:
         raise InputError(f"gemm: expected two matrices, found {a.dtype}{a.shape} and {b.dtype}{b.shape}")
     product = matrix_product(a.T if transpose_a else a, b.T if transpose_b else b)
+    if c is not None and not stretch:
+        require_shape("gemm", "a summand", c.shape, product.shape)
     if c is None:
         summand = np.zeros((), a.dtype)
     elif c.dtype != a.dtype or c.ndim > 2 or any(m not in {1, n} for m, n in zip(c.shape[::-1], product.shape[::-1],

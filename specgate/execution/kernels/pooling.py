@@ -65,7 +65,7 @@ def lp_pool(
     window: Sequence[int],
     start_padding: Sequence[int],
     end_padding: Sequence[int],
-    p: int,
+    p: float,
     dilations: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type."""

@@ -11,26 +11,29 @@ from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.elementwise import held, paired, prepared, quiet, whole
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from numpy.typing import NDArray
+
+    from specgate.execution.kernels.elementwise import Broadcast
 
 __all__ = ["power", "power_by_logarithm", "power_to_constant"]
 
 _WORD: Final = 32
 
 
-def power(base: NDArray[Any], exponent: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
+def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
     """Return base ** exponent in the base's type, where types may differ.
 
     Where one of them is a float: as in float64, rounded; a base of integers has the result truncated and held in its
     range. Of integers: exact, wrapped around in the bits of the base; 0 for a negative exponent unless the base is 1 or
     -1.
     """
-    if exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f":
-        shape = np.broadcast_shapes(base.shape, exponent.shape) if broadcast else base.shape
-        with quiet():
-            return np.broadcast_to(round_to(np.square(to_float32(base, base.dtype)), base.dtype), shape)
-    base, exponent = paired("power", base, exponent, broadcast=broadcast, same_type=False)
+    square = exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f"
+    base, exponent = paired("power", base, exponent, same_type=False, **how)
     with quiet():
+        if square:
+            return round_to(np.square(to_float32(base, base.dtype)), base.dtype)
         if is_float(base.dtype) or is_float(exponent.dtype):
             result = np.power(base.astype(np.float64), exponent.astype(np.float64))
             return round_to(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)

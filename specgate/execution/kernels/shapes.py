@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, same_length
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["integers", "reverse_sequences", "slice_between", "split_along", "tile_by"]
 
 _MOST = 2**16
+_EXACT = 2.0**63  # floats from here on are no int64
 
 
 def integers(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
@@ -26,6 +27,15 @@ def integers(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[
     if array.ndim != 1 or array.size > _MOST or array.dtype.kind not in "iu":
         raise InputError(f"{name}: expected a list of integers as {what}, found {array.dtype}{list(array.shape)}")
     return [int(number) for number in array]
+
+
+def _whole(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
+    """Return a list of integers, which an array of floats may hold too."""
+    if not isinstance(given, np.ndarray) or given.dtype.kind != "f":
+        return integers(name, what, given)
+    if not (np.isfinite(given) & (np.abs(given) < _EXACT) & (given == np.trunc(given))).all():
+        raise InputError(f"{name}: expected whole numbers as {what}")
+    return integers(name, what, given.astype(np.int64))
 
 
 def slice_between(
@@ -55,9 +65,19 @@ def slice_between(
     return inputs[tuple(chosen)].copy()
 
 
-def tile_by(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` repeated so often along each dimension, also never."""
-    counts = integers("tile", "repeats", repeats)
+def tile_by(
+    inputs: NDArray[Any],
+    repeats: NDArray[Any] | None = None,
+    *,
+    tiles: NDArray[Any] | None = None,
+    axis: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return `inputs` repeated so often along each dimension, also never.
+
+    tiles, axis: instead of repeats, how often along which one dimension (negative: from the end), whole numbers of any
+    type; raises NoKernel where these are not one each.
+    """
+    counts = _along_one(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
     same_length("tile", inputs.ndim, repeats=counts)
     if any(count < 0 for count in counts):
         raise InputError(f"tile: expected no repeats below 0, found {counts}")
@@ -65,30 +85,50 @@ def tile_by(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
     if not result.size:
         return result
     result[tuple(slice(0, size) for size in inputs.shape)] = inputs
-    for axis, size in enumerate(inputs.shape):
-        along, done = np.moveaxis(result, axis, 0), size
+    for dimension, size in enumerate(inputs.shape):
+        along, done = np.moveaxis(result, dimension, 0), size
         while done < len(along):  # what is there already is copied behind itself
             along[done : 2 * done] = along[: len(along) - done][:done]
             done *= 2
     return result
 
 
+def _along_one(rank: int, tiles: NDArray[Any] | None, axis: NDArray[Any] | None) -> list[int]:
+    """Return the repeats of each dimension where one of them is repeated."""
+    if tiles is None or axis is None or tiles.size != 1 or axis.size != 1:
+        raise NoKernel("tile: it is not said what repeats mean that are not one number for one axis")
+    (times,), (along,) = (_whole("tile", "a number", each.reshape(1)) for each in (tiles, axis))
+    place = along + rank if along < 0 else along
+    check_axis(place, rank, "tile")
+    return [times if dimension == place else 1 for dimension in range(rank)]
+
+
 def split_along(
     inputs: NDArray[Any],
     sizes: NDArray[Any] | Sequence[int] | None = None,
     *,
-    axis: int,
+    axis: int | None = None,
     parts: int,
+    listed: Sequence[int] | None = None,
     rest: bool = False,
     stated: int | None = None,
 ) -> list[NDArray[Any]]:
     """Return `parts` parts of `inputs` along `axis`, of these sizes, or of equal ones if None.
 
-    rest: the last one may be smaller than the others, which are equal; `stated` says their number then, in the place
-    of sizes.
+    axis: negative ones count from the end; raises NoKernel for none. listed: the sizes in another form; raises NoKernel
+    where both are given and differ. rest: the last one may be smaller than the others, which are equal; `stated` says
+    their number then, in the place of sizes.
     """
-    check_axis(axis, inputs.ndim, "split")
-    size = inputs.shape[axis]
+    if axis is None:
+        raise NoKernel("split: it is not said along which dimension parts lie where none is given")
+    place = axis + inputs.ndim if axis < 0 else axis
+    check_axis(place, inputs.ndim, "split")
+    size = inputs.shape[place]
+    sizes = sizes if sizes is None else _whole("split", "sizes", sizes)
+    if listed is not None:
+        if sizes not in (None, list(listed)):
+            raise NoKernel("split: it is not said which of two lists of sizes counts")
+        sizes = listed
     if parts < 1:
         raise InputError(f"split: expected at least one part, found {parts}")
     if rest and (sizes is None) == (stated is None):
@@ -105,7 +145,7 @@ def split_along(
     if len(counts) != parts or any(count < 0 for count in counts) or sum(counts) != size:
         raise InputError(f"split: sizes of {counts!r:.80} are not {parts} that make up {size}")
     ends = np.cumsum(np.array(counts, np.int64))[:-1]
-    return [part.copy() for part in np.split(inputs, ends, axis)]
+    return [part.copy() for part in np.split(inputs, ends, place)]
 
 
 def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:

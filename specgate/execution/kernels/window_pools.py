@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import round_to
 from specgate.execution.kernels.pooling import average_pool, lp_pool, max_pool
@@ -71,15 +71,20 @@ def _ends(inputs: NDArray[Any], window: Sequence[int], slide: Slide) -> list[int
 def norm_of_windows(
     inputs: NDArray[Any],
     *,
-    window: Sequence[int],
-    p: int,
+    window: Sequence[int] | None = None,
+    p: float,
     strides: Sequence[int] | None = None,
     dilations: Sequence[int] | None = None,
     pads: Sequence[int] | None = None,
     auto_pad: str = "NOTSET",
     ceil: bool = False,
 ) -> NDArray[Any]:
-    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], as `average_windows` the mean."""
+    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], as `average_windows` the mean.
+
+    Raises NoKernel where no window is given.
+    """
+    if window is None:
+        raise NoKernel("pooling: it is not said how large a window is that is not given")
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
@@ -137,7 +142,7 @@ def _by_columns(places: NDArray[np.int64], spatial: tuple[int, ...]) -> NDArray[
     return np.asarray(places // size * size + np.ravel_multi_index(at[::-1], spatial[::-1]), np.int64)
 
 
-def pool_whole(inputs: NDArray[Any], *, function: str, p: int = 2) -> NDArray[Any]:
+def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[Any]:
     """Return the AVERAGE, the MAX or the p-NORM of all spatial elements of `inputs` [batch, channel, spatial…]."""
     if inputs.ndim < 2:
         raise InputError(f"pooling: expected a batch and channels, found {inputs.ndim} dimensions")

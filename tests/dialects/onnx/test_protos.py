@@ -69,8 +69,8 @@ def test_check_takes_nodes_and_pairs():
     assert [found.id for found in specgate.check(wrong, "onnx:17").findings] == ["onnx/OneHot/T3.same-type"]
 
 
-#: What no proto is made of here: ValueInfoProtos of sequences and optionals, and sparse tensors.
-NO_PROTO = ("seq(", "optional(", "sparse_value")
+#: What no proto is made of here: ValueInfoProtos of sequences, maps and optionals, and sparse tensors.
+NO_PROTO = ("seq(", "map(", "optional(", "sparse_value")
 EXAMPLES = [
     (operator, name)
     for operator in dialect("onnx").operators

@@ -45,7 +45,7 @@ def run_model(
     arrays: by the names of the graph's inputs, of their declared types and sizes (one symbol is one size throughout);
     an input with an initializer may be left out. Sequences are lists, maps are dicts, an optional is a value or None.
     target: a runtime up to this opset; a model that imports a newer one is refused. budget: of the values that are
-    alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: is told how many nodes of how many of
+    alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: gets how many nodes of how many of
     the main graph are done. Raises InputError; NoTable and NoKernel name the node that has neither table nor kernel.
     """
     budget = memory.budget_of() if budget is None else budget
