@@ -147,7 +147,7 @@ def test_a_number_that_contradicts_the_zero_point_or_no_type_is_refused():
         specgate.execute(quantized(99), QUANTIZED, target="onnx:21")
 
 
-def old(operator, opset, inputs, *, outputs=None, **attributes):
+def old(operator, opset, inputs, *, outputs=None, **attributes) -> tuple[dict[str, Any], dict[str, Any]]:
     """What an operator computes of FLOATs (or booleans) in lists, by position, as a list."""
     arrays = [np.array(x, np.bool_ if operator in {"And", "Or", "Xor"} else np.float32) for x in inputs]
     tensors = [{"elem_type": "BOOL" if x.dtype == np.bool_ else "FLOAT", "shape": list(x.shape)} for x in arrays]
@@ -158,9 +158,15 @@ def old(operator, opset, inputs, *, outputs=None, **attributes):
     return node, dict(zip(names, arrays, strict=False))
 
 
+def executed(*args, **kwargs):
+    node, arrays = old(*args, **kwargs)
+    return specgate.execute(node, arrays, target=f"onnx:{node['opset']}")
+
+
 def computed(*args, **kwargs):
     node, arrays = old(*args, **kwargs)
     assert specgate.check(node, target=f"onnx:{node['opset']}").accepted
+    found: Any
     (found,) = specgate.execute(node, arrays, target=f"onnx:{node['opset']}").values()
     return [part.tolist() for part in found] if isinstance(found, list) else found.tolist()
 
@@ -206,7 +212,7 @@ def test_before_7_only_the_second_input_is_repeated(operator, first, second, att
 
 def test_an_axis_below_0_has_no_meaning_before_7():
     with pytest.raises(specgate.NoKernel, match="what an axis of -2 means is not said"):
-        specgate.execute(*old("Add", 6, [GRID, [10, 20, 30]], broadcast=1, axis=-2), target="onnx:6")
+        executed("Add", 6, [GRID, [10, 20, 30]], broadcast=1, axis=-2)
 
 
 def test_a_square_is_held_to_the_shape_of_the_base_like_other_powers():
@@ -235,7 +241,7 @@ def test_slopes_before_7_are_one_or_one_for_each_channel(slope, expected):
     for opset in (1, 6):
         assert computed("PRelu", opset, [[[[-1], [-2]]], slope]) == expected
     with pytest.raises(specgate.NoKernel, match="is not said"):
-        specgate.execute(*old("PRelu", 6, [[[[-1], [-2]]], [[2], [3]]]), target="onnx:6")
+        executed("PRelu", 6, [[[[-1], [-2]]], [[2], [3]]])
 
 
 def test_the_summand_of_a_product_is_stretched_only_where_an_attribute_says_so():
@@ -288,4 +294,4 @@ def test_arrays_are_joined_along_the_second_dimension_where_the_first_version_ha
 @pytest.mark.parametrize(("operator", "why"), [("Reshape", "what shape"), ("LpPool", "how large a window")])
 def test_what_the_first_version_does_not_say_is_not_computed(operator, why):
     with pytest.raises(specgate.NoKernel, match=why):
-        specgate.execute(*old(operator, 1, [[[[1, 2]]]]), target="onnx:1")
+        executed(operator, 1, [[[[1, 2]]]])
