@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "is_constant", "label_of"]
 
+_LISTS: Final = ("FLOATS", "INTS", "STRINGS")
 _CONSTANTS: Final = {
     "value_float": "FLOAT", "value_floats": "FLOAT", "value_int": "INT64", "value_ints": "INT64",
     "value_string": "STRING", "value_strings": "STRING",
@@ -158,15 +159,15 @@ class Run:
 
     def _executed(self, index: int, node: OnnxNode) -> list[NDArray[Any]]:
         given = [self._read(name) if name else None for name in node.inputs]
-        attributes = {name: self._attribute(index, attribute) for name, attribute in node.attributes.items()}
+        skipped = {name for name, a in node.attributes.items() if a.value is None and a.kind in _LISTS}
+        listed = self.weights.listed(index, skipped) if skipped else {}
+        attributes = {name: listed.get(name, self._attribute(index, a)) for name, a in node.attributes.items()}
         kinds = {name: ATTRIBUTE_TYPES[a.kind] for name, a in node.attributes.items() if a.kind in ATTRIBUTE_TYPES}
         version = self.imports[node.domain]
         return self.compute(node.op_type, node.domain, version, given, attributes, node.outputs, kinds)
 
     def _attribute(self, index: int, attribute: OnnxAttribute) -> Any:
-        """Return what an attribute of node number `index` holds, also what the structural reader skips."""
-        if attribute.value is None and attribute.kind in {"FLOATS", "INTS", "STRINGS"}:
-            return self.weights.listed(index, attribute.name)
+        """Return what an attribute of node number `index` holds, of a tensor all elements."""
         if not isinstance(attribute.value, OnnxTensor):
             return attribute.value
         array = self.weights.attribute(index, attribute.name, attribute.value)

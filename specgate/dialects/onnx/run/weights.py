@@ -61,14 +61,15 @@ class Weights:
         """Return the array in an attribute of the graph's node number `index`."""
         return self._array(tensor, "node", index, name)
 
-    def listed(self, index: int, name: str) -> list[Any]:
-        """Return the numbers or texts (bytes) in an attribute of the graph's node number `index`, however many."""
+    def listed(self, index: int, names: set[str]) -> dict[str, list[Any]]:
+        """Return the numbers or texts (bytes) in attributes of the graph's node number `index`, however many."""
+        found: dict[str, list[Any]] = {}
         with self._again() as reader:
             for _, begin, end in reader.fields([self._spans["node"][index]], _PROTO["NodeProto"]):
-                fields = list(reader.fields([(begin, end)], _PROTO["ListProto"]))
-                if ("name", name, 0) in fields:
-                    return self._items(reader, [field for field in fields if field[0] != "name"])
-        raise InputError(f"the attribute {name!r:.60} cannot be read again", file=self.path)
+                (name, *fields) = sorted(reader.fields([(begin, end)], _PROTO["ListProto"]), key=_behind_name)
+                if name[0] == "name" and name[1] in names:
+                    found[name[1]] = self._items(reader, fields)
+        return found
 
     def _items(self, reader: Reader, fields: list[tuple[str, Any, int]]) -> list[Any]:
         found: list[Any] = []
@@ -148,6 +149,10 @@ class Weights:
             raise InputError(error.message, file=self.path, place=f"byte {error.offset}") from None
         except (OSError, LookupError) as error:
             raise InputError(f"cannot be read again: {error}", file=self.path) from None
+
+
+def _behind_name(field: tuple[str, Any, int]) -> bool:
+    return field[0] != "name"
 
 
 def _indexed(reader: Reader) -> dict[str, list[Span]]:
