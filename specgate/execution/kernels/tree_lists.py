@@ -30,28 +30,31 @@ def _numbers(values: Sequence[float] | NDArray[Any] | None, wide: NDArray[Any] |
     return np.asarray([] if values is None else values, np.float32).astype(np.float64)
 
 
-def _keys(trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[Any]:
-    """Return pairs of tree and node as single values that compare as the pairs do."""
-    keys = np.empty(trees.size, [("tree", np.int64), ("node", np.int64)])
-    keys["tree"], keys["node"] = trees, nodes
-    return keys
-
-
 class _Nodes:
     """The numbers of the nodes that trees have, by the names they give them."""
 
     def __init__(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> None:
-        keys = _keys(trees, nodes)
+        self._trees, self._nodes = np.unique(trees), np.unique(nodes)
+        keys = self._keys(trees, nodes)
         self._order = np.argsort(keys, kind="stable")
         self._sorted = keys[self._order]
 
+    def _keys(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return one number for each pair of tree and node, -1 where either is not known."""
+        if not self._trees.size:
+            return np.full(trees.size, -1)
+        tree = np.minimum(np.searchsorted(self._trees, trees), self._trees.size - 1)
+        node = np.minimum(np.searchsorted(self._nodes, nodes), self._nodes.size - 1)
+        known = (self._trees[tree] == trees) & (self._nodes[node] == nodes)
+        return np.where(known, tree * self._nodes.size + node, -1)
+
     def places(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of each node, -1 of one that there is not; of two of one name the first."""
-        sought = _keys(trees, nodes)
+        sought = self._keys(trees, nodes)
         if not self._sorted.size:
-            return np.full(sought.size, -1)
+            return sought
         at = np.minimum(np.searchsorted(self._sorted, sought), self._sorted.size - 1)
-        return np.where(self._sorted[at] == sought, self._order[at], -1)
+        return np.where((sought >= 0) & (self._sorted[at] == sought), self._order[at], -1)
 
 
 def _trees(
