@@ -25,7 +25,6 @@ TEXTS: Final = "descriptions of fields in the tables' schema"
 #: The files that still name a dialect, and why each may.
 ALLOWED: Final = {
     "bench/directml_groups.py": BENCHMARKS,
-    "bench/execute_cases.py": BENCHMARKS,
     "bench/execute_groups.py": BENCHMARKS,
     "bench/groups.py": BENCHMARKS,
     "bench/ir_groups.py": BENCHMARKS,

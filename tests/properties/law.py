@@ -45,6 +45,7 @@ _TOO_LARGE: Final = (
     "larger than any array",
     "max_seconds",
     "that are computed",
+    "the bytes are no image",  # that are drawn at random
 )
 _TEXTS: Final = ("", "on", "a b", "\u00e9")
 
@@ -123,6 +124,8 @@ def ask(spec: OperatorSpec, descriptor: Descriptor, arrays: Mapping[str, Any], l
             return Answer("skipped", str(error))
         if failures:
             return Answer("held")
+        if any(is_container(spec.dialect, tensor.type) for _, tensor in descriptor.tensors()):
+            return Answer("skipped", str(error))  # what is in a sequence or an optional no descriptor says
         return Answer("refused", str(error))
     except (NoKernel, NoTable) as error:
         return Answer("skipped", str(error))

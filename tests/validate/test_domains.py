@@ -60,11 +60,8 @@ def test_a_release_without_the_domain():
 
 
 def test_an_operator_that_its_domain_dropped():
-    node = {
-        "op_type": "TreeEnsembleRegressor",
-        "domain": "ai.onnx.ml",
-        "inputs": [{"elem_type": "FLOAT", "shape": [1, 2]}],
-    }
+    spec = dialect("onnx").operator("ai.onnx.ml.TreeEnsembleRegressor")
+    node = next(iter(spec.table.examples.values()))["descriptor"]
     assert specgate.check(node, "onnx:20").accepted
     (finding,) = specgate.check(node, "onnx:21").findings
     assert "was removed at 5" in finding.message

@@ -1,4 +1,7 @@
-"""The registry of kernels: name in the tables -> module of this package that defines the function of that name."""
+"""The registry of kernels: name in the tables -> module of this package that defines the function of that name.
+
+Over 300 lines: it is one list, and what is known of each kernel beside it.
+"""
 
 from __future__ import annotations
 

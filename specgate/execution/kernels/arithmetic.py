@@ -33,7 +33,7 @@ def is_float(dtype: np.dtype[Any]) -> bool:
 
 
 def to_float64(array: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as a new array of float64, in which sums of products of float32 hardly round; others as they are."""
+    """Return floats as a new array of float64, in which sums of products of float32 hardly round; other types stay."""
     return array.astype(np.float64) if is_float(array.dtype) else array
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -61,9 +62,9 @@ def test_a_late_answer_ends_the_process(worker):
     assert SLOW <= time.monotonic() - begin < 30
 
 
-def test_the_limit_is_for_each_question_not_for_the_batch(fake_host, tmp_path):
+def test_the_limit_is_for_each_question_not_for_the_batch(fake_host):
     command = fake_host({})
-    path = tmp_path / "host.py"
+    path = Path(command[-1])
     path.write_text(path.read_text().replace("asked += 1", "asked += 1; time.sleep(0.1)"))
     host = Worker(command, {})
     assert host.ask([question(0)] * 8, 0.5).end == ""

@@ -161,7 +161,7 @@ def test_the_target_of_another_domain(monkeypatch):
     assert [level_of("ai.onnx.ml", version) for version in (0, 1, 2, 3, 4)] == [None, "1", "12", "20", None]
     assert newest_version("ai.onnx.ml", "13") == 2
     assert newest_version("com.acme", "13") is None
-    node = helper.make_node("Scaler", ["x"], ["y"], domain="ai.onnx.ml")
+    node = helper.make_node("Scaler", ["x"], ["y"], domain="ai.onnx.ml", offset=[0.0], scale=[1.0])
     made = model(graph([node]), opsets=[("", 12), ("ai.onnx.ml", 3)])
     (finding,) = specgate.lint(made, ["onnx:13"], infer=False).findings
     assert (finding.id, finding.first_level) == ("onnx/model/opset-import", "20")
