@@ -160,7 +160,7 @@ class Executor:
         done = self.counts.pop("", 0)
         rest = "; ".join(f"{count} not: {why}" for why, count in sorted(self.counts.items()))
         self.on_note(
-            f"{done} of {total} executions of nodes are computed as {self.below} operators"
+            f"{done} of {total} executions of nodes are computed as {self.provider} operators"
             + (f"; {rest}" if rest else "")
         )
         for place, text in list(self.differences.items())[:_SHOWN]:
