@@ -69,6 +69,9 @@ class DialectFile(_File):
         description="domains with versions of their own: operators of them are called DOMAIN.NAME, and each level says "
         "which version of a domain belongs to it",
     )
+    foreign: dict[str, str] = Field(
+        default={}, description="of these domains those that the dialect does not define itself, and who does"
+    )
     complete: bool = Field(
         default=False, description="every operator has a table: a cell may name no others as fused ones"
     )

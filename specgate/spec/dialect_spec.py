@@ -134,6 +134,11 @@ class Dialect:
         """The domains with versions of their own."""
         return list(self.tables.about.get("domains", ()))
 
+    @property
+    def foreign(self) -> dict[str, str]:
+        """The domains among them that another project defines, each with its name."""
+        return dict(self.tables.about.get("foreign", {}))
+
     def for_domain(self, domain: str) -> Dialect:
         """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
         if domain not in self.domains:
