@@ -118,7 +118,9 @@ def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
 
 
 def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> Any:
-    """An attribute's value; fused operators, alone or in a list, as functions."""
+    """An attribute's value; fused operators, alone or in a list, as functions, and a tensor as an array."""
+    if info.type.startswith("sparse-"):
+        raise NoKernel(f"{spec.name} has no kernel for a sparse tensor as {info.name}")
     if info.type == "operator":
         return _fused(value, spec.dialect, level, info.name)
     if info.type == "operator[]":

@@ -38,11 +38,11 @@ OPERATORS = [
 ]
 #: Kernels whose examples cannot be enlarged: their attributes, or the elements of inputs, are sizes too.
 NOT_ENLARGED = {
-    "add_columns", "boxes_of_lists", "numbers_between", "paths_of_beams", "quantized_add", "remove_dimensions",
-    "row_of_map", "slice_counted", "slice_window", "values_at_words",
+    "add_blocks", "add_columns", "boxes_of_lists", "numbers_between", "paths_of_beams", "quantized_add", "remove_dimensions",
+    "mel_weights", "row_of_map", "slice_counted", "slice_window", "values_at_words",
     # sequences and optionals have no sizes of their own
     "empty_sequence", "has_value", "held_value", "join_sequence", "sequence_at", "sequence_length", "sequence_with",
-    "sequence_without",
+    "sequence_without", "stated_value",
 }  # fmt: skip
 measured: set[str] = set()
 

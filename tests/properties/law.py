@@ -212,6 +212,12 @@ def _arrays(
                 raise InputError("a constant of another size") from None
         elif value is not None:
             found[info.name] = [made(info.name, tensor) for tensor in value]
+    for info in spec.attributes:
+        held = descriptor.fields.get(info.name)
+        if info.type == "tensor-proto" and isinstance(held, TensorDesc) and held.type in spec.dialect.types:
+            if held.value is None:
+                raise InputError("an attribute whose elements are not at hand")
+            as_array(list(held.value), numpy_type(spec.dialect, held.type), None, info.name)  # refused as an input's
     return found
 
 

@@ -54,14 +54,14 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "attention": ("attention",),
     "counted_from_values": ("numbers_between", "places_not_zero", "rows_not_zero"),
     "bags": ("sum_bags", "sum_packed", "sum_segments"),
-    "distinct": ("distinct", "paths_of_beams"),
+    "distinct": ("distinct", "distinct_along", "paths_of_beams"),
     "parts_of_space": ("largest_of_parts", "mean_of_parts", "patches"),
     "colours": ("colours_of_planes", "planes_of_colours"),
     "prior_boxes": ("boxes_of_lists", "boxes_of_sizes"),
     "region_pools": ("pool_channels_of_parts", "pool_moved_parts", "pool_parts"),
     "yolo_maps": ("activate_predictions", "channels_of_places"),
     "interpolating": ("interpolate_along",),
-    "grids": ("add_columns", "sample_at_grid"),
+    "grids": ("add_blocks", "add_columns", "sample_at_grid"),
     "sparse_rows": ("fill_empty_rows",),
     "masked_slices": ("slice_by_masks", "write_slices"),
     "scatter_reduced": ("combine_elements", "combine_tuples"),
@@ -123,13 +123,13 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "window_pools": ("average_windows", "largest_of_windows", "norm_of_windows", "pool_whole"),
     "windows": ("convolve", "convolve_transposed"),
     "converting_pairs": ("convert_both",),
-    "diagonals": ("inverse_matrices", "ones_on_diagonal"),
+    "diagonals": ("determinants", "inverse_matrices", "ones_on_diagonal"),
     "fourier": ("complex_transform", "half_transform", "inverse_half_transform", "transform_frames"),
     "random_numbers": ("random_words", "uniform_numbers"),
     "sums_of_products": ("sum_products",),
     "weighted_values": ("weigh_values",),
     # boxes, proposals and decoded sequences
-    "box_selection": ("suppress_boxes", "suppress_turned_boxes"),
+    "box_selection": ("select_boxes", "suppress_boxes", "suppress_turned_boxes"),
     "class_selection": ("suppress_by_class", "suppress_by_matrix"),
     "detections": ("detect_boxes",),
     "proposals": ("propose_from_sizes", "propose_of_image", "propose_of_images"),
@@ -165,6 +165,22 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "text_parts": ("join_texts", "normalize_texts", "split_texts"),
     "tree_lists": ("classify_by_trees", "regress_by_trees"),
     "trees": ("ensemble_of",),
+    # what ONNX has beside the others
+    "casting_elements": ("cast_elements", "reinterpret_bits"),
+    "drawn_numbers": ("draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_out"),
+    "measuring": ("count_elements", "diagonal_like", "full_of", "stated_value", "keep_triangle", "sizes_between"),
+    "placing": ("centre", "choose", "place_again", "write_into_buffer"),
+    "attending": ("attend", "attend_to_heads"),
+    "losses": ("likelihood_loss", "softmax_loss"),
+    "resizing": ("resize",),
+    "sampling": ("convolve_deformed", "sample_places"),
+    "states": ("attend_linearly", "filter_causally"),
+    "integer_products": (
+        "integer_windows", "quantized_windows", "integer_product", "quantized_product", "quantize_over_range",
+    ),
+    "recurrent_networks": ("run_gru", "run_lstm", "run_rnn"),
+    "spectra": ("cosine_window", "mel_weights", "transform_axis", "transform_steps"),
+    "turned_pairs": ("grid_of_places", "rotate_pairs", "swish_product"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -193,6 +209,9 @@ SUMMING: Final = frozenset({
     "max_pool_gradient", "normalize_by", "normalize_by_own", "resample_gradient", "windows_from_columns",
     "classify_by_trees", "classify_by_vectors", "classify_linearly", "divide_rows", "ensemble_of", "regress_by_trees",
     "regress_by_vectors", "regress_linearly",
+    "add_blocks", "attend", "attend_linearly", "attend_to_heads", "convolve_deformed", "filter_causally",
+    "likelihood_loss", "resize", "sample_places", "softmax_loss",
+    "determinants", "grid_of_places", "run_gru", "run_lstm", "run_rnn", "transform_axis", "transform_steps",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
 #: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
@@ -219,6 +238,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("dequantize_in_blocks", "quantize_in_blocks"), (32.0, 32.0)),
     **dict.fromkeys(("write_elements", "write_tuples"), (48.0, 32.0)),
     "quantize_by_range": (32.0, 32.0), "random_words": (16.0, 96.0), "rows_not_zero": (24.0, 64.0),
+    **dict.fromkeys(("distinct", "distinct_along"), (200.0, 64.0)),
     "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),
     "classify_by_trees": (96.0, 96.0), "count_n_grams": (64.0, 64.0), "ensemble_of": (64.0, 96.0),
     "regress_by_trees": (96.0, 96.0),
@@ -239,7 +259,9 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
          "elements_from_start", "gather_along", "insert_dimensions", "places_not_zero", "reshape_by_pattern",
          "reverse_along", "reverse_parts", "roll_along", "shuffle_groups", "sizes_of", "slice_between",
          "slice_by_masks", "space_from_batches", "split_equally", "split_lengths", "tile_any", "transpose_by",
-         "tuples_in_batches"),
+         "tuples_in_batches",
+         "cast_elements", "centre", "choose", "count_elements", "draw_normal", "draw_uniform",
+         "keep_triangle", "reinterpret_bits", "sizes_between"),
         ("inputs", "like"),
     ),
     **dict.fromkeys(("combine_elements", "combine_tuples", "entries_replaced", "write_slices"), ("inputs", "updates")),
@@ -247,7 +269,8 @@ _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("distinct", "patches"), ("data",)),
     "convert_both": ("first", "second"), "identity": ("x",), "join": ("parts",),
     "one_hot": ("on_value", "off_value"), "pad_between": ("inputs", "value"),
-    "slide_binary": ("filters",),
+    "quantize_by_axis": ("scale", "zero_point"), "dequantize_by_axis": ("x", "scale", "zero_point"),
+    "slide_binary": ("filters",), "write_into_buffer": ("buffer", "update"),
 }  # fmt: skip
 _registered: dict[str, Callable[..., Any]] = {}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from specgate.execution.kernels.suppression import Overlaps
 
-__all__ = ["suppress_boxes", "suppress_turned_boxes"]
+__all__ = ["select_boxes", "suppress_boxes", "suppress_turned_boxes"]
 
 
 def suppress_boxes(
@@ -150,3 +150,17 @@ def _written(
     if count <= room:
         return indices, scored, number
     return np.ma.MaskedArray(indices, True), np.ma.MaskedArray(scored, True), number
+
+
+def select_boxes(
+    boxes: NDArray[Any],
+    scores: NDArray[Any],
+    limit: NDArray[Any] | None = None,
+    overlap: NDArray[Any] | None = None,
+    least: NDArray[Any] | None = None,
+    *,
+    centred: bool = False,
+) -> NDArray[Any]:
+    """Return the first result of `suppress_boxes`, of boxes with a score above `least`, where there is such a bound."""
+    bound = np.array(-np.inf, np.float32) if least is None else least
+    return suppress_boxes(boxes, scores, limit, overlap, bound, centred=centred, strict=least is not None)[0]

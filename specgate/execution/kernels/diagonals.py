@@ -13,7 +13,7 @@ from specgate.execution.kernels.arithmetic import is_float, round_to
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["inverse_matrices", "ones_on_diagonal"]
+__all__ = ["determinants", "inverse_matrices", "ones_on_diagonal"]
 
 #: From this condition on, a matrix of float32 is not distinguished from one that has no inverse.
 _CONDITION = float(1 / np.finfo(np.float32).eps)
@@ -61,6 +61,17 @@ def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray
             result[place] = 0 if found is None else round_to(round_to(found, np.dtype(np.float32)), data.dtype)
     made = np.swapaxes(result, -1, -2) if transposed else result
     return np.ma.MaskedArray(made, mask=open_) if open_.any() else made
+
+
+def determinants(data: NDArray[Any]) -> NDArray[Any]:
+    """Return the determinants of matrices [..., n, n] of floats, computed in float64."""
+    if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
+        raise InputError(f"determinant: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
+    result = memory.empty(data.shape[:-2], np.dtype(np.float64))
+    with np.errstate(all="ignore"):
+        for place in memory.in_time(np.ndindex(data.shape[:1] if data.ndim > 2 else ())):
+            result[place] = np.linalg.det(data[place].astype(np.float64))
+        return round_to(result, data.dtype)
 
 
 def _inverse(matrix: NDArray[Any]) -> NDArray[Any] | None:

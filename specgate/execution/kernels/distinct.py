@@ -10,11 +10,12 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape
 from specgate.execution.kernels.moving_by_tensors import one_place
+from specgate.execution.kernels.narrow import widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["distinct", "paths_of_beams"]
+__all__ = ["distinct", "distinct_along", "paths_of_beams"]
 
 
 def distinct(
@@ -28,23 +29,52 @@ def distinct(
     if data.dtype.kind != "O" and (data != data).any():  # noqa: PLR0124  # also of bfloat16
         raise NoKernel("unique: it is not said whether nan equals nan, and where it stands")
     moved = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
+    kind = np.dtype(np.int32 if narrow else np.int64)
+    begins, places, counts = _ranked(moved)
+    if not in_order:
+        order = np.argsort(begins, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        begins, counts, places = begins[order], counts[order], rank[places]
+    memory.empty(moved.shape, data.dtype)
+    values = moved[begins]
+    if axis is not None:
+        values = np.ascontiguousarray(np.moveaxis(values, 0, one_place("unique", axis, data.ndim)))
+    return values, begins.astype(kind), places.astype(kind), counts.astype(np.int32 if narrow_counts else np.int64)
+
+
+def distinct_along(
+    data: NDArray[Any], *, axis: int | None = None, in_order: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `distinct` does, places and counts as int64; axis: a number, negative ones counted from the end."""
+    place = None if axis is None else np.array(axis, np.int64)
+    return distinct(data, place, in_order=in_order, narrow=False, narrow_counts=False)
+
+
+def _ranked(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return where each distinct slice along the first axis first is, in rising order, which each is, and how often."""
+    if moved.dtype.kind == "O" or not moved.size:
+        return _ranked_rows(moved)
+    flat = widened(moved.reshape(len(moved), -1))
+    flat = flat.astype(np.float32) if flat.dtype.name == "bfloat16" else flat
+    keys = flat.reshape(-1) if flat.shape[1] == 1 else flat
+    axis = None if keys.ndim == 1 else 0
+    _, begins, places, counts = np.unique(keys + keys.dtype.type(0), True, True, True, axis=axis)  # -0 is 0
+    return begins, places.reshape(-1), counts
+
+
+def _ranked_rows(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """`_ranked` of texts, and of slices without elements, which are all equal."""
     rows = [tuple(row) for row in memory.in_time(moved.reshape(len(moved), -1).tolist())] if moved.size else []
     if not moved.size and len(moved):
         rows = [()] * len(moved)
     first: dict[Any, int] = {}
     for at, row in enumerate(memory.in_time(rows)):
         first.setdefault(row, at)
-    order = sorted(first) if in_order else list(first)
-    number = {row: at for at, row in enumerate(order)}
-    kind = np.dtype(np.int32 if narrow else np.int64)
-    begins = np.array([first[row] for row in order], kind)
-    places = np.array([number[row] for row in rows], kind)
-    counts = np.bincount(places, minlength=len(order)) if len(rows) else np.zeros(0, np.int64)
-    memory.empty(moved.shape, data.dtype)
-    values = moved[begins]
-    if axis is not None:
-        values = np.ascontiguousarray(np.moveaxis(values, 0, one_place("unique", axis, data.ndim)))
-    return values, begins, places, counts.astype(np.int32 if narrow_counts else np.int64)
+    number = {row: at for at, row in enumerate(sorted(first))}
+    places = np.array([number[row] for row in rows], np.int64)
+    counts = np.bincount(places, minlength=len(number)) if len(rows) else np.zeros(0, np.int64)
+    return np.array([first[row] for row in number], np.int64), places, counts
 
 
 def paths_of_beams(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["add_columns", "sample_at_grid"]
+__all__ = ["add_blocks", "add_columns", "cubic_weights", "reflected", "sample_at_grid"]
 
 #: The coefficient of the cubic that goes through its places.
 _CUBE = -0.75
@@ -72,8 +73,11 @@ def _unnormalized(at: NDArray[Any], size: int, align_corners: bool) -> NDArray[A
 
 
 def _weights(s: NDArray[Any], mode: str) -> list[NDArray[Any]]:
-    if mode == "bilinear":
-        return [1 - s, s]
+    return [1 - s, s] if mode == "bilinear" else cubic_weights(s)
+
+
+def cubic_weights(s: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return what the elements before, at, behind and two behind a place weigh, which is `s` behind the second."""
     a = _CUBE
     return [
         ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a,
@@ -94,14 +98,14 @@ def _at(
     height, width = data.shape[2:]
     inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
     if padding_mode == "reflection":
-        rows, columns = _reflected(rows, height, align_corners), _reflected(columns, width, align_corners)
+        rows, columns = reflected(rows, height, align_corners), reflected(columns, width, align_corners)
     batch = np.arange(len(data))[:, None, None]
     found = data[batch, :, np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]  # [batch, H, W, channels]
     found = np.moveaxis(found, -1, 1)
     return np.where(inside[:, None], found, np.zeros((), data.dtype)) if padding_mode == "zeros" else found
 
 
-def _reflected(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
+def reflected(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
     """Return places mirrored at the outermost elements, or at their outer edges, until they are inside."""
     if size == 1:
         return np.zeros_like(at)
@@ -125,31 +129,52 @@ def add_columns(
     data: [batch, channels * kernel rows * kernel columns, blocks]. Blocks slide over the planes with paddings, which
     are cut off. Elements of a block are `dilations` apart.
     """
-    sizes, window = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
-    steps, gaps, before, behind = (
-        list(each) if each is not None else [other] * 2
-        for each, other in ((strides, 1), (dilations, 1), (begins, 0), (ends, 0))
-    )
-    if any(len(each) != 2 for each in (sizes, window, steps, gaps, before, behind)) or data.ndim != 3:
+    before, behind = (list(each) if each is not None else [0] * 2 for each in (begins, ends))
+    if len(before) != 2 or len(behind) != 2 or output_size.size != 2:
         raise InputError("col2im: expected two sizes of everything, and data of three dimensions")
-    if min(*sizes, *window, *steps, *gaps) < 1 or min(*before, *behind) < 0:
+    return add_blocks(data, output_size, kernel_size, strides=strides, dilations=dilations, pads=[*before, *behind])
+
+
+def add_blocks(
+    data: NDArray[Any],
+    output_size: NDArray[Any],
+    kernel_size: NDArray[Any],
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return what `add_columns` does, of any number of spatial dimensions; pads: those before, then those behind."""
+    sizes, window = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
+    rank = len(sizes)
+    steps, gaps = (list(each) if each is not None else [1] * rank for each in (strides, dilations))
+    around = list(pads) if pads is not None else [0] * (2 * rank)
+    if (
+        any(len(each) != rank for each in (window, steps, gaps))
+        or len(around) != 2 * rank
+        or data.ndim != 3
+        or not rank
+    ):
+        raise InputError("col2im: expected as many sizes of everything, and data of three dimensions")
+    if min(*sizes, *window, *steps, *gaps) < 1 or min(around) < 0:
         raise InputError("col2im: expected sizes, strides and dilations above 0, and paddings of 0 or more")
+    before, behind = around[:rank], around[rank:]
     whole = [size + a + b for size, a, b in zip(sizes, before, behind, strict=True)]
     counts = [(n - (k - 1) * gap - 1) // step + 1 for n, k, gap, step in zip(whole, window, gaps, steps, strict=True)]
-    area = window[0] * window[1]
-    if min(counts) < 1 or data.shape[1] % area or data.shape[2] != counts[0] * counts[1]:
+    area = prod(window)
+    if min(counts) < 1 or data.shape[1] % area or data.shape[2] != prod(counts):
         raise InputError(f"col2im: {list(data.shape)} holds no {counts} blocks of {window}")
     channels = data.shape[1] // area
     memory.empty((data.shape[0], channels, *whole), np.dtype(np.float64))
     planes = np.zeros((data.shape[0], channels, *whole), np.float64 if is_float(data.dtype) else data.dtype)
     blocks = to_float64(data).reshape(data.shape[0], channels, *window, *counts)
+    every: tuple[Any, ...] = (slice(None), slice(None))
     with np.errstate(all="ignore"):
-        for row, column in memory.in_time(product(range(window[0]), range(window[1]))):
-            first = row * gaps[0], column * gaps[1]
-            rows, columns = (
-                slice(at, at + (count - 1) * step + 1, step)
-                for at, count, step in zip(first, counts, steps, strict=True)
+        for element in memory.in_time(product(*map(range, window))):
+            places = tuple(
+                slice(k * gap, k * gap + (count - 1) * step + 1, step)
+                for k, gap, count, step in zip(element, gaps, counts, steps, strict=True)
             )
-            planes[:, :, rows, columns] += blocks[:, :, row, column]
-        kept = planes[:, :, before[0] : before[0] + sizes[0], before[1] : before[1] + sizes[1]]
+            planes[every + places] += blocks[every + element]
+        kept = planes[every + tuple(slice(a, a + size) for a, size in zip(before, sizes, strict=True))]
         return round_to(np.ascontiguousarray(kept), data.dtype)

@@ -13,12 +13,14 @@ from specgate.execution.types import integer_range
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["is_stored", "rounded", "widened", "zero_of"]
+__all__ = ["bits_of_type", "codes_of", "is_stored", "numbers_of", "rounded", "widened", "zero_of"]
 
 #: The type whose numbers are the powers of two from 2**-127 to 2**127.
 _POWERS: Final = "float8_e8m0fnu"
 #: Up to what a float without infinities has a number nearby: halfway to where the next one would be, if that is even.
 _ENDS: Final = {"float8_e4m3fn": 464.0, "float4_e2m1fn": np.nextafter(7.0, 0.0)}
+#: Floats that take a byte of memory each and have fewer bits.
+_FEW_BITS: Final = {"float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
 
 
 def is_stored(dtype: np.dtype[Any]) -> bool:
@@ -31,6 +33,31 @@ def zero_of(name: str, dtype: np.dtype[Any]) -> Any:
     if dtype.name == _POWERS:
         raise NoKernel(f"{name}: {dtype} has no 0")
     return "" if dtype.kind == "O" else np.zeros((), dtype)[()]
+
+
+def bits_of_type(dtype: np.dtype[Any]) -> int:
+    """Return how many bits an element of a type has, also of those that take a whole byte in memory here."""
+    limits = integer_range(dtype)
+    if limits is not None:
+        return (limits[1] - limits[0]).bit_length()
+    return _FEW_BITS.get(dtype.name, 8 * dtype.itemsize)
+
+
+def codes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the bits of elements of at most 8 bits, each in the lowest ones of a byte."""
+    whole = array.astype(np.int8) if integer_range(array.dtype) is not None and array.dtype.kind == "V" else array
+    codes: NDArray[np.uint8] = np.ascontiguousarray(whole).view(np.uint8).reshape(array.shape)
+    return codes & np.uint8((1 << bits_of_type(array.dtype)) - 1)
+
+
+def numbers_of(codes: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the elements of a type of at most 8 bits that codes, as `codes_of` gives them, stand for."""
+    limits = integer_range(dtype)
+    if limits is None or dtype.kind != "V":
+        return codes.view(dtype)
+    top = np.uint8(limits[1] + 1)
+    signed = codes if limits[0] == 0 else (codes ^ top) - top
+    return signed.view(np.int8).astype(dtype)
 
 
 def widened(array: NDArray[Any]) -> NDArray[Any]:

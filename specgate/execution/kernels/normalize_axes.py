@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,19 +98,29 @@ def normalize_squares(
 
 
 def normalize_groups(
-    inputs: NDArray[Any], scale: NDArray[Any], bias: NDArray[Any], *, groups: int, epsilon: float
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any],
+    *,
+    groups: int,
+    epsilon: float,
+    per_group: bool | None = None,
 ) -> NDArray[Any]:
     """Return `inputs` [batch, channel, …] normalised over each group of neighbouring channels, times scale plus bias.
 
-    scale and bias have a number for each channel.
+    scale and bias have a number for each channel, or per_group for each group. No channels fall into groups only where
+    per_group is stated.
     """
     want_float("normalization", inputs)
-    if inputs.ndim < 2 or groups < 1 or not inputs.shape[1] or inputs.shape[1] % groups:
+    none = inputs.ndim > 1 and not inputs.shape[1] and per_group is None
+    if inputs.ndim < 2 or groups < 1 or none or inputs.shape[1] % groups:
         raise InputError(f"normalization: {list(inputs.shape)} has no channels that fall into {groups} groups")
     for what, array in (("a scale", scale), ("a bias", bias)):
-        require_shape("normalization", what, array.shape, inputs.shape[1:2])
+        require_shape("normalization", what, array.shape, (groups,) if per_group else inputs.shape[1:2])
     if not inputs.size:
         return inputs.copy()
+    if per_group:
+        scale, bias = (np.repeat(array, inputs.shape[1] // groups) for array in (scale, bias))
     with np.errstate(all="ignore"):
         parts = inputs.astype(np.float64).reshape(inputs.shape[0], groups, -1)
         parts = parts - parts.mean(axis=2, keepdims=True)
@@ -129,10 +138,12 @@ def normalize_neighbourhoods(
     beta: float,
     bias: float,
     size: int,
+    before: int | None = None,
 ) -> NDArray[Any]:
     """Return `inputs` / (bias + alpha * squares / size ** len(axes)) ** beta.
 
-    squares: the sum of squares of the elements that lie at most size // 2 places away along each of `axes`.
+    squares: the sum of squares of the elements that lie at most size // 2 places behind along each of `axes`, and as
+    many, or `before`, before it.
     """
     want_float("normalization", inputs)
     if size < 1:
@@ -142,7 +153,7 @@ def normalize_neighbourhoods(
         wide = inputs.astype(np.float64)
         squares = np.square(wide)
         for axis in along:
-            squares = sum_near(squares, axis, size // 2, size // 2)
+            squares = sum_near(squares, axis, size // 2 if before is None else before, size // 2)
         share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
         base = np.float64(np.float32(bias)) + share * squares
         return round_to(wide / base ** np.float64(np.float32(beta)), inputs.dtype)
@@ -153,6 +164,10 @@ def sum_near(values: NDArray[Any], axis: int, before: int, behind: int) -> NDArr
     length = values.shape[axis]
     result = memory.empty(values.shape, values.dtype)
     into, of = np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0)
-    for place in range(length if prod(values.shape) else 0):
-        into[place] = of[max(0, place - before) : place + behind + 1].sum(axis=0)
+    into[...] = of
+    for far in memory.in_time(range(1, min(max(before, behind), length - 1) + 1 if values.size else 0)):
+        if far <= behind:
+            into[:-far] += of[far:]
+        if far <= before:
+            into[far:] += of[:-far]
     return result

@@ -41,7 +41,7 @@ def pool_parts(
     touches, and is 0 without any. straight: instead the elements at regular points from corner to corner, of the middle
     where there is one point; there corners are 0 to 1 over all of a plane, and points outside are 0.
     """
-    rows, columns = inputs.shape[2:]
+    rows, columns = _four(inputs)[2:]
 
     def largest(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         x1, y1, x2, y2 = (int(at) for at in _rounded(corners * corners.dtype.type(scale)))

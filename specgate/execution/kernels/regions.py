@@ -12,7 +12,7 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, shape_of, to_float64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,13 +34,15 @@ def align_regions(
     shift_before: float = 0.0,
     shift_behind: float = 0.0,
     least: bool = True,
+    of_parts: bool = False,
 ) -> NDArray[Any]:
     """Return [regions, channels, height, width]: the mean, or the largest, of interpolated elements of each part.
 
     inputs: [batch, channels, rows, columns]. regions: [regions, 4], x and y of two corners. batches: [regions].
     samples: points along each dimension of a part, as many as elements fit in if 0. scale: corners are multiplied by
     it, after shift_before and before shift_behind are added. least: a region is at least one element high and wide.
-    A region that has no points has no values: it is masked.
+    of_parts: the largest is that of what each element around a point gives to it, instead of that of their sums. A
+    region that has no points has no values: it is masked.
     """
     one = _precision(regions)
 
@@ -54,7 +56,7 @@ def align_regions(
         return _spread(y[:, :, None, None], grid), _spread(x, grid), (down, across)
 
     _hold_regions("align_regions", inputs, regions, batches, 4)
-    return _pooled(inputs, regions.astype(one), batches, (height, width), points, largest=largest)
+    return _pooled(inputs, regions.astype(one), batches, (height, width), points, largest=largest, of_parts=of_parts)
 
 
 def align_turned_regions(
@@ -96,18 +98,36 @@ def interpolated(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDAr
 
     Points at most one element outside take the edge, those farther away are 0.
     """
-    rows, columns = planes.shape[1:]
-    outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
-    return np.where(outside, 0.0, between(planes, y, x))
+    return _sum_of_four(_weighed(planes, y, x))
 
 
 def between(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """Return what `interpolated` does, of points outside as those at the edge."""
+    return _sum_of_four(_shares(planes, y, x))
+
+
+def _sum_of_four(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    total: NDArray[Any] = (parts[0] + parts[1]) + (parts[2] + parts[3])
+    return total
+
+
+def _weighed(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return what each of the four elements around each point gives to what `interpolated` returns."""
+    rows, columns = planes.shape[1:]
+    outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
+    return [np.where(outside, 0.0, part) for part in _shares(planes, y, x)]
+
+
+def _shares(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return the four elements around each point, each by its weight; places outside are those at the edge."""
     top, bottom, down = neighbours(y, planes.shape[1])
     left, right, across = neighbours(x, planes.shape[2])
-    upper = planes[:, top, left] * (1 - down) * (1 - across) + planes[:, top, right] * (1 - down) * across
-    lower = planes[:, bottom, left] * down * (1 - across) + planes[:, bottom, right] * down * across
-    return np.asarray(upper + lower)
+    return (
+        planes[:, top, left] * (1 - down) * (1 - across),
+        planes[:, top, right] * (1 - down) * across,
+        planes[:, bottom, left] * down * (1 - across),
+        planes[:, bottom, right] * down * across,
+    )
 
 
 def neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
@@ -159,6 +179,7 @@ def _pooled(
     points: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any], tuple[int, int]]],
     *,
     largest: bool,
+    of_parts: bool = False,
 ) -> NDArray[Any]:
     """Return what is made of the elements at the points of each region, masked where there are none."""
     height, width = shape_of("align_regions", sizes)
@@ -173,7 +194,8 @@ def _pooled(
             result[index] = 0
             continue
         memory.empty((channels, len(y)), np.dtype(np.int8))  # what is worked with
-        found = interpolated(to_float64(inputs[int(batches[index])]), y, x)
+        planes = to_float64(inputs[int(batches[index])])
+        found = np.maximum.reduce(_weighed(planes, y, x)) if of_parts else interpolated(planes, y, x)
         parts = found.reshape(channels, height, down, width, across)
         result[index] = round_to(parts.max((2, 4)) if largest else parts.mean((2, 4)), inputs.dtype)
     if not lacking.any():

@@ -17,6 +17,7 @@ from specgate.dialects.onnx.file.values import SUB_BYTE
 from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.errors import InputError, NoKernel
+from specgate.execution.kernels.narrow import numbers_of
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 
@@ -167,6 +168,8 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
     for begin, end in items:
         integers.extend(reader.packed(begin, end, kind) if end else [begin])
     if dtype.kind in "fV" and dtype.itemsize <= 2:  # int32_data holds their bits
+        if SUB_BYTE.get(elem_type) == 6:  # one by one
+            return numbers_of(np.array([integer & 63 for integer in integers], np.uint8), dtype)
         bits = np.array(integers, np.int64).astype(f"<u{dtype.itemsize}")
         return _decoded(bits.tobytes(), elem_type, dtype, count)
     wide = np.array(integers, np.uint64 if kind == "uint64" else np.int64)
@@ -203,11 +206,7 @@ def _unpacked(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> 
     if not count * width <= bits.size < count * width + 8 * 3:
         raise InputError(f"{len(data)} bytes of raw data are no {count} elements of {dtype}")
     rows = bits[: count * width].reshape(count, width)
-    codes = np.packbits(rows, axis=1, bitorder="little").reshape(-1)
-    if elem_type in {"INT4", "INT2"}:
-        sign = 1 << (width - 1)
-        return ((codes.astype(np.int8) ^ sign) - sign).astype(dtype)
-    return codes.astype(dtype) if elem_type in {"UINT4", "UINT2"} else codes.view(dtype)
+    return numbers_of(np.packbits(rows, axis=1, bitorder="little").reshape(-1), dtype)
 
 
 def _from_values(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -1,0 +1,152 @@
+"""Elements cast to another type, those of few bits and texts included, or their bits read as another type."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to
+from specgate.execution.kernels.narrow import bits_of_type, codes_of, numbers_of, widened
+from specgate.execution.types import integer_range
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["cast_elements", "reinterpret_bits"]
+
+_POWERS: Final = "float8_e8m0fnu"
+#: The exponents of the powers of two that this type has, and the code that is nan.
+_LEAST, _MOST, _NAN = -127, 127, 255
+_ROUNDINGS: Final = ("up", "down", "nearest")
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,24}")
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf|nan", re.IGNORECASE)
+
+
+def cast_elements(
+    inputs: NDArray[Any],
+    like: NDArray[Any] | None = None,
+    *,
+    to: np.dtype[Any] | None = None,
+    saturate: int = 1,
+    rounding: str = "up",
+) -> NDArray[Any]:
+    """Return the elements in the type `to`, or in that of `like`.
+
+    Integers keep their low bits, floats lose their fraction on the way to integers: what those cannot hold is masked,
+    apart from integers of less than 8 bits, which keep the low bits of it. What is not 0 becomes true. Floats are
+    rounded to the nearest, halves to even. saturate: whether floats of 8 bits hold what is too large at their largest
+    number; otherwise it is an infinity or nan. rounding: to a power of two, up, down or nearest (halves up), for a type
+    that has no other numbers; masked of what is negative. Texts are numbers in decimals, masked where they are none.
+    """
+    dtype = like.dtype if like is not None else to
+    if dtype is None or rounding not in _ROUNDINGS:
+        raise InputError(f"cast: expected a type, and one of {', '.join(_ROUNDINGS)}, found {rounding!r:.40}")
+    memory.empty(inputs.shape, dtype)
+    if inputs.dtype == dtype:
+        return inputs.copy()
+    if dtype.kind == "O":
+        return _texts(inputs)
+    if inputs.dtype.kind != "O":
+        return _numbers(widened(inputs), dtype, saturate, rounding)
+    if dtype.kind == "b":
+        raise NoKernel("cast: it is not said which texts are true")
+    numbers, read = _read(inputs, whole=integer_range(dtype) is not None)
+    made = _numbers(numbers, dtype, saturate, rounding)
+    return made if read.all() else np.ma.array(made, mask=~read | np.ma.getmaskarray(made))
+
+
+def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]:
+    """Return elements of the type `to` that have the bits of those of `inputs`, as many.
+
+    Masked where a truth value would be neither 0 nor 1.
+    """
+    if bits_of_type(inputs.dtype) != bits_of_type(to) or "O" in (inputs.dtype.kind, to.kind):
+        raise InputError(f"bit_cast: an element of {inputs.dtype} has not as many bits as one of {to}")
+    memory.empty(inputs.shape, to)
+    if to.itemsize > 1:
+        return np.ascontiguousarray(inputs).view(to).reshape(inputs.shape).copy()
+    codes = codes_of(inputs)
+    if to.kind != "b":
+        return numbers_of(codes, to).copy()
+    made = codes == 1
+    return made if (codes <= 1).all() else np.ma.array(made, mask=codes > 1)
+
+
+def _numbers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str) -> NDArray[Any]:
+    if dtype.kind == "b":
+        return np.asarray(x != np.zeros((), x.dtype))
+    limits = integer_range(dtype)
+    if limits is None:
+        return _powers(x, dtype, saturate, rounding) if dtype.name == _POWERS else _floats(x, dtype, saturate)
+    if not is_float(x.dtype):
+        return (x.astype(np.int64) if dtype.kind == "V" else x).astype(dtype)
+    whole = np.trunc(x.astype(np.float64))
+    low, high = (-(2**62), 2**62) if dtype.kind == "V" else limits
+    held = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
+    cut = np.where(held, whole, 0.0)
+    made = (cut.astype(np.int64) if dtype.kind == "V" else cut).astype(dtype)
+    return made if held.all() else np.ma.array(made, mask=~held)
+
+
+def _floats(x: NDArray[Any], dtype: np.dtype[Any], saturate: int) -> NDArray[Any]:
+    if dtype.itemsize == 1 and saturate:
+        import ml_dtypes
+
+        most = np.float32(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
+        x = np.clip(x.astype(np.float32), -most, most)
+    return round_to(x, dtype)
+
+
+def _powers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str) -> NDArray[Any]:
+    wide = x.astype(np.float64)
+    there = wide > 0
+    fraction, exponent = np.frexp(np.where(there & np.isfinite(wide), wide, 1.0))
+    more = {"up": fraction > 0.5, "down": np.zeros(wide.shape, np.bool_), "nearest": fraction >= 0.75}[rounding]
+    found = np.clip(exponent - 1 + more, _LEAST, _MOST)
+    small, large = wide < 2.0**_LEAST, wide > 2.0**_MOST
+    if saturate:
+        codes = np.where(small, 0, np.where(large, _MOST - _LEAST, found - _LEAST))
+    else:
+        codes = np.where(small | large, _NAN, found - _LEAST)
+    codes = np.where(np.isnan(wide), _NAN, codes)
+    made = codes.astype(np.uint8).view(dtype)
+    negative = np.signbit(wide) & ~np.isnan(wide)
+    return np.ma.array(made, mask=negative) if negative.any() else made
+
+
+def _texts(inputs: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in plain decimals, with as many digits as tell them from their neighbours."""
+    wide = inputs.astype(np.uint8) if inputs.dtype.kind == "b" else widened(inputs)
+    if is_float(wide.dtype) and wide.dtype != np.float64:
+        wide = wide.astype(np.float32)
+    result = np.empty(wide.size, object)
+    if not is_float(wide.dtype):
+        result[:] = [str(number) for number in memory.in_time(wide.reshape(-1).tolist())]
+    else:
+        result[:] = [_decimals(number) for number in memory.in_time(wide.reshape(-1))]
+    return result.reshape(inputs.shape)
+
+
+def _decimals(number: Any) -> str:
+    if not np.isfinite(number):
+        return "NaN" if np.isnan(number) else "INF" if number > 0 else "-INF"
+    return np.format_float_positional(number, trim="-")
+
+
+def _read(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the numbers that texts are, and which are some. whole: integers, which may have 64 bits and a sign."""
+    texts = inputs.reshape(-1).tolist()
+    read = np.array([bool((_WHOLE if whole else _NUMBER).fullmatch(text)) for text in memory.in_time(texts)], np.bool_)
+    numbers: Any
+    if whole:
+        exact = [int(text) if there else 0 for text, there in zip(texts, read, strict=True)]
+        held = np.array([-(2**63) <= number < 2**64 for number in exact], np.bool_)
+        read &= held
+        numbers = np.array([number % 2**64 if there else 0 for number, there in zip(exact, held, strict=True)], "u8")
+    else:
+        numbers = np.array([float(text) if there else 0.0 for text, there in zip(texts, read, strict=True)], "f8")
+    return numbers.reshape(inputs.shape), read.reshape(inputs.shape)

@@ -1,0 +1,271 @@
+"""Recurrent networks over sequences, with functions by name and their coefficients, in one direction or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import quiet
+from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.recurrent_functions import functions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["run_gru", "run_lstm", "run_rnn"]
+
+_DIRECTIONS: Final = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+
+
+@dataclass(slots=True)
+class _Network:
+    """One direction in float64. recurrence: [gates * hidden, hidden]. bias, state_bias: [gates * hidden] each.
+
+    peephole: [3 * hidden] of input, output and forget. functions: what is applied, after the clip.
+    """
+
+    gates: ClassVar[int]
+    defaults: ClassVar[tuple[str, ...]]
+    recurrence: NDArray[Any]
+    state_bias: NDArray[Any]
+    peephole: NDArray[Any] | None
+    functions: Sequence[Callable[[NDArray[Any]], NDArray[Any]]]
+    clip: float | None
+    linear: bool
+    coupled: bool
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return the next states. entering: the product of the inputs with their weights, plus their bias."""
+        raise NotImplementedError
+
+    def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
+        return self.functions[which](values if self.clip is None else np.clip(values, -self.clip, self.clip))
+
+    def returning(self, state: NDArray[Any], first: int, last: int) -> NDArray[Any]:
+        size = state.shape[1]
+        part = slice(first * size, last * size)
+        found: NDArray[Any] = multiply_matrices(state, self.recurrence[part].T) + self.state_bias[part]
+        return found
+
+
+class _Rnn(_Network):
+    gates: ClassVar[int] = 1
+    defaults: ClassVar[tuple[str, ...]] = ("tanh",)
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return [self.gate(0, entering + self.returning(states[0], 0, 1))]
+
+
+class _Gru(_Network):
+    gates: ClassVar[int] = 3
+    defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh")
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        (state,) = states
+        size = state.shape[1]
+        both = self.gate(0, entering[:, : 2 * size] + self.returning(state, 0, 2))
+        update, reset = both[:, :size], both[:, size:]
+        seen = reset * self.returning(state, 2, 3) if self.linear else self.returning(reset * state, 2, 3)
+        proposed = self.gate(1, entering[:, 2 * size :] + seen)
+        return [(1.0 - update) * proposed + update * state]
+
+
+class _Lstm(_Network):
+    gates: ClassVar[int] = 4
+    defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh", "tanh")
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        hidden, cell = states
+        to_input, to_output, to_forget, to_cell = np.split(entering + self.returning(hidden, 0, 4), 4, axis=1)
+        let_in = self.gate(0, to_input + self.seen(0, cell))
+        kept = 1.0 - let_in if self.coupled else self.gate(0, to_forget + self.seen(2, cell))
+        following = kept * cell + let_in * self.gate(1, to_cell)
+        return [self.gate(0, to_output + self.seen(1, following)) * self.functions[2](following), following]
+
+    def seen(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
+        return 0.0 if self.peephole is None else np.split(self.peephole, 3)[which] * cell
+
+
+def run_rnn(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    **how: Any,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return all states of a simple network [time, directions, batch, hidden], and the last, without the time.
+
+    inputs: [time, batch, input]. weights: [directions, gates * hidden, input]. recurrence: [directions, gates * hidden,
+    hidden]. bias: [directions, 2 * gates * hidden], of the inputs and then of the state. lengths: [batch], behind which
+    states are 0. hidden: the states before, [directions, batch, hidden]. What is absent is 0, or the whole time.
+    how: size (hidden), direction (forward, reverse or bidirectional), activations (names), alphas and betas (their
+    coefficients in turn), clip (of what the functions of gates get), batch_first (inputs are [batch, time, input], and
+    states have the batch first). Raises NoKernel for lengths that are no part of the time.
+    """
+    made = _Sequences(_Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    return made[0], made[1]
+
+
+def run_gru(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    **how: Any,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what `run_rnn` does of a gated recurrent unit, gates update, reset, hidden.
+
+    how: and linear, with which the reset gate multiplies behind the product with the state.
+    """
+    made = _Sequences(_Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    return made[0], made[1]
+
+
+def run_lstm(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    cell: NDArray[Any] | None = None,
+    peephole: NDArray[Any] | None = None,
+    **how: Any,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `run_rnn` does of a long short-term memory, gates input, output, forget, cell, and the last cell.
+
+    cell: as `hidden`. peephole: [directions, 3 * hidden], of input, output and forget. how: and coupled, with which the
+    forget gate is 1 less the input gate.
+    """
+    made = _Sequences(_Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
+    return made[0], made[1], made[2]
+
+
+class _Sequences:
+    """A network over a batch of sequences, in each direction."""
+
+    def __init__(
+        self,
+        kind: type[_Network],
+        inputs: NDArray[Any],
+        weights: NDArray[Any],
+        recurrence: NDArray[Any],
+        bias: NDArray[Any] | None,
+        lengths: NDArray[Any] | None,
+        states: Sequence[NDArray[Any] | None],
+        peephole: NDArray[Any] | None,
+        how: dict[str, Any],
+    ) -> None:
+        self.kind, self.how, self.dtype = kind, how, inputs.dtype
+        self.backwards = _DIRECTIONS.get(how.get("direction", "forward"), ())
+        if not self.backwards or inputs.ndim != 3 or recurrence.ndim != 3 or how.get("batch_first", 0) not in {0, 1}:
+            raise InputError(
+                f"recurrent: expected inputs and recurrence of 3 dimensions, one of {', '.join(_DIRECTIONS)}"
+            )
+        self.batch_first = bool(how.get("batch_first", 0))
+        self.data = np.swapaxes(inputs, 0, 1) if self.batch_first else inputs
+        many, width = len(self.backwards), recurrence.shape[2]
+        (time, batch, size), rows = self.data.shape, kind.gates * width
+        self.width = width
+        if how.get("size", width) != width:
+            raise InputError(f"recurrent: the hidden size is {width}, but {how['size']} is stated")
+        require_shape("recurrent", "weights", weights.shape, (many, rows, size))
+        require_shape("recurrent", "recurrence", recurrence.shape, (many, rows, width))
+        if bias is not None:
+            require_shape("recurrent", "a bias", bias.shape, (many, 2 * rows))
+        if peephole is not None:
+            require_shape("recurrent", "peepholes", peephole.shape, (many, 3 * width))
+        self.arrays = weights, recurrence, bias, peephole
+        shape = (batch, many, width) if self.batch_first else (many, batch, width)
+        for state in states:
+            if state is not None:
+                require_shape("recurrent", "a state", state.shape, shape)
+        self.states = [self._placed(state, (many, batch, width)) for state in states]
+        if lengths is not None:
+            require_shape("recurrent", "lengths", lengths.shape, (batch,))
+            if lengths.size and not 0 <= int(lengths.min()) <= int(lengths.max()) <= time:
+                raise NoKernel(f"recurrent: it is not said what a sequence is that is not 0 to {time} long")
+        self.ends = np.full(batch, time) if lengths is None else lengths.astype(np.int64)
+        self.functions = functions_of(
+            how.get("activations"), kind.defaults * many, how.get("alphas") or (), how.get("betas") or ()
+        )
+
+    def _placed(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
+        if state is None:
+            return np.zeros(shape)
+        return to_float64(np.swapaxes(state, 0, 1) if self.batch_first else state)
+
+    def run(self) -> list[NDArray[Any]]:
+        """Return all states and the last ones, in the type of the inputs and with the batch where it was."""
+        time, batch = self.data.shape[:2]
+        whole = memory.empty((time, len(self.backwards), batch, self.width), np.dtype(np.float64))
+        whole[...] = 0
+        last = [np.empty((len(self.backwards), batch, self.width)) for _ in self.states]
+        with quiet():
+            for at, reverse in enumerate(self.backwards):
+                found = self._walk(at, whole[:, at], reverse=reverse)
+                for target, state in zip(last, found, strict=True):
+                    target[at] = state
+            if self.batch_first:
+                whole, last = whole.transpose(2, 0, 1, 3), [np.swapaxes(each, 0, 1) for each in last]
+            made = [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
+        return [made[0], *(self._known(each) for each in made[1:])]
+
+    def _known(self, state: NDArray[Any]) -> NDArray[Any]:
+        """Return last states, masked where a sequence has no elements: it is not said which those are."""
+        if (self.ends > 0).all():
+            return state
+        none = (self.ends == 0)[:, None, None] if self.batch_first else (self.ends == 0)[:, None]
+        return np.ma.MaskedArray(state, mask=np.broadcast_to(none, state.shape))
+
+    def _walk(self, at: int, sequence: NDArray[Any], *, reverse: bool) -> list[NDArray[Any]]:
+        """Fill `sequence` [time, batch, hidden] with one direction's states, and return the last ones."""
+        time, batch = self.data.shape[:2]
+        network, entering = self._network(at)
+        states = [state[at].copy() for state in self.states]
+        rows, every = np.arange(batch), bool((self.ends == time).all())
+        for step in memory.in_time(range(time)):
+            if every:
+                place = time - 1 - step if reverse else step
+                states = network.step(entering[place], states)
+                sequence[place] = states[0]
+                continue
+            running = rows[step < self.ends]
+            places = self.ends[running] - 1 - step if reverse else np.full(len(running), step)
+            following = network.step(entering[places, running], [state[running] for state in states])
+            for state, new in zip(states, following, strict=True):
+                state[running] = new
+            sequence[places, running] = following[0]
+        return states
+
+    def _network(self, at: int) -> tuple[_Network, NDArray[Any]]:
+        """Return one direction's network, and what all inputs give to its gates, [time, batch, gates * hidden]."""
+        weights, recurrence, bias, peephole = self.arrays
+        rows = self.kind.gates * self.width
+        both = np.zeros(2 * rows) if bias is None else to_float64(bias[at])
+        time, batch, size = self.data.shape
+        memory.empty((time, batch, rows), np.dtype(np.float64))
+        flat = to_float64(self.data).reshape(time * batch, size)
+        entering = multiply_matrices(flat, to_float64(weights[at]).T).reshape(time, batch, rows) + both[:rows]
+        count = len(self.kind.defaults)
+        network = self.kind(
+            to_float64(recurrence[at]),
+            both[rows:],
+            None if peephole is None else to_float64(peephole[at]),
+            self.functions[at * count : (at + 1) * count],
+            self.how.get("clip") or None,
+            bool(self.how.get("linear", 0)),
+            bool(self.how.get("coupled", 0)),
+        )
+        return network, entering

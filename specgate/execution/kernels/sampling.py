@@ -1,0 +1,187 @@
+"""Elements at places between those of arrays of any number of spatial dimensions: grids, and filters that are moved."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to
+from specgate.execution.kernels.attending import working
+from specgate.execution.kernels.elementwise import held, quiet, want_float
+from specgate.execution.kernels.grids import cubic_weights, reflected
+from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.windows import slide_over
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["convolve_deformed", "sample_places"]
+
+_MODES: Final = ("linear", "nearest", "cubic")
+_PADDINGS: Final = ("zeros", "border", "reflection")
+
+
+def sample_places(
+    data: NDArray[Any],
+    grid: NDArray[Any],
+    *,
+    mode: str = "linear",
+    padding: str = "zeros",
+    align_corners: int = 0,
+) -> NDArray[Any]:
+    """Return `data` [batch, channels, spatial…] at the places of `grid` [batch, spatial…, dimensions].
+
+    A place has a number from -1 to 1 for each spatial dimension, the last one first: the centres of the outermost
+    elements with align_corners, else their outer edges. mode: linear, nearest (halves to even) or cubic; padding: what
+    is outside, zeros, border or reflection. Integers lose the fraction. Raises NoKernel for places that are no numbers.
+    """
+    rank = data.ndim - 2
+    if rank < 1 or grid.ndim != data.ndim or grid.shape[0] != data.shape[0] or grid.shape[-1] != rank:
+        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not go together")
+    if mode not in _MODES or padding not in _PADDINGS:
+        raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding!r:.30}")
+    texts = data.dtype.kind not in "fiu" and not is_float(data.dtype)
+    if texts and (mode != "nearest" or padding == "zeros"):
+        raise NoKernel(f"grid_sample: it is not said what is between or beside elements of {data.dtype}")
+    places = grid.astype(np.float64)
+    if not (np.abs(places) < 2**31).all():
+        raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
+    shape = (*data.shape[:2], *grid.shape[1:-1])
+    memory.empty(shape, np.dtype(np.float64))
+    if not data.size and prod(shape):
+        raise NoKernel("grid_sample: there is nothing to take elements from")
+    kind = data.dtype if mode == "nearest" else working(data) if is_float(data.dtype) else np.dtype(np.float64)
+    result = np.zeros((*shape[:2], prod(shape[2:])), kind)
+    with quiet():
+        for at in memory.in_time(range(len(data))):
+            flat = places[at].reshape(-1, rank)
+            ats = [_unnormalized(flat[:, rank - 1 - d], data.shape[d + 2], align_corners) for d in range(rank)]
+            result[at] = _interpolated(data[at].astype(kind, copy=False), ats, mode, padding, bool(align_corners))
+        made = result if mode == "nearest" else round_to(result, data.dtype) if is_float(data.dtype) else None
+        return (held(result, data.dtype) if made is None else made).reshape(shape)
+
+
+def _unnormalized(at: NDArray[Any], size: int, align_corners: int) -> NDArray[Any]:
+    return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+
+
+def _interpolated(
+    planes: NDArray[Any], ats: Sequence[NDArray[Any]], mode: str, padding: str, corners: bool
+) -> NDArray[Any]:
+    """Return [channels, places] of [channels, spatial…]."""
+    sizes = planes.shape[1:]
+    flat = planes.reshape(len(planes), -1)
+    if padding == "border" and mode != "cubic":
+        ats = [np.clip(at, 0, size - 1) for at, size in zip(ats, sizes, strict=True)]
+    taps: list[list[tuple[NDArray[np.int64], NDArray[Any] | None]]] = []
+    for at in ats:
+        low = np.rint(at) if mode == "nearest" else np.floor(at)
+        first, part = low.astype(np.int64), at - low
+        if mode == "nearest":
+            taps.append([(first, None)])
+        elif mode == "linear":
+            taps.append([(first, 1 - part), (first + 1, part)])
+        else:
+            taps.append(
+                [(first + step, weight) for step, weight in zip(range(-1, 3), cubic_weights(part), strict=True)]
+            )
+    total: NDArray[Any] = np.zeros((), planes.dtype)
+    for number, each in enumerate(product(*taps)):
+        found = _elements(flat, [tap for tap, _ in each], sizes, padding, corners)
+        for _, weight in each:
+            found = found if weight is None else found * weight.astype(flat.dtype)
+        total = total + found if number else found
+    return total
+
+
+def _elements(
+    flat: NDArray[Any], taps: Sequence[NDArray[np.int64]], sizes: Sequence[int], padding: str, corners: bool
+) -> NDArray[Any]:
+    index: Any = 0
+    inside: Any = True
+    for tap, size in zip(taps, sizes, strict=True):
+        inside = inside & (tap >= 0) & (tap < size) if padding == "zeros" else True
+        place = reflected(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
+        index = index * size + place
+    found = np.take(flat, index, axis=1)
+    return np.where(inside, found, np.zeros((), flat.dtype)) if padding == "zeros" else found
+
+
+def convolve_deformed(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    offsets: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    mask: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    groups: int = 1,
+    parts: int = 1,
+    window: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution of `inputs` [batch, channels, spatial…] with filters whose places are moved.
+
+    filters: [output channels, channels / groups, spatial…]. offsets: [batch, parts * places of a filter * dimensions,
+    output places…], by how much each place moves; the i-th of the parts is for the i-th part of the channels. mask:
+    [batch, parts * places of a filter, output places…], factors. What is between elements is interpolated by lines,
+    with zeros outside. Others as `convolve`.
+    """
+    want_float("convolution", inputs, filters, offsets)
+    rank = inputs.ndim - 2
+    if rank < 1 or filters.ndim != inputs.ndim or parts < 1 or inputs.shape[1] % parts or groups < 1:
+        raise InputError(f"convolution: {list(filters.shape)} in {parts} parts does not go with {list(inputs.shape)}")
+    if inputs.shape[1] != filters.shape[1] * groups or filters.shape[0] % groups:
+        raise InputError(f"convolution: {groups} groups of {list(filters.shape)} do not go with {list(inputs.shape)}")
+    if window is not None:
+        require_shape("convolution", "filters", filters.shape[2:], window)
+    slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, "NOTSET")
+    taps = prod(filters.shape[2:])
+    require_shape("convolution", "offsets", offsets.shape, (len(inputs), parts * taps * rank, *slide.counts))
+    if mask is not None:
+        require_shape("convolution", "a mask", mask.shape, (len(inputs), parts * taps, *slide.counts))
+    if bias is not None:
+        require_shape("convolution", "a bias", bias.shape, filters.shape[:1])
+    count, kind = prod(slide.counts), working(inputs)
+    total = memory.empty((len(inputs), groups, filters.shape[0] // groups, count), kind)
+    total[...] = 0
+    starts = np.meshgrid(
+        *(np.arange(n) * step for n, step in zip(slide.counts, slide.strides, strict=True)), indexing="ij"
+    )
+    moved = offsets.astype(np.float64).reshape(len(inputs), parts, taps, rank, count)
+    factors = None if mask is None else mask.astype(kind).reshape(len(inputs), parts, taps, 1, count)
+    weights = filters.astype(kind).reshape(groups, filters.shape[0] // groups, filters.shape[1], taps)
+    planes = inputs.astype(kind).reshape(len(inputs), parts, inputs.shape[1] // parts, *inputs.shape[2:])
+    with quiet():
+        for tap, element in enumerate(memory.in_time(np.ndindex(filters.shape[2:]))):
+            base = [
+                start.reshape(-1) + n * gap - before
+                for start, n, gap, before in zip(starts, element, slide.dilations, slide.start, strict=True)
+            ]
+            for batch, part in np.ndindex(len(inputs), parts):
+                ats = [np.nan_to_num(at + moved[batch, part, tap, d], nan=-9.0) for d, at in enumerate(base)]
+                ats = [np.clip(at, -9.0, size + 9.0) for at, size in zip(ats, inputs.shape[2:], strict=True)]
+                found = _interpolated(planes[batch, part], ats, "linear", "zeros", corners=False)
+                found = found if factors is None else found * factors[batch, part, tap]
+                _add(total[batch], weights[..., tap], found, part * planes.shape[2])
+        result = total.reshape(len(inputs), filters.shape[0], count)
+        result = result if bias is None else result + bias.astype(kind)[:, None]
+        return round_to(result.reshape(len(inputs), filters.shape[0], *slide.counts), inputs.dtype)
+
+
+def _add(total: NDArray[Any], weights: NDArray[Any], found: NDArray[Any], first: int) -> None:
+    """Add the products of some channels, from `first` on, with the weights of the groups that they are in."""
+    each = weights.shape[2]
+    for group in range(first // each, -(-(first + len(found)) // each) if each else 0):
+        low, high = max(first, group * each), min(first + len(found), (group + 1) * each)
+        total[group] += multiply_matrices(
+            weights[group][:, low - group * each : high - group * each], found[low - first : high - first]
+        )
