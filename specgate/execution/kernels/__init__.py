@@ -181,6 +181,9 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "recurrent_networks": ("run_gru", "run_lstm", "run_rnn"),
     "spectra": ("cosine_window", "mel_weights", "transform_axis", "transform_steps"),
     "turned_pairs": ("grid_of_places", "rotate_pairs", "swish_product"),
+    # what a runtime makes of several operators, or of their quantized forms
+    "fused_activations": ("activated_convolution", "activated_product", "gelu_of_sum", "product_of_batches"),
+    "skipped_layers": ("normalize_embeddings", "normalize_roots", "normalize_sum"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -211,6 +214,8 @@ SUMMING: Final = frozenset({
     "regress_by_vectors", "regress_linearly",
     "add_blocks", "attend", "attend_linearly", "attend_to_heads", "convolve_deformed", "filter_causally",
     "likelihood_loss", "resize", "sample_places", "softmax_loss",
+    "activated_convolution", "activated_product", "normalize_embeddings", "normalize_roots", "normalize_sum",
+    "product_of_batches",
     "determinants", "grid_of_places", "run_gru", "run_lstm", "run_rnn", "transform_axis", "transform_steps",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
