@@ -31,7 +31,7 @@ class _Activation(NamedTuple):
 
 
 def _between(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
-    return np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high))
+    return np.asarray(np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high)))
 
 
 _ACTIVATIONS: Final = {
@@ -83,15 +83,11 @@ def product_of_batches(
 
     batches_inside_a, batches_inside_b: the first dimension comes behind those of the batch before anything else.
     """
-    left, right = (
-        _batches_out(each, inside) for each, inside in ((a, batches_inside_a), (b, batches_inside_b))
-    )
+    left, right = (_batches_out(each, inside) for each, inside in ((a, batches_inside_a), (b, batches_inside_b)))
     if a.dtype != b.dtype or not is_float(a.dtype):
         raise InputError(f"matrix product: expected floats of one type, found {a.dtype} and {b.dtype}")
     wide = np.dtype(np.float64)  # so that the product is rounded once, behind the factor
-    found = matrix_product(
-        left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b
-    )
+    found = matrix_product(left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b)
     with np.errstate(all="ignore"):
         return round_to(found * np.float32(alpha), a.dtype)
 
@@ -110,17 +106,17 @@ def activated_product(
     c: NDArray[Any] | None = None,
     *,
     activation: str | None = None,
-    parameters: Sequence[float | None] = (),
+    activation_alpha: float | None = None,
+    activation_beta: float | None = None,
+    activation_gamma: float | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
     alpha: float = 1.0,
     beta: float = 1.0,
 ) -> NDArray[Any]:
-    """Return an activation of what `scaled_matrix_product` does, itself without one; parameters: alpha, beta, gamma."""
-    found = scaled_matrix_product(
-        a, b, c, transpose_a=transpose_a, transpose_b=transpose_b, alpha=alpha, beta=beta
-    )
-    named = dict(zip(("alpha", "beta", "gamma"), parameters, strict=False))
+    """Return an activation of what `scaled_matrix_product` does, with the numbers that it takes; itself without one."""
+    found = scaled_matrix_product(a, b, c, transpose_a=transpose_a, transpose_b=transpose_b, alpha=alpha, beta=beta)
+    named = {"alpha": activation_alpha, "beta": activation_beta, "gamma": activation_gamma}
     if activation is None:
         return found
     known = _known(activation)
