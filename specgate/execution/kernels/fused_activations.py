@@ -34,12 +34,17 @@ def _between(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
     return np.asarray(np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high)))
 
 
+def _bounded_line(x: NDArray[Any], *, alpha: float, beta: float) -> NDArray[Any]:
+    """Return `hard_sigmoid`, but nan of what has no value: activation.py passes over nan."""
+    return _between(x * x.dtype.type(alpha) + x.dtype.type(beta), low=0.0, high=1.0)
+
+
 _ACTIVATIONS: Final = {
     "Relu": _Activation(functions.relu, (), (("keep_nan", True),)),
     "Sigmoid": _Activation(functions.sigmoid),
     "Tanh": _Activation(tanh),
     "LeakyRelu": _Activation(functions.leaky_relu, ("alpha",)),
-    "HardSigmoid": _Activation(functions.hard_sigmoid, ("alpha", "beta")),
+    "HardSigmoid": _Activation(_bounded_line, ("alpha", "beta")),
     "HardSwish": _Activation(functions.hard_swish, (), (("alpha", 1 / 6), ("beta", 0.5))),
     "Clip": _Activation(_between, ("low", "high")),
     "Celu": _Activation(functions.celu_of_any, ("alpha",)),
