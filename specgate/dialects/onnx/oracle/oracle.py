@@ -39,8 +39,9 @@ class ONNXOracle:
     ``onnx.shape_inference`` with data propagation. onnxruntime: a session on the CPU without optimisations; one that
     ends at a missing kernel has taken the model as valid. A descriptor that was written for an opset is asked at that
     one. What cannot be said in a model, or not to that implementation, is ``not asked``, with the reason: an opset that
-    it does not have, an input of unknown type. Of operators of a runtime's own domain only values are asked, not verdicts:
-    its kernels check most of it when they run. ONNX Runtime is asked at opsets that it has and does not yet support.
+    it does not have, an input of unknown type. Of operators of a runtime's own domain only values are asked, not
+    verdicts: its kernels check most of it when they run. ONNX Runtime is asked at opsets that it has and does not yet
+    support.
 
     level: an opset. timeout: seconds for each descriptor. versions: of what `ask` asks; value_versions: of what
     `values` asks; without onnxruntime its column is absent.
