@@ -109,7 +109,8 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
         return None
     table = dialect("onnx")
     name = operator_name(op_type, domain)
-    if name not in table.tables.operators:
+    # what a runtime's own operators take differs from release to release, which the dialect's tables do not say
+    if name not in table.tables.operators or domain in table.foreign:
         return _own(domain, op_type, opset, release) if release else None
     try:
         spec = table.operator(name)

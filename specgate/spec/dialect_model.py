@@ -69,6 +69,13 @@ class DialectFile(_File):
         description="domains with versions of their own: operators of them are called DOMAIN.NAME, and each level says "
         "which version of a domain belongs to it",
     )
+    foreign: dict[str, str] = Field(
+        default={}, description="of these domains those that the dialect does not define itself, and who does"
+    )
+    stand_ins: dict[str, str] = Field(
+        default={},
+        description="operators that others have where the dialect has none, and the tables that execute them; no verdict",
+    )
     complete: bool = Field(
         default=False, description="every operator has a table: a cell may name no others as fused ones"
     )

@@ -110,6 +110,8 @@ class DialectEntry(TypedDict):
     type_variables: NotRequired[bool]
     rows_are_versions: NotRequired[bool]
     domains: NotRequired[list[str]]
+    foreign: NotRequired[dict[str, str]]
+    stand_ins: NotRequired[dict[str, str]]
     complete: NotRequired[bool]
     loose: NotRequired[list[str]]
     short_names: NotRequired[list[str]]

@@ -185,6 +185,14 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "recurrent_networks": ("run_gru", "run_lstm", "run_rnn"),
     "spectra": ("cosine_window", "mel_weights", "transform_axis", "transform_steps"),
     "turned_pairs": ("grid_of_places", "rotate_pairs", "swish_product"),
+    # what a runtime makes of several operators, or of their quantized forms
+    "fused_activations": ("activated_convolution", "activated_product", "gelu_of_sum", "product_of_batches"),
+    "projected_attention": ("attend_by_projection", "attend_packed", "rotate_heads"),
+    "quantized_functions": (
+        "join_quantized", "largest_of_places", "mean_of_quantized_places", "mean_of_quantized_windows",
+        "product_of_quantized", "quantized_leaky_relu", "quantized_sigmoid", "quantized_softmax", "sum_of_quantized",
+    ),
+    "skipped_layers": ("normalize_embeddings", "normalize_roots", "normalize_sum"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
@@ -215,6 +223,9 @@ SUMMING: Final = frozenset({
     "regress_by_vectors", "regress_linearly",
     "add_blocks", "attend", "attend_linearly", "attend_to_heads", "convolve_deformed", "filter_causally",
     "likelihood_loss", "resize", "sample_places", "softmax_loss",
+    "activated_convolution", "activated_product", "attend_by_projection", "attend_packed",
+    "rotate_heads", "normalize_embeddings", "normalize_roots", "normalize_sum",
+    "product_of_batches",
     "determinants", "grid_of_places", "run_gru", "run_lstm", "run_rnn", "transform_axis", "transform_steps",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
@@ -240,7 +251,13 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("convolve_integers", "convolve_quantized", "mean_of_quantized"), (64.0, 48.0)),
     **dict.fromkeys(("multiply_integers", "multiply_quantized", "multiply_to_floats"), (32.0, 48.0)),
     **dict.fromkeys(("dequantize_in_blocks", "quantize_in_blocks"), (32.0, 32.0)),
+    **dict.fromkeys(
+        ("join_quantized", "largest_of_places", "mean_of_quantized_places", "mean_of_quantized_windows",
+         "product_of_quantized", "quantized_leaky_relu", "quantized_sigmoid", "quantized_softmax", "sum_of_quantized"),
+        (48.0, 48.0),
+    ),
     **dict.fromkeys(("write_elements", "write_tuples"), (48.0, 32.0)),
+    **dict.fromkeys(("attend_by_projection", "attend_packed"), (64.0, 64.0)),
     "quantize_by_range": (32.0, 32.0), "random_words": (16.0, 96.0), "rows_not_zero": (24.0, 64.0),
     **dict.fromkeys(("distinct", "distinct_along"), (200.0, 64.0)),
     "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),

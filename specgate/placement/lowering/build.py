@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.placement.lowering.expressions import FormError
 from specgate.placement.lowering.model import GeneralFile, LoweringFile
-from specgate.placement.lowering.schema import schema_from
+from specgate.placement.lowering.schema import needs_fields, schema_from
 from specgate.placement.lowering.table import make_table
 from specgate.placement.ranges import bounds
 from specgate.placement.registrations import runtime_tables
@@ -100,7 +100,7 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {"source": content["source"]}
     if content.get("sizes_open"):
         made["sizes_open"] = True
-    if content.get("fields") and schema_from(operator, None) is None:
+    if content.get("fields") and needs_fields(operator):
         made["fields"] = content["fields"]
     schema = schema_from(operator, made.get("fields"))
     if schema is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["MOST_NAMED", "Schema", "schema_from"]
+__all__ = ["MOST_NAMED", "Schema", "needs_fields", "schema_from"]
 
 #: Tensors that expressions may call by position: input0, output0 and so on.
 MOST_NAMED: Final = 12
@@ -121,10 +121,19 @@ class _Unchecked:
     unchecked_attributes = False
 
 
+def needs_fields(operator: str) -> bool:
+    """Return whether a lowering table says an operator's fields: ONNX's tables do not, or know its newest form alone.
+
+    The latter is so of the runtime's own operators, which differ from release to release.
+    """
+    table = dialect(NAME)
+    return operator not in table.operators or operator.rpartition(".")[0] in table.foreign
+
+
 def schema_from(operator: str, fields: Mapping[str, Any] | None) -> Schema | None:
     """Return an operator's schema from ONNX's tables, or else from the `fields` of a lowering table; None without."""
     table = dialect(NAME)
-    if operator in table.operators:
+    if operator in table.operators and (fields is None or not needs_fields(operator)):
         spec = table.operator(operator)
         return Schema(operator, spec.fields, spec)
     if fields is None:

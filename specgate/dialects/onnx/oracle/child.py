@@ -104,9 +104,11 @@ def message_of(error: BaseException) -> str:
 
 
 def _known_to_onnx(question: Question) -> None:
-    """Raise NotExpressible for an opset that the installed onnx package does not have."""
+    """Raise NotExpressible for an opset that the installed onnx package does not have, and a domain of others."""
     from onnx import defs
 
+    if question.domain:
+        raise NotExpressible(f"onnx has no operators of {question.domain}")
     if question.opset > defs.onnx_opset_version():
         raise NotExpressible(f"the installed onnx ends at opset {defs.onnx_opset_version()}")
 

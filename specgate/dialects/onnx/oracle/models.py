@@ -81,6 +81,8 @@ def _model(question: Question, fed: Collection[str] = ()) -> Any:
 
     model = ModelProto(ir_version=question.ir_version)
     model.opset_import.add(domain="", version=question.opset)
+    if question.domain:
+        model.opset_import.add(domain=question.domain, version=question.version)
     graph = model.graph
     graph.name = "one_node"
     for tensor in filter(None, question.inputs):
@@ -90,7 +92,7 @@ def _model(question: Question, fed: Collection[str] = ()) -> Any:
         if not constant or question.ir_version < _FREE_INITIALIZERS:
             graph.input.append(_info(tensor))
     graph.output.extend(_info(tensor) for tensor in filter(None, question.outputs))
-    node = graph.node.add(op_type=question.op_type)
+    node = graph.node.add(op_type=question.op_type, domain=question.domain)
     node.input.extend("" if tensor is None else tensor.name for tensor in question.inputs)
     node.output.extend("" if tensor is None else tensor.name for tensor in question.outputs)
     node.attribute.extend(map(_attribute, question.attributes))

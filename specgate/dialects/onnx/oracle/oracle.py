@@ -39,7 +39,9 @@ class ONNXOracle:
     ``onnx.shape_inference`` with data propagation. onnxruntime: a session on the CPU without optimisations; one that
     ends at a missing kernel has taken the model as valid. A descriptor that was written for an opset is asked at that
     one. What cannot be said in a model, or not to that implementation, is ``not asked``, with the reason: an opset that
-    it does not have, an input of unknown type. ONNX Runtime is asked at opsets that it has and does not yet support.
+    it does not have, an input of unknown type. Of operators of a runtime's own domain only values are asked, not
+    verdicts: its kernels check most of it when they run. ONNX Runtime is asked at opsets that it has and does not yet
+    support.
 
     level: an opset. timeout: seconds for each descriptor. versions: of what `ask` asks; value_versions: of what
     `values` asks; without onnxruntime its column is absent.
@@ -66,6 +68,8 @@ class ONNXOracle:
 
     def _one(self, question: Question | str) -> dict[str, Reply]:
         names = tuple(self.versions)
+        if not isinstance(question, str) and question.domain:
+            question = f"what a session checks of operators of {question.domain} is not compared, only their values"
         if isinstance(question, str):
             return dict.fromkeys(names, Reply("not asked", question))
         answer = self._child.ask(("verdicts", names, question))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from specgate.descriptors.core import Descriptor, Malformed
+    from specgate.spec.dialect_spec import Dialect
     from specgate.spec.fields import FieldInfo, Layout
 
 __all__ = ["Attribute", "Question", "Tensor", "make_question"]
@@ -54,7 +55,10 @@ class Attribute(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A node of ai.onnx, None for inputs and outputs left out in the middle, and what its model imports."""
+    """A node, None for inputs and outputs left out in the middle, and what its model imports.
+
+    domain: of its operator, with the version that is imported of it, beside the opset of ai.onnx; "" for ai.onnx.
+    """
 
     op_type: str
     opset: int
@@ -62,6 +66,8 @@ class Question(NamedTuple):
     inputs: tuple[Tensor | None, ...]
     outputs: tuple[Tensor | None, ...]
     attributes: tuple[Attribute, ...]
+    domain: str = ""
+    version: int = 0
 
 
 class _Unaskable(Exception):
@@ -73,27 +79,36 @@ def make_question(descriptor: Descriptor, level: str) -> Question | str:
     if descriptor.dialect != "onnx":
         return f"a descriptor of {descriptor.dialect}"
     domain, _, op_type = descriptor.operator.rpartition(".")
-    if domain:
-        return f"the opset of the domain {shown(domain)} is not known"
     tables = dialect("onnx")
     opset = descriptor.version or level
+    if domain and domain not in tables.foreign:
+        return f"the opset of the domain {shown(domain)} is not known"
     try:
-        tables.check_level(opset)
         spec = tables.operator(descriptor.operator)
+        spec.dialect.check_level(opset)
+        main = _opset_of_runtimes(tables) if domain else opset
         descriptor = reordered_for(descriptor, spec, opset)
         layout = spec.layout(opset)
         return Question(
             op_type,
-            int(opset),
-            tables.tables.levels[opset]["ir_version"],
+            int(main),
+            tables.tables.levels[main]["ir_version"],
             _with_extras(_placed(descriptor, layout.inputs, opset, optional=True), layout.inputs, descriptor, "inputs"),
             _with_extras(
                 _placed(descriptor, layout.outputs, opset, optional=False), layout.outputs, descriptor, "outputs"
             ),
             tuple(_attributes(descriptor, layout)),
+            domain,
+            int(opset),
         )
     except (InputError, NoTable, _Unaskable) as error:
         return str(error)
+
+
+def _opset_of_runtimes(tables: Dialect) -> str:
+    """Return the newest opset that a release of a runtime has: its own operators go with each."""
+    known = [entry["level"] for entry in tables.tables.environments if entry["kind"] == "runtime"]
+    return max(known, key=tables.position.__getitem__)
 
 
 def _placed(
@@ -107,7 +122,7 @@ def _placed(
             found.append(_tensor(info.name, value))
         elif isinstance(value, list | tuple) and value:
             found += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
-        elif not dialect("onnx").holds(opset, info.since, info.until):
+        elif not dialect("onnx").operator(descriptor.operator).dialect.holds(opset, info.since, info.until):
             continue  # has no place among the inputs or outputs of this version
         elif optional or info.optional:
             found.append(None)

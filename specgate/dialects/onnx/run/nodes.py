@@ -59,10 +59,10 @@ def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int]
 
 
 def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
-    spec = run.tables.operator(operator_name(node.op_type, node.domain))
+    name, version = run.tables.executed_as(operator_name(node.op_type, node.domain), str(imports.get(node.domain)))
+    spec = run.tables.operator(name)
     if (node.domain, node.op_type) in FLOW:
         return
-    version = str(imports.get(node.domain))
     there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
     if not there:
         raise NoKernel(f"{run.tables.name} {spec.name} has no kernel yet")
@@ -220,13 +220,14 @@ def _described(
 ) -> Descriptor:
     """Return the descriptor of a node that is given these values; raise NoKernel for what is none."""
     tables = scope.run.tables
-    spec = tables.operator(operator_name(node.op_type, node.domain))
+    version = str(scope.imports[node.domain])
+    operator, version = tables.executed_as(operator_name(node.op_type, node.domain), version)
+    spec = tables.operator(operator)
     tensors = [None if value is None else _tensor(value, spec.name, tables) for value in given]
     # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
     stated = [TensorDesc(None, None) if name else None for name in node.outputs]
     plain = {name: _attribute(scope, held, f"{place}/{name}") for name, held in attributes.items()}
     kinds = {name: ATTRIBUTE_TYPES[held.kind] for name, held in attributes.items() if held.kind in ATTRIBUTE_TYPES}
-    version = str(scope.imports[node.domain])
     return build(spec, tensors, stated, plain, version=version, convert=attribute_value, kinds=kinds)
 
 
@@ -260,7 +261,7 @@ def _computed(
     descriptor = _described(scope, node, given, attributes, place)
     if descriptor.oddities:
         raise InputError(descriptor.oddities[0].message)
-    spec, version = run.tables.operator(descriptor.operator), str(scope.imports[node.domain])
+    spec, version = run.tables.operator(descriptor.operator), str(descriptor.version)
     layout, several = spec.layout(version), spec.several_at(version)
     if len(node.outputs) > len(layout.outputs) and not several:
         raise InputError(f"has {len(node.outputs)} outputs, at most {len(layout.outputs)} are defined")

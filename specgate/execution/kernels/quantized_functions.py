@@ -1,0 +1,202 @@
+"""Sums, products, functions and pools of quantized numbers: as floats in between, and quantized again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.activation import leaky_relu, sigmoid
+from specgate.execution.kernels.arithmetic import check_axis
+from specgate.execution.kernels.elementwise import held, paired, quiet, whole
+from specgate.execution.kernels.joining import join
+from specgate.execution.kernels.quantization import quantized_add
+from specgate.execution.kernels.softmax import softmax_along
+from specgate.execution.kernels.window_pools import average_windows, largest_of_windows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "join_quantized",
+    "largest_of_places",
+    "mean_of_quantized_places",
+    "mean_of_quantized_windows",
+    "product_of_quantized",
+    "quantized_leaky_relu",
+    "quantized_sigmoid",
+    "quantized_softmax",
+    "sum_of_quantized",
+]
+
+
+def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
+    """Return the only element of a scale or a zero point in float32; 0 of none."""
+    if array is None:
+        return np.float32(0)
+    if array.size != 1 or array.ndim > 1 or array.dtype != dtype:
+        raise InputError(f"quantized: expected one element of {dtype} as {what}, found {array.size} of {array.dtype}")
+    return np.float32(array.reshape(())[()])
+
+
+def _real(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the floats that integers stand for."""
+    whole("quantized", x)
+    memory.empty(x.shape, np.dtype(np.float64))
+    factor = _one("a scale", scale, np.dtype(np.float32))
+    real: NDArray[Any] = (x.astype(np.float32) - _one("a zero point", zero, x.dtype)) * factor
+    return real
+
+
+def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return floats as integers of `dtype`, halves to the even neighbour, nan as the least."""
+    made = np.rint(real / _one("a scale", scale, np.dtype(np.float32))) + _one("a zero point", zero, dtype)
+    return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
+
+
+def sum_of_quantized(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    scale: NDArray[Any],
+    a_zero: NDArray[Any] | None = None,
+    b_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return `quantized_add` of arrays of one type that broadcast, quantized to that type by `scale` and `zero`."""
+    a, b = paired("quantized", a, b, broadcast=True)
+    return quantized_add(
+        a, a_scale, b, b_scale, scale, dtype=a.dtype, a_zero_point=a_zero, b_zero_point=b_zero, output_zero_point=zero
+    )
+
+
+def product_of_quantized(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    scale: NDArray[Any],
+    a_zero: NDArray[Any] | None = None,
+    b_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the products of arrays of one type that broadcast, quantized to that type by `scale` and `zero`."""
+    a, b = paired("quantized", a, b, broadcast=True)
+    with quiet():
+        return _again(_real(a, a_scale, a_zero) * _real(b, b_scale, b_zero), scale, zero, a.dtype)
+
+
+def quantized_sigmoid(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the logistic function of quantized numbers, quantized to their type by `scale` and `zero`."""
+    with quiet():
+        return _again(sigmoid(_real(x, x_scale, x_zero)), scale, zero, x.dtype)
+
+
+def quantized_leaky_relu(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    alpha: float,
+) -> NDArray[Any]:
+    """Return quantized numbers, those below 0 times alpha, quantized to their type by `scale` and `zero`."""
+    with quiet():
+        return _again(leaky_relu(_real(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
+
+
+def quantized_softmax(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    axis: int,
+    to_end: bool = False,
+) -> NDArray[Any]:
+    """Return `softmax_along` of quantized numbers, quantized to their type by `scale` and `zero`."""
+    with quiet():
+        return _again(softmax_along(_real(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype)
+
+
+def join_quantized(
+    parts: Sequence[NDArray[Any]], scale: NDArray[Any], zero: NDArray[Any], *, axis: int
+) -> NDArray[Any]:
+    """Return arrays one behind the other along `axis`, each quantized anew by `scale` and `zero`.
+
+    parts: an array, its scale and its zero point, then those of the next. What has them already stays as it is.
+    """
+    if not parts or len(parts) % 3:
+        raise InputError(f"quantized: expected a scale and a zero point behind each array, found {len(parts)} in all")
+    made = []
+    with quiet():
+        for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            if x.dtype != zero.dtype:
+                raise InputError(f"quantized: expected arrays of {zero.dtype}, found {x.dtype}")
+            made.append(_again(_real(x, x_scale, x_zero), scale, zero, zero.dtype))
+    check_axis(axis, made[0].ndim, "quantized")
+    return join(made, axis=axis)
+
+
+def mean_of_quantized_windows(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    channels_last: bool = False,
+    **slide: Any,
+) -> NDArray[Any]:
+    """Return `average_windows`, with its arguments, of quantized numbers, quantized by `scale` and `zero`.
+
+    channels_last: x and the result have the channels behind the spatial dimensions. Padding counts as 0.
+    """
+    with quiet():
+        real = _channels_moved(_real(x, x_scale, x_zero), channels_last)
+        found = _again(average_windows(real, **slide), scale, zero, x.dtype)
+    return np.moveaxis(found, 1, -1) if channels_last else found
+
+
+def mean_of_quantized_places(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    channels_last: bool = False,
+) -> NDArray[Any]:
+    """Return the mean of all spatial elements of each channel, each dimension of size 1, quantized again."""
+    if x.ndim < 3:
+        raise InputError(f"quantized: expected a batch, channels and spatial dimensions, found {list(x.shape)}")
+    if 0 in (x.shape[1:-1] if channels_last else x.shape[2:]):
+        raise InputError(f"quantized: {list(x.shape)} has no places to take the mean of")
+    axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
+    with quiet():
+        mean = _real(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
+        return _again(mean, scale, zero, x.dtype)
+
+
+def largest_of_places(x: NDArray[Any], **slide: Any) -> NDArray[Any]:
+    """Return `largest_of_windows`, with its arguments, of x with the channels behind the spatial dimensions."""
+    return np.moveaxis(largest_of_windows(_channels_moved(x, channels_last=True), **slide)[0], 1, -1)
+
+
+def _channels_moved(x: NDArray[Any], channels_last: bool) -> NDArray[Any]:
+    if x.ndim < 3:
+        raise InputError(f"pooling: expected a batch, channels and spatial dimensions, found {list(x.shape)}")
+    return np.moveaxis(x, -1, 1) if channels_last else x
