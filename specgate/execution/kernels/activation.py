@@ -9,7 +9,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32
 from specgate.execution.kernels.elementwise import called, held, paired, quiet, rounded, unary, want_float
-from specgate.execution.kernels.elementwise_unary import erf
+from specgate.execution.kernels.error_function import error_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,8 +53,17 @@ def _exp(x: NDArray[Any]) -> NDArray[Any]:
     return rounded(np.exp, x)
 
 
+def _logistic(x: NDArray[Any]) -> NDArray[Any]:
+    """Return 1 / (1 + exp(-x))."""
+    result = np.asarray(-x)
+    np.exp(result, out=result)
+    result += 1
+    np.divide(1, result, out=result)
+    return result
+
+
 def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(lambda v: 1 / (1 + np.exp(-v)), x)
+    return rounded(_logistic, x)
 
 
 def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
@@ -80,12 +89,17 @@ def _unit(x: NDArray[Any]) -> NDArray[Any]:
     return _below(_above(x, _ZERO), _ONE)
 
 
-def _error(x: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(erf(x))
+def _share(x: NDArray[Any], *, single: bool) -> NDArray[Any]:
+    """Return x times the normal distribution's share below it."""
+    part = error_function(x * _ROOT, single=single)
+    part += 1
+    part *= 0.5 * x
+    return part
 
 
-sigmoid = unary("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
-_gelu = unary("gelu", lambda x: 0.5 * x * (1 + _error(x * _ROOT)))
+sigmoid = unary("sigmoid", _logistic)
+_gelu = unary("gelu", lambda x: _share(x, single=False))
+_gelu_of_single = unary("gelu", lambda x: _share(x, single=True))
 _gelu_by_tanh = unary("gelu", lambda x: 0.5 * x * (1 + np.tanh(_SLOPE * (x + 0.044715 * x * x * x))))
 mish = unary("mish", lambda x: x * np.tanh(np.logaddexp(0, x)))
 softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
@@ -114,7 +128,8 @@ def gelu(
     """Return x times the normal distribution's share below x. approximation: none, or tanh for one by that function."""
     if approximation not in {"none", "tanh"}:
         raise InputError(f"gelu: expected none or tanh as approximation, found {approximation!r:.60}")
-    result: NDArray[Any] = (_gelu if approximation == "none" else _gelu_by_tanh)(x, scale_bias=scale_bias)
+    exact = _gelu if x.dtype == np.float64 else _gelu_of_single
+    result: NDArray[Any] = (exact if approximation == "none" else _gelu_by_tanh)(x, scale_bias=scale_bias)
     return result
 
 
