@@ -85,6 +85,13 @@ def _below(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
     return np.where(x < most, x, most)
 
 
+def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
+    less = x * alpha
+    if 0 < alpha <= 1:  # a larger number stays larger, so that nothing has to be compared with 0
+        return np.maximum(x, less)
+    return np.where(x >= 0, x, less)
+
+
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
     return _below(_above(x, _ZERO), _ONE)
 
@@ -110,7 +117,7 @@ celu_of_any = _parametric(
 elu = _parametric("elu", lambda x, alpha: np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
 hard_sigmoid = _parametric("hard_sigmoid", lambda x, alpha, beta: _unit(x * alpha + beta))
 hard_swish = _parametric("hard_swish", lambda x, alpha, beta: x * _unit(x * alpha + beta))
-leaky_relu = _parametric("leaky_relu", lambda x, alpha: np.where(x >= 0, x, x * alpha))
+leaky_relu = _parametric("leaky_relu", _leaky)
 linear = _parametric("linear", lambda x, alpha, beta: x * alpha + beta)
 parametric_softplus = _parametric(
     "parametric_softplus", lambda x, alpha, beta: rounded(lambda v: alpha * np.logaddexp(0, v * beta), x)
