@@ -88,7 +88,7 @@ def _below(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
 def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
     less = x * alpha
     if 0 < alpha <= 1:  # a larger number stays larger, so that nothing has to be compared with 0
-        return np.maximum(x, less)
+        return np.asarray(np.maximum(x, less))
     return np.where(x >= 0, x, less)
 
 
@@ -145,12 +145,12 @@ def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
     zero = np.zeros((), x.dtype)
     if x.dtype.kind not in "fiu":
         return np.where(~(x <= zero) if keep_nan else x > zero, x, zero)
-    larger = np.maximum(x, zero)
+    larger = np.asarray(np.maximum(x, zero))
     if x.dtype.kind == "f":
         larger += zero  # minus 0 becomes 0
-        if not keep_nan:
-            np.copyto(larger, zero, where=np.isnan(larger))
-    return np.asarray(larger)
+        if not keep_nan and (lost := np.isnan(larger)).any():
+            np.copyto(larger, zero, where=lost)
+    return larger
 
 
 def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:

@@ -107,7 +107,8 @@ def max_pool(
         for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equals is found
             values, places = _largest(values, places, axis, windows[axis - 2], lowest)
     for axis, each in enumerate(windows, 2):
-        places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+        if not each.counts.all():
+            places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
     return round_to(values, inputs.dtype), places.astype(index_type or np.int64, copy=False)
 
 

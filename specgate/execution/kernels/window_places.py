@@ -36,12 +36,12 @@ def plain(values: NDArray[Any], windows: Sequence[Windows], *, finite: bool) -> 
 
 
 def largest_by_slices(values: NDArray[Any], windows: Sequence[Windows], lowest: Any) -> list[NDArray[Any]]:
-    """Return `values` [batch, channel, spatial…], their largest ones along the last dimension, the last two, and so on.
+    """Return `values` [batch, channel, spatial…], their largest ones along the first spatial dimension, two, and so on.
 
     Where all is padding, there is `lowest`, where there is nan, nan.
     """
     found = [values]
-    for axis in range(values.ndim - 1, 1, -1):
+    for axis in range(2, values.ndim):
         last, each = found[-1], windows[axis - 2]
         result = memory.empty((*last.shape[:axis], len(each.counts), *last.shape[axis + 1 :]), last.dtype)
         result[...] = lowest
@@ -69,8 +69,7 @@ def places_by_slices(
         if is_float(values.dtype) and np.isnan(steps[-1]).any():
             return None
         largest[top : top + many] = steps[-1]
-        places[top : top + many] = _places(steps, windows)
-        places[top : top + many] += top * prod(spatial)
+        np.add(_places(steps, windows), top * prod(spatial), out=places[top : top + many])
     whole = (*values.shape[:2], *shape[2:])
     return largest.reshape(whole), places.reshape(whole)
 
@@ -81,18 +80,20 @@ def _places(steps: Sequence[NDArray[Any]], windows: Sequence[Windows]) -> NDArra
     counts = [len(each.runs or ()) for each in windows]
     kind = np.min_scalar_type(prod(counts))
     # which of the runs, of those along the first spatial dimension first: a number of few bits, for speed
-    codes: NDArray[Any] = np.zeros(shape, kind)
-    for step, axis in enumerate(range(rank - 1, 1, -1)):
+    codes: NDArray[Any] = np.zeros((), kind)
+    for step, axis in enumerate(range(2, rank)):
         values, best, before = steps[step], steps[step + 1], (slice(None),) * axis
         found = np.full(best.shape, np.iinfo(kind).max, kind)
         for number, (to, at) in enumerate(windows[axis - 2].runs or ()):
             same = values[(*before, at)] == best[(*before, to)]
             missed = same.view(np.uint8).astype(kind, copy=False) - kind.type(1)  # all bits, where it is another
-            missed |= codes[(*before, at)] + kind.type(number * prod(counts[axis - 1 :]))
+            code = kind.type(number * prod(counts[axis - 1 :]))
+            missed |= codes[(*before, at)] + code if step else code
             np.minimum(found[(*before, to)], missed, out=found[(*before, to)])
         codes = found
     offsets = np.zeros((), np.int64)
-    origins = np.arange(prod(shape[:2]), dtype=np.int64).reshape(*shape[:2], *(1,) * (rank - 2)) * prod(shape[2:])
+    of_rows = np.arange(prod(shape[:2]), dtype=np.int64).reshape(*shape[:2], *(1,) * (rank - 2)) * prod(shape[2:])
+    origins = np.zeros((), np.int64)
     for axis, each in enumerate(windows, 2):
         apart, runs = prod(shape[axis + 1 :]), each.runs or ()
         stride = runs[0][1].step
@@ -102,4 +103,5 @@ def _places(steps: Sequence[NDArray[Any]], windows: Sequence[Windows]) -> NDArra
         origins = origins + at_first.reshape(-1, *(1,) * (rank - 1 - axis))
     places = np.take(offsets.reshape(-1), codes, mode="clip")
     places += origins
+    places += of_rows
     return places
