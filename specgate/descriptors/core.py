@@ -212,7 +212,7 @@ class Malformed:
     stated: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Descriptor:
     """One concrete use of an operator. Treat as immutable: checks are compiled against what it held when it was made.
 

@@ -5,6 +5,7 @@ The engine never asks the validator: that the two agree is a result, which the p
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel, needs_of
 from specgate.execution.observed import observed_arguments
-from specgate.execution.recipe import array_fields, output_fields, recipe_of
+from specgate.execution.recipe import recipe_of
+from specgate.execution.settled import keep, settled, shape_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
+    from specgate.execution.settled import Settled
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
@@ -60,19 +63,24 @@ def execute_at(
     Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
     Elements that the page leaves undefined are masked (`numpy.ma`).
     """
-    spec, level, descriptor = hold_executable(descriptor, level)
+    given, asked = descriptor, (level, basis, by)
+    known = settled(given, asked)
+    if known:
+        spec, level, descriptor = known.spec, known.level, known.read or descriptor
+    else:
+        spec, level, descriptor = hold_executable(descriptor, level)
     kernel = find_kernel(recipe_of(spec)["kernel"])
-    inputs = _inputs(descriptor, arrays, spec)
-    hold_guards(descriptor, inputs, spec, level)
-    arguments: dict[str, Any] = {
-        name: inputs[field] for name, field in array_fields(spec, level).items() if field in inputs
-    }
-    others = observed_arguments(descriptor, spec, level, by) if basis == "observed" else None
-    arguments.update(kernel_arguments(descriptor, spec, level, others))
-    left = _budget(descriptor, spec, arguments, budget or memory.budget_of(max_bytes))
-    results = _computed(kernel, arguments, left)
+    inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
+    if known is None or known.guards:
+        hold_guards(descriptor, inputs, spec, level)
+    if known is None:
+        others = observed_arguments(descriptor, spec, level, by) if basis == "observed" else None
+        known = keep(given, asked, (spec, level, descriptor), kernel_arguments(descriptor, spec, level, others))
+    arrays = {name: inputs[field] for name, field in known.places.items() if field in inputs}
+    left = _budget(known, arrays, budget or memory.budget_of(max_bytes))
+    results = _computed(kernel, {**arrays, **known.arguments}, left)
     results = results if isinstance(results, tuple) else (results,)
-    pairs = zip(output_fields(spec, level), results, strict=True)
+    pairs = zip(known.outputs, results, strict=True)
     outputs = {name: _array(each) for name, each in pairs if name is not None}
     return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
 
@@ -101,21 +109,13 @@ def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: 
         raise InputError(f"needs more memory than there is: {error}") from None
 
 
-def _budget(
-    descriptor: Descriptor, spec: OperatorSpec, arguments: Mapping[str, Any], whole: memory.Budget
-) -> memory.Budget:
+def _budget(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
     """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
     whole.hold_time()
-    item_size = max(map(memory.item_size, arguments.values()), default=0)
-    for_input, for_output = needs_of(recipe_of(spec)["kernel"], item_size)
-    taken = int(for_input * sum(map(memory.elements, arguments.values())))
-    declared = 0
-    for info in spec.outputs:
-        value = descriptor.fields.get(info.name)
-        for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else (value,):
-            shape = _shape(tensor) if isinstance(tensor, TensorDesc) else None
-            declared += 0 if shape is None else _count(shape)
-    whole.hold(taken + int(for_output * declared), f"executing {spec.name}")
+    item_size = max(map(memory.item_size, arrays.values()), default=0)
+    for_input, for_output = needs_of(recipe_of(known.spec)["kernel"], max(item_size, known.item_size))
+    taken = int(for_input * (sum(map(memory.elements, arrays.values())) + known.elements))
+    whole.hold(taken + int(for_output * known.declared), f"executing {known.spec.name}")
     return whole.less(taken, for_output)
 
 
@@ -169,7 +169,10 @@ def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> No
             raise InputError(f"{name} is needed, but the descriptor does not have it")
 
 
-def _inputs(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec) -> dict[str, Any]:
+def _inputs(
+    descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, expected: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the inputs by name. expected: type and shape of arrays that need no other look."""
     known = {info.name for info in spec.inputs}
     for name in arrays:
         if name not in known:
@@ -181,6 +184,8 @@ def _inputs(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpe
         if tensor is None:
             if value is not None:
                 raise InputError("has an array, but the descriptor leaves it out", place=info.name)
+        elif value.__class__ is np.ndarray and (value.dtype, value.shape) == expected.get(info.name):
+            inputs[info.name] = value
         elif isinstance(tensor, TensorDesc):
             inputs[info.name] = _input(info.name, tensor, value, spec)
         else:
@@ -206,14 +211,14 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
     if word is None and isinstance(value, list | dict | Held | ArrayMap) and not arrays_in(value):
         return value  # one that holds nothing does not say of what
     _hold_layout(name, tensor, spec)
-    shape = _shape(tensor)
+    shape = shape_of(tensor)
     if value is None:
         if tensor.value is None:
             raise InputError(f"no array for the input {name}")
         if tensor.type is None or shape is None:
             raise InputError("a constant needs its type and sizes", place=name)
         flat = as_array(list(tensor.value), numpy_type(spec.dialect, tensor.type), None, name)
-        if flat.size != _count(shape):
+        if flat.size != prod(shape):
             raise InputError(f"holds {flat.size} elements, expected the shape {list(shape)}", place=name)
         return flat.reshape(shape)
     if tensor.type is None:
@@ -223,20 +228,6 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
     array = as_array(value, numpy_type(spec.dialect, tensor.type), shape, name)
     _hold_sizes(name, array, tensor)
     return array
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
-
-
-def _shape(tensor: TensorDesc) -> tuple[int, ...] | None:
-    """The declared shape where every size is a number."""
-    if tensor.sizes is None or not all(isinstance(size, int) for size in tensor.sizes):
-        return None
-    return tuple(size for size in tensor.sizes if isinstance(size, int))
 
 
 def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
@@ -254,7 +245,7 @@ def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
 
 def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
     """A declared memory layout must be able to hold the elements."""
-    shape = _shape(tensor)
+    shape = shape_of(tensor)
     if shape is None:
         return
     if tensor.strides is not None and len(tensor.strides) != len(shape):

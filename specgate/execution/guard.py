@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["hold_guards", "hold_rows"]
+__all__ = ["asks_arrays", "hold_guards", "hold_rows"]
 
 #: Tensors that passed, remembered for each operator and level.
 _REMEMBERED: Final = 1024
@@ -93,6 +93,13 @@ def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Operato
                 _hold_tensor(tensor, where, infos[name], guards, spec, level)
     if guards.own:
         _hold(guards.own, Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines), None)
+
+
+def asks_arrays(descriptor: Descriptor, spec: OperatorSpec, level: str) -> bool:
+    """Return whether guards depend on the arrays: on sizes that the descriptor leaves open, or on elements."""
+    tensors = (each for info in spec.inputs for _, each in _tensors(info.name, descriptor.fields.get(info.name)))
+    read = _guards_of(spec, level).read
+    return any(f"{info.name}.value" in read for info in spec.inputs) or not all(each.concrete for each in tensors)
 
 
 def _hold_tensor(

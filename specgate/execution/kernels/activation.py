@@ -9,7 +9,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32
 from specgate.execution.kernels.elementwise import called, held, paired, quiet, rounded, unary, want_float
-from specgate.execution.kernels.elementwise_unary import erf
+from specgate.execution.kernels.error_function import error_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,8 +53,17 @@ def _exp(x: NDArray[Any]) -> NDArray[Any]:
     return rounded(np.exp, x)
 
 
+def _logistic(x: NDArray[Any]) -> NDArray[Any]:
+    """Return 1 / (1 + exp(-x))."""
+    result = np.asarray(-x)
+    np.exp(result, out=result)
+    result += 1
+    np.divide(1, result, out=result)
+    return result
+
+
 def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(lambda v: 1 / (1 + np.exp(-v)), x)
+    return rounded(_logistic, x)
 
 
 def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
@@ -76,16 +85,28 @@ def _below(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
     return np.where(x < most, x, most)
 
 
+def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
+    less = x * alpha
+    if 0 < alpha <= 1:  # a larger number stays larger, so that nothing has to be compared with 0
+        return np.asarray(np.maximum(x, less))
+    return np.where(x >= 0, x, less)
+
+
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
     return _below(_above(x, _ZERO), _ONE)
 
 
-def _error(x: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(erf(x))
+def _share(x: NDArray[Any], *, single: bool) -> NDArray[Any]:
+    """Return x times the normal distribution's share below it."""
+    part = error_function(x * _ROOT, single=single)
+    part += 1
+    part *= 0.5 * x
+    return part
 
 
-sigmoid = unary("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
-_gelu = unary("gelu", lambda x: 0.5 * x * (1 + _error(x * _ROOT)))
+sigmoid = unary("sigmoid", _logistic)
+_gelu = unary("gelu", lambda x: _share(x, single=False))
+_gelu_of_single = unary("gelu", lambda x: _share(x, single=True))
 _gelu_by_tanh = unary("gelu", lambda x: 0.5 * x * (1 + np.tanh(_SLOPE * (x + 0.044715 * x * x * x))))
 mish = unary("mish", lambda x: x * np.tanh(np.logaddexp(0, x)))
 softsign = unary("softsign", lambda x: x / (_ONE + np.abs(x)), single_steps=True)
@@ -96,7 +117,7 @@ celu_of_any = _parametric(
 elu = _parametric("elu", lambda x, alpha: np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
 hard_sigmoid = _parametric("hard_sigmoid", lambda x, alpha, beta: _unit(x * alpha + beta))
 hard_swish = _parametric("hard_swish", lambda x, alpha, beta: x * _unit(x * alpha + beta))
-leaky_relu = _parametric("leaky_relu", lambda x, alpha: np.where(x >= 0, x, x * alpha))
+leaky_relu = _parametric("leaky_relu", _leaky)
 linear = _parametric("linear", lambda x, alpha, beta: x * alpha + beta)
 parametric_softplus = _parametric(
     "parametric_softplus", lambda x, alpha, beta: rounded(lambda v: alpha * np.logaddexp(0, v * beta), x)
@@ -114,7 +135,8 @@ def gelu(
     """Return x times the normal distribution's share below x. approximation: none, or tanh for one by that function."""
     if approximation not in {"none", "tanh"}:
         raise InputError(f"gelu: expected none or tanh as approximation, found {approximation!r:.60}")
-    result: NDArray[Any] = (_gelu if approximation == "none" else _gelu_by_tanh)(x, scale_bias=scale_bias)
+    exact = _gelu if x.dtype == np.float64 else _gelu_of_single
+    result: NDArray[Any] = (exact if approximation == "none" else _gelu_by_tanh)(x, scale_bias=scale_bias)
     return result
 
 
@@ -123,12 +145,12 @@ def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
     zero = np.zeros((), x.dtype)
     if x.dtype.kind not in "fiu":
         return np.where(~(x <= zero) if keep_nan else x > zero, x, zero)
-    larger = np.maximum(x, zero)
+    larger = np.asarray(np.maximum(x, zero))
     if x.dtype.kind == "f":
         larger += zero  # minus 0 becomes 0
-        if not keep_nan:
-            np.copyto(larger, zero, where=np.isnan(larger))
-    return np.asarray(larger)
+        if not keep_nan and (lost := np.isnan(larger)).any():
+            np.copyto(larger, zero, where=lost)
+    return larger
 
 
 def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:

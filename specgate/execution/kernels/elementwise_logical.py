@@ -74,4 +74,4 @@ def select(
         raise NoKernel("select: it is not said which of the inputs the others are aligned with")
     a, b = paired("select", a, b, broadcast=broadcast)
     condition, a, b = paired("select", condition, a, b, broadcast=broadcast, same_type=False)
-    return np.where(condition != 0, a, b)
+    return np.where(condition if condition.dtype == np.bool_ else condition != 0, a, b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.elementwise import cast, held, prepared, quiet, rounded, unary, want_float, whole
+from specgate.execution.kernels.error_function import error_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,13 +24,8 @@ __all__ = [
     "sinh_from_exponentials", "sqrt", "tan", "tanh",
 ]  # fmt: skip
 
-_erf: Final = np.frompyfunc(math.erf, 1, 1)
 _HALF: Final = np.float32(0.5)
 _ONE: Final = np.float32(1)
-
-
-def _error_function(x: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(_erf(x), np.float64)
 
 
 def _exp(x: NDArray[Any]) -> NDArray[Any]:
@@ -51,7 +47,6 @@ arctanh = unary("arctanh", np.arctanh, of_integers=_ends)
 ceil = unary("ceil", np.ceil, single_steps=True, of_integers=np.copy)
 cos = unary("cos", np.cos)
 cosh = unary("cosh", np.cosh)
-erf = unary("erf", _error_function)
 exp = unary("exp", np.exp)
 floor = unary("floor", np.floor, single_steps=True, of_integers=np.copy)
 log = unary("log", np.log)
@@ -70,6 +65,17 @@ arcsinh_from_logarithm = unary(
 )
 cosh_from_exponentials = unary("cosh_from_exponentials", lambda x: (_exp(x) + _exp(-x)) * _HALF, single_steps=True)
 sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _exp(-x)) * _HALF, single_steps=True)
+
+
+_erf = unary("erf", partial(error_function, single=False))
+_erf_of_single = unary("erf", partial(error_function, single=True))
+
+
+def erf(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, integers: bool = False) -> NDArray[Any]:
+    """Return the error function; of integers too if asked to, rounded to the nearest."""
+    single = is_float(x.dtype) and x.dtype != np.float64
+    result: NDArray[Any] = (_erf_of_single if single else _erf)(x, scale_bias=scale_bias, integers=integers)
+    return result
 
 
 def identity(x: Any, *, scale_bias: tuple[float, float] | None = None) -> Any:

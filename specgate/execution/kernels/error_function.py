@@ -1,8 +1,9 @@
-"""The inverse of the Gauss error function."""
+"""The Gauss error function and its inverse."""
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from specgate.execution.kernels.elementwise import unary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["inverse_error_function"]
+__all__ = ["error_function", "inverse_error_function"]
 
 _erf: Final = np.frompyfunc(math.erf, 1, 1)
 _erfc: Final = np.frompyfunc(math.erfc, 1, 1)
@@ -20,6 +21,38 @@ _ROOT_OF_PI: Final = math.sqrt(math.pi)
 _WINITZKI: Final = 0.147
 #: The start is wrong by less than 1 in 100, and each step triples the digits that are right.
 _STEPS: Final = 3
+
+
+#: Places where the error function is tabled lie 1 / _DENSE apart, up to where it is 1 to the last bit.
+_DENSE: Final = 2048
+_END: Final = 6
+
+
+@cache
+def _table() -> tuple[NDArray[np.float64], ...]:
+    """Return the terms of Taylor's series at each place, those of the highest power first."""
+    at = np.arange(_END * _DENSE + 1) / _DENSE
+    slope = 2 / _ROOT_OF_PI * np.exp(-at * at)
+    return slope * (2 * at * at - 1) / 3, -slope * at, slope, np.asarray(_erf(at), np.float64)
+
+
+def error_function(x: NDArray[Any], *, single: bool) -> NDArray[Any]:
+    """Return the error function of float64. single: to 1 in 10**14, which float32 does not show, and much faster."""
+    if not single:
+        return np.asarray(_erf(x), np.float64)
+    size = np.asarray(np.minimum(np.abs(x), _END))
+    near = np.asarray(np.rint(size * _DENSE))
+    at = near.astype(np.intp)
+    near *= 1 / _DENSE
+    size -= near
+    first, *others = _table()
+    result = np.take(first, at, mode="clip", out=near)
+    term = np.empty_like(result)
+    for each in others:
+        result *= size
+        result += np.take(each, at, mode="clip", out=term)
+    np.copysign(result, x, out=result)
+    return result
 
 
 def _start(x: NDArray[Any]) -> NDArray[Any]:

@@ -91,7 +91,10 @@ def normalize_batch(
             mean, variance = (
                 round_to(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
             )
-        result = (wide - middle) / np.sqrt(spread + np.float32(epsilon)) * factor + summand
+        result = np.subtract(wide, middle, out=wide)
+        result /= np.sqrt(spread + np.float32(epsilon))
+        result *= factor
+        result += summand
         used = [round_to(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
         return round_to(result.reshape(inputs.shape), inputs.dtype), mean.copy(), variance.copy(), *used
 

@@ -9,9 +9,10 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
+from specgate.execution.kernels.window_places import largest_by_slices, places_by_slices, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,12 +25,14 @@ class Windows(NamedTuple):
     """Along one dimension, per window: where its elements stand, which of those are no padding, and how many.
 
     places, met: [windows, at most as many as there are elements]. counts: [windows]. times: how often each one counts.
+    runs: the same by places in the window, in order: which windows have an element there, and where these stand.
     """
 
     places: NDArray[np.int64]
     met: NDArray[np.bool_]
     counts: NDArray[np.int64]
     times: int
+    runs: tuple[tuple[slice, slice], ...] | None = None
 
 
 def average_pool(
@@ -95,15 +98,18 @@ def max_pool(
     nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest.
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
-    values = inputs if finite else to_float32(inputs, inputs.dtype)
-    limits = np.finfo(values.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
-    lowest = limits.min if finite or not is_float(inputs.dtype) else -np.inf
-    places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
-    for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equals is found
-        values, places = _largest(values, places, axis, windows[axis - 2], lowest)
+    values, lowest = _start(inputs, finite=finite)
+    quick = places_by_slices(values, windows, lowest) if plain(values, windows, finite=finite) else None
+    if quick is not None:
+        values, places = quick
+    else:
+        places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
+        for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equals is found
+            values, places = _largest(values, places, axis, windows[axis - 2], lowest)
     for axis, each in enumerate(windows, 2):
-        places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
-    return round_to(values, inputs.dtype), places.astype(index_type or np.int64)
+        if not each.counts.all():
+            places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+    return round_to(values, inputs.dtype), places.astype(index_type or np.int64, copy=False)
 
 
 def max_pool_values(
@@ -115,6 +121,10 @@ def max_pool_values(
     end_padding: Sequence[int],
 ) -> NDArray[Any]:
     """Return the largest element under each window, as `max_pool` does, alone."""
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding)
+    values, lowest = _start(inputs, finite=True)
+    if plain(values, windows, finite=True):
+        return largest_by_slices(values, windows, lowest)[-1]
     found = max_pool(inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding)
     return found[0]
 
@@ -146,7 +156,8 @@ def _along(size: int, stride: int, window: int, start: int, dilation: int, count
     first = np.arange(count, dtype=np.int64) * stride - start
     if dilation == 0:  # every element of the window is the same one
         met = ((first >= 0) & (first < size) & (window > 0))[:, np.newaxis]
-        return Windows(np.where(met[:, 0], first, 0)[:, np.newaxis], met, met[:, 0] * window, window)
+        runs = _runs(size, stride, min(window, 1), start, 1, count)
+        return Windows(np.where(met[:, 0], first, 0)[:, np.newaxis], met, met[:, 0] * window, window, runs)
     skipped = np.maximum(0, -(first // dilation))
     last = np.minimum(window - 1, (size - 1 - first) // dilation)
     counts = np.maximum(0, last - skipped + 1)
@@ -154,16 +165,34 @@ def _along(size: int, stride: int, window: int, start: int, dilation: int, count
     memory.empty((count, len(steps)), steps.dtype)
     met = steps < counts[:, np.newaxis]
     places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
-    return Windows(places, met, counts, 1)
+    return Windows(places, met, counts, 1, _runs(size, stride, window, start, dilation, count))
+
+
+def _runs(
+    size: int, stride: int, window: int, start: int, dilation: int, count: int
+) -> tuple[tuple[slice, slice], ...] | None:
+    """Return, for each element of the windows, which ones have it in the array and where; None where few of many do."""
+    least = max(0, -(((count - 1) * stride - start) // dilation))
+    most = min(window - 1, (size - 1 + start) // dilation)
+    if most - least > 2 * size:
+        return None
+    runs = []
+    for element in range(least, most + 1):
+        offset = element * dilation - start
+        first = max(0, -(offset // stride))
+        last = min(count - 1, (size - 1 - offset) // stride)
+        if first <= last:
+            begin = first * stride + offset
+            runs.append((slice(first, last + 1), slice(begin, last * stride + offset + 1, stride)))
+    return tuple(runs)
 
 
 def _sum(array: NDArray[Any], axis: int, windows: Windows) -> NDArray[Any]:
     shape = (*array.shape[:axis], len(windows.counts), *array.shape[axis + 1 :])
     result = memory.empty(shape, array.dtype)
     result[...] = 0
-    column = (-1, *(1,) * (array.ndim - 1 - axis))
-    for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
-        result += np.where(met.reshape(column), np.take(array, places, axis), 0)
+    for to, at, where in _met(windows, axis, array.ndim):
+        np.add(result[to], array[at], out=result[to], where=where)
     return result * windows.times if windows.times != 1 else result
 
 
@@ -175,13 +204,31 @@ def _largest(
     result[...] = lowest
     first = windows.places[:, 0] if windows.places.shape[1] else np.zeros_like(windows.counts)
     found = np.take(places, first, axis)
-    column = (-1, *(1,) * (values.ndim - 1 - axis))
-    for at, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
-        candidate = np.take(values, at, axis)
-        larger = candidate > result
+    for to, at, where in _met(windows, axis, values.ndim):
+        candidate, best = values[at], result[to]
+        better = candidate > best
         if lowest == -np.inf:
-            larger |= np.isnan(candidate) & ~np.isnan(result)
-        better = larger & met.reshape(column)
-        np.copyto(result, candidate, where=better)
-        np.copyto(found, np.take(places, at, axis), where=better)
+            better |= np.isnan(candidate) & ~np.isnan(best)
+        better &= where
+        np.copyto(best, candidate, where=better)
+        np.copyto(found[to], places[at], where=better)
     return result, found
+
+
+def _start(inputs: NDArray[Any], *, finite: bool) -> tuple[NDArray[Any], Any]:
+    """Return what is compared, and the number that the search for the largest starts with."""
+    values = inputs if finite else to_float32(inputs, inputs.dtype)
+    limits = np.finfo(values.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
+    return values, limits.min if finite or not is_float(inputs.dtype) else -np.inf
+
+
+def _met(windows: Windows, axis: int, rank: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield which windows have an element, where it stands in the array, and in which of them it is no padding."""
+    before = (slice(None),) * axis
+    if windows.runs is not None:
+        for to, at in memory.in_time(windows.runs):
+            yield (*before, to), (*before, at), True
+        return
+    column = (-1, *(1,) * (rank - 1 - axis))
+    for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
+        yield (*before, slice(None)), (*before, places), met.reshape(column)

@@ -27,7 +27,20 @@ def quantize_linear(
     want_float("quantize_linear", scale)
     point = _zero_point("quantize_linear", zero_point, x, dtype)
     with quiet():
-        return held(np.rint(_single(x) / _single(scale)) + point, dtype)
+        scaled = np.asarray(_single(x) / _single(scale))
+        np.rint(scaled, out=scaled)
+        return _held(np.asarray(scaled + point), dtype)
+
+
+def _held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return whole numbers in float32 as `held` does."""
+    if dtype.kind not in "iu" or dtype.itemsize > 2:
+        return held(x, dtype)
+    limits = np.iinfo(dtype)
+    np.clip(x, limits.min, limits.max, out=x)
+    if np.isnan(x).any():
+        x[np.isnan(x)] = 0
+    return x.astype(dtype)
 
 
 def dequantize_linear(
@@ -46,7 +59,11 @@ def dequantize_linear(
     want_float("dequantize_linear", scale)
     point = _zero_point("dequantize_linear", zero_point, x, x.dtype)
     with quiet():
-        return round_to((x.astype(np.float32) - point) * _single(scale), dtype or scale.dtype)
+        wide, factor = x.astype(np.float32), _single(scale)
+        wide -= point
+        return round_to(
+            np.multiply(wide, factor, out=wide if factor.dtype == wide.dtype else None), dtype or scale.dtype
+        )
 
 
 def quantized_add(

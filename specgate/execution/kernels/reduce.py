@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import (
     check_axes,
     check_axis,
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["arg_reduce", "cumulative", "reduce"]
+
+#: Elements of a slice from which on a call for each slice costs less than what numpy does for each element.
+_WIDE: Final = 64
 
 
 def reduce(
@@ -137,6 +141,27 @@ def arg_reduce(
     return places.reshape(shape).astype(output_type or np.int64)
 
 
+def _accumulated(
+    function: np.ufunc, values: NDArray[Any], axis: int, work: np.dtype[Any], dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return what `function` accumulates in `work`, rounded to `dtype`.
+
+    With many elements behind the axis that is done a slice at a time, which numpy does an element at a time.
+    """
+    behind = prod(values.shape[axis + 1 :])
+    if behind < _WIDE or not values.size:
+        return round_to(np.asarray(function.accumulate(values, axis, dtype=work)), dtype)
+    result = memory.empty(values.shape, dtype)
+    plain = dtype.itemsize >= 4 or not is_float(dtype)  # others are rounded by way of float32
+    for place in np.ndindex(values.shape[:axis]):
+        total = values[place][0].astype(work)
+        result[place][0] = to_float32(total, dtype)
+        for given, to in zip(memory.in_time(values[place][1:]), result[place][1:], strict=True):
+            function(total, given, out=total)
+            to[...] = total if plain else to_float32(total, dtype)
+    return result
+
+
 def cumulative(
     inputs: NDArray[Any], *, axis: int, backwards: bool, exclusive: bool, multiply: bool = False
 ) -> NDArray[Any]:
@@ -153,5 +178,5 @@ def cumulative(
     dtype = np.dtype(np.float64) if is_float(inputs.dtype) else inputs.dtype
     with np.errstate(all="ignore"):
         function = np.multiply if multiply else np.add
-        result = round_to(function.accumulate(values, axis, dtype=dtype), inputs.dtype)
+        result = _accumulated(function, values, axis, dtype, inputs.dtype)
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)

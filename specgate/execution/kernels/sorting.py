@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, to_float32
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["top_elements", "top_k"]
+
+#: Shorter sequences are sorted whole.
+_LONG: Final = 256
 
 
 def top_k(
@@ -28,6 +32,8 @@ def top_k(
     if not 0 < k <= size:
         raise InputError(f"top_k: expected k from 1 to {size}, found {k}")
     keys = to_float32(inputs, inputs.dtype)
+    if (found := _by_partition(inputs, keys, axis, k, largest)) is not None:
+        return found[0], found[1].astype(index_type or np.int64)
     if largest:  # sorted backwards and turned round, so that equal elements keep their order
         order = size - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
     else:
@@ -39,6 +45,37 @@ def top_k(
         return found
     mask = np.broadcast_to(unordered, places.shape)
     return np.ma.MaskedArray(found[0], mask=mask), np.ma.MaskedArray(found[1], mask=mask)
+
+
+def _by_partition(
+    inputs: NDArray[Any], keys: NDArray[Any], axis: int, k: int, largest: bool
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return values and places of `top_k`, found among the few elements that are not beyond the k-th one.
+
+    None where that is no gain: of short sequences, many elements, many that equal the k-th one, and of nan.
+    """
+    size = keys.shape[axis]
+    if keys.dtype.kind not in "fiu" or size < _LONG or k * 8 > size or not keys.size:
+        return None
+    rows = np.moveaxis(keys, axis, -1).reshape(-1, size)
+    if keys.dtype.kind == "f" and np.isnan(rows).any():
+        return None
+    which = np.empty((len(rows), k), np.int64)
+    for row, found in zip(memory.in_time(rows), which, strict=True):
+        edge = np.partition(row, size - k if largest else k - 1)[size - k if largest else k - 1]
+        near = np.flatnonzero(row >= edge if largest else row <= edge)  # in their order, so that the earlier is first
+        if len(near) > 4 * k:
+            return None
+        values = row[near]
+        order = (
+            len(near) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
+            if largest
+            else np.argsort(values, kind="stable")
+        )
+        found[:] = near[order[:k]]
+    shape = (*keys.shape[:axis], *keys.shape[axis + 1 :], k)
+    places = np.ascontiguousarray(np.moveaxis(which.reshape(shape), -1, axis))
+    return np.take_along_axis(inputs, places, axis), places
 
 
 def top_elements(

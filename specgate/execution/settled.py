@@ -1,0 +1,130 @@
+"""What one execution of a descriptor found out, for the next ones of the same: all that its arrays do not change."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import ref
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.execution import memory
+from specgate.execution.guard import asks_arrays
+from specgate.execution.recipe import array_fields, output_fields
+from specgate.execution.types import numpy_type
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["Settled", "declared_elements", "keep", "settled", "shape_of"]
+
+
+class Settled(NamedTuple):
+    """What holds for every execution of a descriptor, at `level`.
+
+    read: the descriptor as it is read there, None for itself, which nothing here may hold on to. asked: the level, the
+    basis and the implementation that were asked for. fields: what the descriptor held then. arguments: of the kernel,
+    beside its arrays; elements, item_size: of the arrays among them. places: the field whose array each argument of the
+    kernel gets. outputs: the field of each result. declared: how many elements the outputs have as declared. expected:
+    type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
+    arrays.
+    """
+
+    spec: OperatorSpec
+    level: str
+    read: Descriptor | None
+    asked: tuple[str, str, str | None]
+    fields: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    elements: int
+    item_size: int
+    places: Mapping[str, str]
+    outputs: list[str | None]
+    declared: int
+    expected: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
+    guards: bool
+
+
+#: By the id of a descriptor that lives; lists are copied, since they may be written into.
+_settled: Final[dict[int, tuple[ref[Descriptor], Settled]]] = {}
+
+
+def settled(descriptor: Descriptor, asked: tuple[str, str, str | None]) -> Settled | None:
+    """Return what was kept for this very descriptor, if it and the tables still are what they were."""
+    entry = _settled.get(id(descriptor))
+    if entry is None or entry[0]() is not descriptor or entry[1].asked != asked:
+        return None
+    found = entry[1]
+    same = found.fields == descriptor.fields and not descriptor.oddities
+    return found if same and dialect(descriptor.dialect).operator(descriptor.operator) is found.spec else None
+
+
+def keep(
+    descriptor: Descriptor,
+    asked: tuple[str, str, str | None],
+    read: tuple[OperatorSpec, str, Descriptor],
+    arguments: Mapping[str, Any],
+) -> Settled:
+    """Return what an execution found out, and keep it as long as `descriptor` lives.
+
+    read: the operator, the level that applies and the descriptor there. Nothing is kept of fused operators, whose
+    kernels may be registered anew, and where the kernel gets an array beside its inputs, since an output may be that.
+    """
+    spec, level, there = read
+    fields = descriptor.fields
+    found = Settled(
+        spec,
+        level,
+        None if there is descriptor else there,
+        asked,
+        {name: [*value] if isinstance(value, list) else value for name, value in fields.items()},
+        arguments,
+        sum(map(memory.elements, arguments.values())),
+        max(map(memory.item_size, arguments.values()), default=0),
+        array_fields(spec, level),
+        output_fields(spec, level),
+        declared_elements(there, spec),
+        _expected(there, spec),
+        asks_arrays(there, spec, level),
+    )
+    if not found.elements and not any(map(_fused, fields.values())):
+        key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
+        _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), found)
+    return found
+
+
+def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+    found = {}
+    for info in spec.inputs:
+        tensor = descriptor.fields.get(info.name)
+        if isinstance(tensor, TensorDesc) and tensor.type in spec.dialect.types:
+            shape = shape_of(tensor)
+            if shape is not None:
+                found[info.name] = (numpy_type(spec.dialect, tensor.type), shape)
+    return found
+
+
+def declared_elements(descriptor: Descriptor, spec: OperatorSpec) -> int:
+    """Return how many elements the outputs have that are declared with known sizes."""
+    declared = 0
+    for info in spec.outputs:
+        value = descriptor.fields.get(info.name)
+        for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else (value,):
+            shape = shape_of(tensor) if isinstance(tensor, TensorDesc) else None
+            declared += 0 if shape is None else prod(shape)
+    return declared
+
+
+def shape_of(tensor: TensorDesc) -> tuple[int, ...] | None:
+    """Return the declared shape where every size is a number."""
+    if tensor.sizes is None or not all(isinstance(size, int) for size in tensor.sizes):
+        return None
+    return tuple(size for size in tensor.sizes if isinstance(size, int))
+
+
+def _fused(value: Any) -> bool:
+    return isinstance(value, Descriptor) or (isinstance(value, list | tuple) and any(map(_fused, value[:64])))

@@ -1,0 +1,126 @@
+"""Forms of kernels for many elements, beside the plain definition: values are equal, bit for bit where it says so."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from specgate.execution.kernels.activation import gelu, leaky_relu, relu
+from specgate.execution.kernels.elementwise_unary import erf, exp
+from specgate.execution.kernels.pooling import average_pool, max_pool, max_pool_values
+from specgate.execution.kernels.reduce import cumulative
+from specgate.execution.kernels.sorting import top_k
+from specgate.execution.kernels.window_places import plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, -3e38, 3e38], np.float32)
+RANDOM = np.random.default_rng(7)
+MANY = np.concatenate([SPECIAL, RANDOM.normal(size=20_001).astype(np.float32) * 3])
+
+
+def same_bits(found: NDArray[Any], expected: NDArray[Any]) -> None:
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_a_function_in_blocks_gives_what_it_gives_at_once() -> None:
+    with np.errstate(all="ignore"):
+        same_bits(exp(MANY), np.exp(MANY.astype(np.float64)).astype(np.float32))
+
+
+def test_error_functions_of_float32_are_the_nearest_numbers() -> None:
+    same_bits(erf(MANY), np.array([math.erf(x) for x in MANY], np.float32))
+    wide = MANY.astype(np.float64)
+    with np.errstate(all="ignore"):
+        expected = 0.5 * wide * (1 + np.array([math.erf(x) for x in wide * math.sqrt(0.5)]))
+        np.testing.assert_allclose(gelu(MANY), expected.astype(np.float32), rtol=0, atol=3e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0, 2.0, -0.5, math.nan])
+def test_leaky_relu_compares_with_0(alpha: float) -> None:
+    single = np.float32(alpha)
+    with np.errstate(all="ignore"):
+        same_bits(np.nan_to_num(leaky_relu(MANY, alpha=alpha), nan=7),
+                  np.nan_to_num(np.where(MANY >= 0, MANY, MANY * single), nan=7))  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [np.nan, -1.0, 2.0])
+def test_relu_of_an_array_without_dimensions(value: float) -> None:
+    expected = 0.0 if not value > 0 else value
+    assert relu(np.array(value, np.float32)) == expected
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8])
+def test_the_largest_of_long_sequences_are_in_the_order_of_a_stable_sort(dtype: Any, largest: bool) -> None:
+    data = RANDOM.integers(0, 200, (3, 4000, 2)).astype(dtype)
+    values, places = top_k(data, axis=1, k=20, largest=largest)
+    wide = data.astype(np.int64)
+    order = np.argsort(-wide if largest else wide, axis=1, kind="stable")[:, :20]
+    np.testing.assert_array_equal(places, order)
+    np.testing.assert_array_equal(values, np.take_along_axis(data, order, 1))
+
+
+@pytest.mark.parametrize(("dtype", "multiply"), [(np.float32, False), (np.float16, False), (np.int8, True)])
+def test_sums_of_wide_slices_run_as_those_of_single_elements(dtype: Any, multiply: bool) -> None:
+    data = RANDOM.normal(size=(2, 9, 5, 40)).astype(np.float32).astype(dtype)
+    found = cumulative(data, axis=1, backwards=False, exclusive=False, multiply=multiply)
+    for at in np.ndindex(2, 1, 5, 40):
+        column = data[at[0], :, at[2], at[3]]
+        np.testing.assert_array_equal(
+            found[at[0], :, at[2], at[3]],
+            cumulative(column, axis=0, backwards=False, exclusive=False, multiply=multiply),
+        )
+
+
+def _under(data: NDArray[Any], at: tuple[int, ...], slide: dict[str, Any]) -> list[tuple[int, int]]:
+    """Return the elements under a window of one plane, as places."""
+    rows = zip(at, slide["strides"], slide["window"], slide["start_padding"], slide["dilations"], strict=True)
+    lists = [[a * s - p + k * d for k in range(w)] for a, s, w, p, d in rows]
+    return [place for place in product(*lists) if all(0 <= n < m for n, m in zip(place, data.shape, strict=True))]
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("dilations", [(1, 1), (2, 1), (0, 2)])
+def test_pools_by_slices_find_what_a_search_of_each_window_finds(dilations: tuple[int, int], special: bool) -> None:
+    data = RANDOM.integers(0, 5, (1, 2, 11, 9)).astype(np.float32)
+    data[data == 4] = SPECIAL[2] if special else 4  # -inf
+    slide: dict[str, Any] = {
+        "strides": (2, 3), "window": (3, 2), "start_padding": (2, 1), "end_padding": (1, 2), "dilations": dilations,
+    }  # fmt: skip
+    values, places = max_pool(data, **slide, finite=False)
+    means = average_pool(data, **slide, include_padding=False)
+    for at in np.ndindex(*values.shape):
+        plane = data[at[:2]]
+        under = _under(plane, at[2:], slide)
+        if not under:
+            assert (float(values[at]), int(places[at])) == (-math.inf, 0)
+            continue
+        best = max(plane[place] for place in under)
+        first = next(place for place in under if plane[place] == best)
+        assert values[at] == best
+        assert places[at] == np.ravel_multi_index((*at[:2], *first), data.shape)
+        assert means[at] == np.float32(np.mean([np.float64(plane[place]) for place in under]))
+    if not special and dilations == (1, 1):
+        del slide["dilations"]
+        np.testing.assert_array_equal(max_pool_values(data, **slide)[values > -np.inf], values[values > -np.inf])
+
+
+def test_slices_are_not_taken_where_a_search_tells_elements_apart() -> None:
+    windows: list[Any] = []
+    assert plain(np.ones((1, 1, 2), np.float32), windows, finite=False)
+    assert not plain(np.array([[[0.0, -0.0]]], np.float32), windows, finite=False)
+    assert not plain(np.array([[[0.0, np.inf]]], np.float32), windows, finite=True)
+    values, places = max_pool(
+        np.array([[[-0.0, 0.0, np.nan, 1.0]]], np.float32), strides=[2], window=[2], start_padding=[0],
+        end_padding=[0], finite=False,
+    )  # fmt: skip
+    assert np.signbit(values[0, 0, 0])
+    assert np.isnan(values[0, 0, 1])
+    assert places.tolist() == [[[0, 2]]]
