@@ -74,7 +74,7 @@ class DialectFile(_File):
     )
     stand_ins: dict[str, str] = Field(
         default={},
-        description="operators that others have and the dialect lacks, and the tables that execute them; no verdict",
+        description="operators that others have where the dialect has none, and the tables that execute them",
     )
     complete: bool = Field(
         default=False, description="every operator has a table: a cell may name no others as fused ones"

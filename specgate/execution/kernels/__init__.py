@@ -192,6 +192,10 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "join_quantized", "largest_of_places", "mean_of_quantized_places", "mean_of_quantized_windows",
         "product_of_quantized", "quantized_leaky_relu", "quantized_sigmoid", "quantized_softmax", "sum_of_quantized",
     ),
+    "quantized_weights": (
+        "multiply_by_blocks", "multiply_by_range", "multiply_scaled", "product_of_scaled",
+        "quantized_windows_of_places",
+    ),
     "skipped_layers": ("normalize_embeddings", "normalize_roots", "normalize_sum"),
 }  # fmt: skip
 #: Add a line here with a new kernel file.
@@ -224,8 +228,9 @@ SUMMING: Final = frozenset({
     "add_blocks", "attend", "attend_linearly", "attend_to_heads", "convolve_deformed", "filter_causally",
     "likelihood_loss", "resize", "sample_places", "softmax_loss",
     "activated_convolution", "activated_product", "attend_by_projection", "attend_packed",
-    "rotate_heads", "normalize_embeddings", "normalize_roots", "normalize_sum",
-    "product_of_batches",
+    "rotate_heads",
+    "multiply_by_blocks", "multiply_by_range", "multiply_scaled", "normalize_embeddings",
+    "normalize_roots", "normalize_sum", "product_of_batches",
     "determinants", "grid_of_places", "run_gru", "run_lstm", "run_rnn", "transform_axis", "transform_steps",
 })  # fmt: skip
 #: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
@@ -258,6 +263,8 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     ),
     **dict.fromkeys(("write_elements", "write_tuples"), (48.0, 32.0)),
     **dict.fromkeys(("attend_by_projection", "attend_packed"), (64.0, 64.0)),
+    **dict.fromkeys(("multiply_by_range", "multiply_scaled", "product_of_scaled"), (32.0, 48.0)),
+    "multiply_by_blocks": (96.0, 48.0), "quantized_windows_of_places": (64.0, 48.0),
     "quantize_by_range": (32.0, 32.0), "random_words": (16.0, 96.0), "rows_not_zero": (24.0, 64.0),
     **dict.fromkeys(("distinct", "distinct_along"), (200.0, 64.0)),
     "slide_binary": (64.0, 32.0), "slide_deformed": (24.0, 64.0), "round_between_scales": (32.0, 72.0),

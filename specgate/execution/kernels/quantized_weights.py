@@ -1,0 +1,186 @@
+"""Products with quantized matrices that give floats again: by column, by row, and in blocks of packed numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import held, quiet, want_float
+from specgate.execution.kernels.integer_products import integer_product, quantize_over_range, quantized_windows
+from specgate.execution.kernels.products import multiply_matrices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "multiply_by_blocks", "multiply_by_range", "multiply_scaled", "product_of_scaled", "quantized_windows_of_places",
+]  # fmt: skip
+
+
+def product_of_scaled(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    a_zero: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    b_zero: NDArray[Any],
+    c: NDArray[Any] | None = None,
+    scale: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+) -> NDArray[Any]:
+    """Return alpha * a @ b + c of quantized matrices as float32, or quantized by `scale` and `zero`.
+
+    a_scale, a_zero, scale, zero: one element. b_scale, b_zero: one, or one for each column. c: int32, broadcast to the
+    product, in units of alpha times both scales. Halves go to the even neighbour.
+    """
+    if a.ndim != 2 or b.ndim != 2 or a_scale.size != 1 or a_zero.size != 1 or b_scale.size != b_zero.size:
+        raise InputError("matrix product: expected matrices, as many scales as zero points, and one for the first")
+    left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
+    total = integer_product(left, right, a_zero, b_zero)
+    with quiet():
+        if c is not None:
+            if c.ndim > 2 or any(n not in {1, m} for n, m in zip(c.shape[::-1], total.shape[::-1], strict=False)):
+                raise InputError(f"matrix product: a summand {list(c.shape)} does not go with {list(total.shape)}")
+            total = total + c
+        factor = np.float32(alpha) * a_scale.reshape(()) * _by_columns("scales", b_scale, total.shape[1])
+        if scale is None or zero is None:
+            return np.asarray(total.astype(np.float32) * factor, np.float32)
+        if scale.size != 1 or zero.size != 1:
+            raise InputError("matrix product: expected one scale and zero point for the product")
+        made = np.rint(total.astype(np.float32) * (factor / scale.reshape(()))) + np.float32(zero.reshape(()))
+        return held(np.where(np.isnan(made), np.float32(np.iinfo(zero.dtype).min), made), zero.dtype)
+
+
+def _by_columns(what: str, array: NDArray[Any], columns: int) -> NDArray[Any]:
+    if array.size == 1:
+        return array.reshape(())
+    require_shape("matrix product", what, array.shape, (columns,))
+    return array
+
+
+def multiply_by_range(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    b_zero: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return a @ b + bias, a quantized by the range of its elements first, and b quantized, with numbers by column.
+
+    bias: for each column. Where a holds zeros alone the product is 0; where it has no range, all is masked.
+    """
+    want_float("matrix product", a)
+    numbers, scale, zero = quantize_over_range(a)
+    if isinstance(numbers, np.ma.MaskedArray):
+        numbers = np.zeros(a.shape, np.uint8)
+        zero = np.zeros((), np.uint8)
+    found = _scaled(integer_product(numbers, b, zero, b_zero), scale, b_scale, b, bias)
+    return found if np.isfinite(scale) else np.ma.MaskedArray(found, np.ones(found.shape, np.bool_))
+
+
+def multiply_scaled(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    a_scale: NDArray[Any],
+    b_scale: NDArray[Any],
+    a_zero: NDArray[Any] | None = None,
+    b_zero: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return a @ b + bias of integers less their zero points and times their scales, of the scales' type.
+
+    a_scale, a_zero: one element; NoKernel for more. b_scale, b_zero: one, or one for each column of b, as bias has.
+    """
+    if a_scale.size != 1 or (a_zero is not None and a_zero.size != 1):
+        raise NoKernel("matrix product: scales for the columns of the first matrix are not computed")
+    return _scaled(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
+
+
+def _scaled(
+    total: NDArray[Any], a_scale: NDArray[Any], b_scale: NDArray[Any], b: NDArray[Any], bias: NDArray[Any] | None
+) -> NDArray[Any]:
+    columns = b.shape[-1] if b.ndim > 1 else 1
+    dtype = b_scale.dtype
+    with quiet():
+        factor = a_scale.astype(np.float32).reshape(()) * _by_columns("scales", b_scale, columns).astype(np.float32)
+        found = total.astype(np.float32) * factor
+        if bias is not None:
+            require_shape("matrix product", "a bias", bias.shape, (columns,))
+            found = found + bias.astype(np.float32).reshape((columns,) if b.ndim > 1 else ())
+        return round_to(np.asarray(found), dtype)
+
+
+def multiply_by_blocks(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    scales: NDArray[Any],
+    zeros: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+    *,
+    rows: int,
+    columns: int,
+    bits: int,
+    block: int,
+    computed: bool = True,
+) -> NDArray[Any]:
+    """Return a @ w.T + bias; w: [columns, rows] of numbers of so many bits, packed and scaled in blocks along rows.
+
+    b: uint8 [columns, blocks, block * bits / 8], the first number in the lowest bits. scales: one for each column and
+    block. zeros: likewise, packed if uint8, each column for itself; 2**(bits - 1) if absent. bias: [columns]. computed:
+    nothing is asked for that is not computed here.
+    """
+    if not computed:
+        raise NoKernel("matrix product: weights in another layout or order are not computed")
+    want_float("matrix product", a, scales)
+    if bits not in {2, 4, 8} or block < 1 or block * bits % 8 or a.ndim < 1 or a.shape[-1] != rows:
+        raise InputError(f"matrix product: {bits} bits in blocks of {block} do not go with {list(a.shape)}")
+    count = -(-rows // block)
+    if b.shape != (columns, count, block * bits // 8) or scales.size != columns * count:
+        raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
+    memory.empty((columns, count * block), np.dtype(np.float64))
+    with quiet():
+        numbers = _unpacked(b.reshape(columns, -1), bits)[:, :rows].astype(np.float64)
+        at = np.arange(rows) // block
+        points = _points(zeros, (columns, count), bits)
+        factors = to_float64(scales).reshape(columns, count)
+        weights = (numbers - points[:, at]) * factors[:, at]
+        found = multiply_matrices(to_float64(a).reshape(-1, rows), weights.T).reshape(*a.shape[:-1], columns)
+        if bias is not None:
+            require_shape("matrix product", "a bias", bias.shape, (columns,))
+            found = found + to_float64(bias)
+        return round_to(found, a.dtype)
+
+
+def _unpacked(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
+    """Return the numbers of each row, the lowest bits first."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    spread = (data[:, :, np.newaxis] >> shifts) & np.uint8(2**bits - 1)
+    return np.asarray(spread.reshape(len(data), -1), np.uint8)
+
+
+def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> NDArray[np.float64]:
+    columns, count = shape
+    if zeros is None:
+        return np.full(shape, float(2 ** (bits - 1)))
+    packed = zeros.dtype == np.uint8
+    each = -(-count * bits // 8) if packed else count
+    if zeros.size != columns * each:
+        raise InputError(f"matrix product: expected {columns * each} zero points, found {zeros.size}")
+    table = zeros.reshape(columns, each)
+    return (_unpacked(table, bits)[:, :count] if packed else table).astype(np.float64)
+
+
+def quantized_windows_of_places(inputs: NDArray[Any], *, channels_last: bool = False, **others: Any) -> NDArray[Any]:
+    """Return `quantized_windows`, with its arguments; channels_last: channels stand behind the spatial dimensions."""
+    if inputs.ndim < 3:
+        raise InputError(f"convolution: expected a batch, channels and spatial dimensions, found {list(inputs.shape)}")
+    found = quantized_windows(np.moveaxis(inputs, -1, 1) if channels_last else inputs, **others)
+    return np.moveaxis(found, 1, -1) if channels_last else found
