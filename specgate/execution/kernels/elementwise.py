@@ -72,10 +72,10 @@ def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDA
     """
     first = arrays[0]
     with quiet():
-        if first.size <= _BLOCK or not all(x.shape == first.shape and x.flags.c_contiguous for x in arrays):
+        if first.size <= _BLOCK or any(x.shape != first.shape for x in arrays):
             return round_to(function(*(array.astype(np.float64) for array in arrays)), first.dtype)
         result = np.empty(first.shape, first.dtype)
-        flat, *parts = (array.reshape(-1) for array in (result, *arrays))
+        flat, *parts = (np.ascontiguousarray(array).reshape(-1) for array in (result, *arrays))
         for begin in memory.in_time(range(0, first.size, _BLOCK)):
             block = (part[begin : begin + _BLOCK].astype(np.float64) for part in parts)
             flat[begin : begin + _BLOCK] = to_float32(function(*block), first.dtype)

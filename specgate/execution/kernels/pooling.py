@@ -223,7 +223,7 @@ def _start(inputs: NDArray[Any], *, finite: bool) -> tuple[NDArray[Any], Any]:
 
 
 def _met(windows: Windows, axis: int, rank: int) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield which windows have an element, where it stands in the array, and in which of them it is no padding."""
+    """Yield which windows have an element, where it is in the array, and in which of them it is no padding."""
     before = (slice(None),) * axis
     if windows.runs is not None:
         for to, at in memory.in_time(windows.runs):
