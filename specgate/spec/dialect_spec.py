@@ -1,4 +1,7 @@
-"""One dialect at run time: its levels, its types, what holds for every tensor, and its operators. No pydantic."""
+"""One dialect at run time: its levels, its types, what holds for every tensor, and its operators. No pydantic.
+
+Over 300 lines: all of it is asked of one object, which caches most answers.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +143,7 @@ class Dialect:
         return dict(self.tables.about.get("foreign", {}))
 
     def executed_as(self, name: str, level: str) -> tuple[str, str]:
-        """Return the operator, and its level, by which a model's node is executed: itself, or what stands in for it."""
+        """Return the operator, and its level, by which a model's node is executed: itself, or one in its place."""
         other = self.tables.about.get("stand_ins", {}).get(name)
         if other is None or (name in self.tables.operators and level in self.operator(name).levels):
             return name, level
