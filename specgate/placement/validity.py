@@ -89,8 +89,8 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
     """
     if descriptor is None or descriptor.version is None:
         return None
-    if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
-        return None  # nobody recorded what the runtime asks of its own operators when it loads a model
+    if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).tables.foreign:
+        return None  # what the runtime asks of its own operators when it loads a model is not recorded
     known = loading_of(descriptor.operator, release)
     own = known.refused(descriptor, on_cpu=on_cpu)
     if own is not None:

@@ -134,18 +134,6 @@ class Dialect:
         """The domains with versions of their own."""
         return list(self.tables.about.get("domains", ()))
 
-    @property
-    def foreign(self) -> dict[str, str]:
-        """The domains among them that another project defines, each with its name."""
-        return dict(self.tables.about.get("foreign", {}))
-
-    def executed_as(self, name: str, level: str) -> tuple[str, str]:
-        """Return the operator, and its level, by which a model's node is executed: itself, or what stands in for it."""
-        other = self.tables.about.get("stand_ins", {}).get(name)
-        if other is None or (name in self.tables.operators and level in self.operator(name).levels):
-            return name, level
-        return other, self.operator(other).dialect.levels[-1]
-
     def for_domain(self, domain: str) -> Dialect:
         """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
         if domain not in self.domains:

@@ -155,7 +155,7 @@ def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
 
 
 def _biased(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) -> list[NDArray[Any]]:
-    """Return the parts, to the first `count` of which the bias is added."""
+    """Return the parts, the first `count` with the bias added."""
     if bias is None:
         return parts
     widths = [part.shape[1] * part.shape[3] for part in parts]
