@@ -110,7 +110,7 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
     table = dialect("onnx")
     name = operator_name(op_type, domain)
     # what a runtime's own operators take differs from release to release, which the dialect's tables do not say
-    if name not in table.tables.operators or domain in table.foreign:
+    if name not in table.tables.operators or domain in table.tables.foreign:
         return _own(domain, op_type, opset, release) if release else None
     try:
         spec = table.operator(name)

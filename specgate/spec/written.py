@@ -175,6 +175,11 @@ class DialectTables:
         return found
 
     @property
+    def foreign(self) -> Mapping[str, str]:
+        """Domains that another project defines, each with its name."""
+        return self.about.get("foreign", {})
+
+    @property
     def title(self) -> str:
         """What the vendor calls the dialect."""
         return self.about["title"]

@@ -283,8 +283,8 @@ def test_the_version_of_a_layer_is_judged_without_a_table(tmp_path, kind, versio
 # A runtime's own domains, and the name that a user gave a target.
 
 
-def contrib(domain="com.microsoft"):
-    node = helper.make_node("Gelu", ["x"], ["z"], domain=domain)
+def contrib(domain="com.microsoft", operator="BiasDropout"):
+    node = helper.make_node(operator, ["x"], ["z"], domain=domain)
     return model(graph([node, relu("x", "y")], outputs=("y", "z")), opsets=[("", 17), (domain, 1)])
 
 
@@ -299,6 +299,18 @@ def test_a_runtime_has_domains_of_its_own():
     assert told(specgate.lint(contrib("com.acme"), ["onnx:onnxruntime-1.16"])) == [
         ("onnx/model/custom-domain", "warning")
     ]
+
+
+def test_a_runtimes_operator_with_a_table_is_judged():
+    for operator, words in (("Gelu", "it is ONNX Runtime's own"), ("BiasDropout", "some of these have no table")):
+        report = specgate.lint(contrib(operator=operator), ["onnx:17"])
+        (finding,) = report.findings
+        assert (finding.id, finding.severity) == ("onnx/model/custom-domain", "warning")
+        assert words in finding.message
+        assert (len(report.no_table), report.nodes) == ((0, 2) if operator == "Gelu" else (1, 1))
+    broken = contrib(operator="Gelu")
+    broken.graph.node[0].attribute.append(helper.make_attribute("alpha", 1.0))
+    assert "onnx/com.microsoft.Gelu/unknown-attribute" in [f.id for f in specgate.lint(broken, ["onnx:17"]).findings]
 
 
 ALIASED = ("onnx:onnxruntime-1.10", "onnx:15")

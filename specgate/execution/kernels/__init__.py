@@ -250,7 +250,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "suppress_boxes": (64.0, 48.0), "suppress_turned_boxes": (128.0, 96.0),
     **dict.fromkeys(("propose_from_sizes", "propose_of_image", "propose_of_images"), (96.0, 64.0)),
     **dict.fromkeys(("suppress_by_class", "suppress_by_matrix"), (112.0, 48.0)),
-    "fake_quantize": (16.0, 64.0),
+    "fake_quantize": (16.0, 64.0), "gelu_of_sum": (48.0, 48.0),
     "inverse_error_function": (160.0, 32.0), "power": (16.0, 64.0), "reduce_dimensions": (36.0, 32.0),
     "resample": (44.0, 44.0), "interpolate_along": (24.0, 40.0),
     **dict.fromkeys(("convolve_integers", "convolve_quantized", "mean_of_quantized"), (64.0, 48.0)),

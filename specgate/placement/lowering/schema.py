@@ -127,7 +127,7 @@ def needs_fields(operator: str) -> bool:
     The latter is so of the runtime's own operators, which differ from release to release.
     """
     table = dialect(NAME)
-    return operator not in table.operators or operator.rpartition(".")[0] in table.foreign
+    return operator not in table.operators or operator.rpartition(".")[0] in table.tables.foreign
 
 
 def schema_from(operator: str, fields: Mapping[str, Any] | None) -> Schema | None:

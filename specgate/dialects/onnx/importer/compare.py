@@ -137,7 +137,7 @@ def level_differences(table: Dialect, releases: list[list[Any]], newest: Mapping
         ours = (info.get("ir_version"), *(int(info["domains"].get(name, 0)) for name in _RELEASED[: len(domains)]))
         if ours != (ir_version, *domains):
             yield f"levels.yaml: opset {opset} has {ours}, release {release} has {(ir_version, *domains)}"
-    for name in (domain for domain in table.domains if domain not in table.foreign):
+    for name in (domain for domain in table.domains if domain not in table.tables.foreign):
         ours_newest = max(int(info.get("domains", {}).get(name, 0)) for info in levels.values())
         if ours_newest != newest.get(name):
             yield f"levels.yaml: {name} ends at {ours_newest}, in the package at {newest.get(name)}"

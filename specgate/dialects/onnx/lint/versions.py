@@ -163,10 +163,15 @@ def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -
 
 
 def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
+    owner = dialect("onnx").tables.foreign.get(domain)
+    known = dialect("onnx").tables.operators
+    lacking = owner is None or any(f"{domain}.{name}" not in known for name in counts)
+    what = "its operators are unknown" if owner is None else f"it is {owner}'s own"
+    what += ", and some of these have no table" if owner is not None and lacking else ""
     return finding(
         "custom-domain",
         "warning",
-        f"has {_counted(counts)} of the domain {shown(domain)}, which is not of ONNX: its operators are unknown",
+        f"has {_counted(counts)} of the domain {shown(domain)}, which is not of ONNX: {what}",
         at,
         values={"domain": domain, "operators": dict(counts)},
         fix=f"if the target has them, add {shown(domain)} to custom_domains in the configuration",

@@ -81,7 +81,7 @@ def make_question(descriptor: Descriptor, level: str) -> Question | str:
     domain, _, op_type = descriptor.operator.rpartition(".")
     tables = dialect("onnx")
     opset = descriptor.version or level
-    if domain and domain not in tables.foreign:
+    if domain and domain not in tables.tables.foreign:
         return f"the opset of the domain {shown(domain)} is not known"
     try:
         spec = tables.operator(descriptor.operator)

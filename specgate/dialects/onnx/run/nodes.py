@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxNode
     from specgate.dialects.onnx.run.scope import Run
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["execute_nodes", "label_of", "refuse_early"]
 
@@ -59,8 +61,7 @@ def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int]
 
 
 def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
-    name, version = run.tables.executed_as(operator_name(node.op_type, node.domain), str(imports.get(node.domain)))
-    spec = run.tables.operator(name)
+    spec, version = _table_of(run.tables, node, str(imports.get(node.domain)))
     if (node.domain, node.op_type) in FLOW:
         return
     there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
@@ -70,6 +71,16 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     for name, attribute in node.attributes.items():
         if attribute.kind in {"GRAPH", "GRAPHS"} and name not in taken:
             raise NoKernel(f"the attribute {name!r:.60} holds a body, which {spec.name} does not execute")
+
+
+def _table_of(tables: Dialect, node: OnnxNode, version: str) -> tuple[OperatorSpec, str]:
+    """Return the table that a node is executed by and the version in it: of its operator, or of what replaces it."""
+    name = operator_name(node.op_type, node.domain)
+    other = tables.tables.about.get("stand_ins", {}).get(name)
+    if other is None or (name in tables.tables.operators and version in tables.operator(name).levels):
+        return tables.operator(name), version
+    spec = tables.operator(other)
+    return spec, spec.dialect.levels[-1]
 
 
 def _called(run: Run, node: OnnxNode) -> OnnxFunction | None:
@@ -220,9 +231,7 @@ def _described(
 ) -> Descriptor:
     """Return the descriptor of a node that is given these values; raise NoKernel for what is none."""
     tables = scope.run.tables
-    version = str(scope.imports[node.domain])
-    operator, version = tables.executed_as(operator_name(node.op_type, node.domain), version)
-    spec = tables.operator(operator)
+    spec, version = _table_of(tables, node, str(scope.imports[node.domain]))
     tensors = [None if value is None else _tensor(value, spec.name, tables) for value in given]
     # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
     stated = [TensorDesc(None, None) if name else None for name in node.outputs]

@@ -205,7 +205,8 @@ def test_every_table_says_what_is_the_packages_and_what_is_written_by_hand() -> 
     files = sorted((SPECS / "onnx" / "operators").rglob("*.yaml"))
     assert len(files) > 200
     marks = {f"{key}:  # {remark}" for (key,), remark in REMARKS.items()}
-    assert [file.name for file in files if not marks <= set(file.read_text(encoding="utf-8").splitlines())] == []
+    own = [file for file in files if file.parent.name not in dialect("onnx").tables.foreign]
+    assert [file.name for file in own if not marks <= set(file.read_text(encoding="utf-8").splitlines())] == []
 
 
 def test_a_new_table(folder):

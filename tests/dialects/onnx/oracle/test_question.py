@@ -10,6 +10,7 @@ import pytest
 from specgate.descriptors.core import Descriptor, Malformed
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.oracle.question import Attribute, Question, make_question
+from specgate.spec.tables import dialect
 
 
 @pytest.fixture
@@ -43,6 +44,14 @@ def test_a_node_is_said_as_it_is(onnx_one_hot):
 
 def test_a_descriptor_is_asked_at_its_own_opset(changed):
     assert asked(changed(lambda node: node.update(opset=9)), "17").opset == 9
+
+
+def test_a_runtimes_own_operator_is_asked_beside_the_newest_opset_of_a_runtime():
+    node = {"op_type": "BiasGelu", "domain": "com.microsoft", "inputs": [{"elem_type": "FLOAT", "shape": [2, 3]}] * 2}
+    question = asked(read_dict(node), "1")
+    assert (question.op_type, question.domain, question.version) == ("BiasGelu", "com.microsoft", 1)
+    assert question.opset == max(int(e["level"]) for e in dialect("onnx").tables.environments if e["kind"] == "runtime")
+    assert [tensor.name for tensor in question.inputs] == ["A", "B"]
 
 
 def test_an_output_that_is_not_stated_has_a_name_only(changed):

@@ -316,6 +316,27 @@ def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path)
         run_model(str(path), {"x": np.ones((1, 2), np.float32)})
 
 
+@pytest.mark.parametrize(
+    ("operator", "centred"), [("LayerNormalization", True), ("SimplifiedLayerNormalization", False)]
+)
+def test_what_a_runtime_has_in_the_domain_of_onnx_at_opsets_that_lack_it(tmp_path, operator, centred):
+    """Its optimizer writes these; verdicts go on saying that ONNX has no such operator there."""
+    nodes = [helper.make_node(operator, ["x", "s"], ["y"], epsilon=0.0)]
+    ends = (
+        [info("x", TensorProto.FLOAT, [2, 4]), info("s", TensorProto.FLOAT, [4])],
+        [info("y", TensorProto.FLOAT, [2, 4])],
+    )
+    imports = [helper.make_opsetid("", 13)]
+    model = helper.make_model(helper.make_graph(nodes, "g", *ends), opset_imports=imports, ir_version=7)
+    path = tmp_path / "normal.onnx"
+    path.write_bytes(model.SerializeToString())
+    x = np.array([[1, 2, 3, 6], [0, 4, 0, 4]], np.float32)
+    result = run_model(str(path), {"x": x, "s": np.full(4, 2, np.float32)})["y"]
+    middle = x - x.mean(1, keepdims=True) * centred
+    np.testing.assert_allclose(result, 2 * middle / np.sqrt((middle**2).mean(1, keepdims=True)), rtol=1e-6)
+    assert any(finding.severity == "error" for finding in specgate.lint(path, ["onnx:13"]).findings)
+
+
 def test_functions_and_subgraphs(save):
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
     inside = [
