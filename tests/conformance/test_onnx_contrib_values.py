@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,11 +66,14 @@ def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator) -> 
     from onnx import helper
 
     pick = np.random.default_rng(7)
-    attributes = {"QLinearAveragePool": {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1]}, "QLinearConcat": {"axis": 1}}
+    attributes: dict[str, Any] = {
+        "QLinearAveragePool": {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1]},
+        "QLinearConcat": {"axis": 1},
+    }
     for case in range(20):
         last = quantized(pick, unsigned=bool(case % 2))[1:]
         inputs = [x for shape in SHAPES[operator] for x in quantized(pick, *shape, unsigned=bool(case % 2))]
-        listed = [*last, *inputs] if operator == "QLinearConcat" else [*inputs, *last]
+        listed: list[Any] = [*last, *inputs] if operator == "QLinearConcat" else [*inputs, *last]
         given = {f"i{i}": np.asarray(x) for i, x in enumerate(listed)}
         kinds = {name: helper.np_dtype_to_tensor_dtype(x.dtype) for name, x in given.items()}
         node = helper.make_node(operator, list(given), ["y"], domain=DOMAIN, **attributes.get(operator, {}))

@@ -315,11 +315,16 @@ def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path)
         run_model(str(path), {"x": np.ones((1, 2), np.float32)})
 
 
-@pytest.mark.parametrize(("operator", "centred"), [("LayerNormalization", True), ("SimplifiedLayerNormalization", False)])
+@pytest.mark.parametrize(
+    ("operator", "centred"), [("LayerNormalization", True), ("SimplifiedLayerNormalization", False)]
+)
 def test_what_a_runtime_has_in_the_domain_of_onnx_at_opsets_that_lack_it(tmp_path, operator, centred):
     """Its optimizer writes these; verdicts go on saying that ONNX has no such operator there."""
     nodes = [helper.make_node(operator, ["x", "s"], ["y"], epsilon=0.0)]
-    ends = [info("x", TensorProto.FLOAT, [2, 4]), info("s", TensorProto.FLOAT, [4])], [info("y", TensorProto.FLOAT, [2, 4])]
+    ends = (
+        [info("x", TensorProto.FLOAT, [2, 4]), info("s", TensorProto.FLOAT, [4])],
+        [info("y", TensorProto.FLOAT, [2, 4])],
+    )
     imports = [helper.make_opsetid("", 13)]
     model = helper.make_model(helper.make_graph(nodes, "g", *ends), opset_imports=imports, ir_version=7)
     path = tmp_path / "normal.onnx"
