@@ -52,7 +52,7 @@ def quantized(pick, *shape: int, unsigned: bool):
     )
 
 
-SHAPES = {
+SHAPES: dict[str, list[tuple[int, ...]]] = {
     "QLinearAdd": [(2, 1, 33), (4, 33)], "QLinearMul": [(2, 1, 33), (4, 33)], "QLinearSigmoid": [(3, 40)],
     "QLinearLeakyRelu": [(3, 40)], "QLinearGlobalAveragePool": [(2, 3, 5, 7)], "QLinearAveragePool": [(2, 3, 9, 8)],
     "QLinearConcat": [(2, 5), (2, 4)],

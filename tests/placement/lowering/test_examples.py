@@ -36,10 +36,14 @@ REFUSED = {
 
 
 #: As those, of what examples of the runtime's own operators become: a bias of scores and places that are stretched over
-#: batches, masks of the past, a matrix that is stretched. No build was asked for these.
+#: batches, masks of the past, shared buffers, keys by heads, a stretched matrix. No build was asked for these.
 UNTRIED = {
     "directml/MULTIHEAD_ATTENTION/relative-position-bias-sizes", "directml/MULTIHEAD_ATTENTION/mask-length",
     "directml/MULTIHEAD_ATTENTION/mask-sizes",
+    "directml/MULTIHEAD_ATTENTION/key-once",
+    "directml/MULTIHEAD_ATTENTION/value-once",
+    "directml/MULTIHEAD_ATTENTION/present-key-length",
+    "directml/MULTIHEAD_ATTENTION/present-value-length",
     "directml/tensor/output-strides-not-zero", "directml/GATHER/output-sizes",
 }  # fmt: skip
 #: Versions that no provider registers, and operators whose tables show none of their versions.
