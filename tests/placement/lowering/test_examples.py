@@ -35,6 +35,17 @@ REFUSED = {
 }  # fmt: skip
 
 
+#: As those, of what examples of the runtime's own operators become: a bias of scores and places that are stretched over
+#: batches, masks of the past, shared buffers, keys by heads, a stretched matrix. No build was asked for these.
+UNTRIED = {
+    "directml/MULTIHEAD_ATTENTION/relative-position-bias-sizes", "directml/MULTIHEAD_ATTENTION/mask-length",
+    "directml/MULTIHEAD_ATTENTION/mask-sizes",
+    "directml/MULTIHEAD_ATTENTION/key-once",
+    "directml/MULTIHEAD_ATTENTION/value-once",
+    "directml/MULTIHEAD_ATTENTION/present-key-length",
+    "directml/MULTIHEAD_ATTENTION/present-value-length",
+    "directml/tensor/output-strides-not-zero", "directml/GATHER/output-sizes",
+}  # fmt: skip
 #: Versions that no provider registers, and operators whose tables show none of their versions.
 BEFORE = {("Clip", 1)}
 WITHOUT = {"SequenceConstruct"}
@@ -66,5 +77,6 @@ def test_examples_are_lowered(operator: str) -> None:
             continue
         for made in found:
             if not any(finding.endswith(".type") for finding in judged(made)):  # a type that no row registers
-                assert judged(made) <= REFUSED
+                own = operator.rpartition(".")[0] in ONNX.tables.foreign
+                assert judged(made) <= (REFUSED | UNTRIED if own else REFUSED)
     assert seen or operator in WITHOUT
