@@ -6,6 +6,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.placement.own_schemas import Parameter, own_schema
+from specgate.placement.schemas import schema_of
 
 
 def test_a_schema_has_its_parts_in_order() -> None:
@@ -44,3 +45,25 @@ def test_inputs_change_their_names_with_the_release() -> None:
     assert older is not None
     assert newer is not None
     assert (older.inputs[5].name, newer.inputs[5].name) == ("relative_position_bias", "attention_bias")
+
+
+def test_an_operator_that_the_runtime_had_before_onnx():
+    """Its optimizer writes LayerNormalization into models of before opset 17; both providers have kernels of it."""
+    early = schema_of("", "LayerNormalization", 13, "1.24")
+    assert early is not None
+    assert early.since == 1
+    assert [param.limited for param in early.inputs] == ["T", "V", "V"]
+    assert schema_of("", "LayerNormalization", 13) is None
+    later = schema_of("", "LayerNormalization", 17, "1.24")
+    assert later is not None
+    assert later.since == 17
+
+
+def test_a_runtimes_own_operator_goes_by_its_release_and_not_by_the_table():
+    names = [
+        [param.name for param in schema.inputs]
+        for release in ("1.19", "1.31")
+        if (schema := schema_of("com.microsoft", "Attention", 1, release)) is not None
+    ]
+    assert [each[5] for each in names] == ["relative_position_bias", "attention_bias"]
+    assert schema_of("com.microsoft", "Attention", 1) is None
