@@ -74,6 +74,8 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a MultiHeadAttention."""
     query = tensor_of(state, "query")
     sizes = sizes_of(query)
+    if len(sizes) not in {3, 5}:
+        raise Refused("input-rank", "the query must have three dimensions, or five where it is stacked")
     fields: dict[str, Any] = {"BiasTensor": _as_is(state, "bias")}
     if len(sizes) == 5:
         fields["StackedQueryKeyValueTensor"] = _as_is(state, "query")
@@ -108,8 +110,12 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
 
     All lengths of the past are 0 where the query has more than one position.
     """
+    if any(len(sizes_of(tensor_of(state, name))) != 3 for name in ("query", "key", "value")):
+        raise Refused("input-rank", "query, key and value must have three dimensions")
     batch, length, width = sizes_of(tensor_of(state, "query"))
     heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")
+    if heads < 1 or groups < 1:
+        raise Refused("heads", "num_heads and kv_num_heads must be above 0")
     past, total = given(state, "past_key"), constant(state, "total_sequence_length") or (0,)
     most = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
     present = (batch, groups, most, sizes_of(tensor_of(state, "key"))[2] // groups)
@@ -154,6 +160,8 @@ class _Stack:
             raise Refused("input-rank", "the input must have three dimensions")
         self.state = state
         self.batch, self.length, self.inner = sizes
+        if len(sizes_of(tensor_of(state, weights))) != 2:
+            raise Refused("weight-rank", "the weights must have two dimensions")
         self.width = sizes_of(tensor_of(state, weights))[-1]
         stated = state.get("qkv_hidden_sizes") or [self.width // 3] * 3
         self.hidden, self.values = int(stated[0]), int(stated[-1])

@@ -30,12 +30,11 @@ def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> De
 
 def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int) -> Descriptor:
     """Rows of a table of two dimensions, which is described with four."""
-    width = sizes_of(table)[-1]
     return operator(
         "GATHER",
         InputTensor=table,
         IndicesTensor=indices,
-        OutputTensor=bare(str(table.type), (1, batch, length, width)),
+        OutputTensor=bare(str(table.type), (1, batch, length, sizes_of(table)[-1])),
         Axis=2,
         IndexDimensions=2,
     )
@@ -44,8 +43,13 @@ def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int) -
 def embedding(state: State) -> Iterator[Descriptor]:
     """Yield the operators of an EmbedLayerNormalization."""
     ids, words = tensor_of(state, "input_ids"), tensor_of(state, "word_embedding")
+    if len(sizes_of(ids)) != 2:
+        raise Refused("input-rank", "the indices must have two dimensions")
     batch, length = sizes_of(ids)
     mask, positions, segments = (given(state, name) for name in ("mask", "position_ids", "segment_ids"))
+    for table in (words, tensor_of(state, "position_embedding"), given(state, "segment_embedding")):
+        if table is not None and len(sizes_of(table)) != 2:
+            raise Refused("table-rank", "a table must have two dimensions")
     word = state.dml_type(words)
     whole = bare(word, (1, batch, length, sizes_of(words)[-1]))
     if mask is None:
@@ -129,9 +133,14 @@ class _Turn(NamedTuple):
 
 def _turn(state: State) -> _Turn:
     data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
-    sizes, half = sizes_of(data), sizes_of(cosines)[-1]
+    sizes = sizes_of(data)
     if len(sizes) not in {3, 4}:
         raise Refused("input-rank", "the input must have three or four dimensions")
+    if len(sizes_of(cosines)) != 2:
+        raise Refused("table-rank", "the cosines must have two dimensions")
+    if 0 in sizes or 0 in sizes_of(cosines):
+        raise Refused("no-elements", "neither the input nor the cosines may be empty")
+    half = sizes_of(cosines)[-1]
     part = int(state.get("rotary_embedding_dim")) or 2 * half
     hidden = prod(sizes) // (sizes[0] * sizes[-2])
     heads = sizes[1] if len(sizes) == 4 else int(state.get("num_heads")) or hidden // part
