@@ -110,12 +110,8 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
 
     All lengths of the past are 0 where the query has more than one position.
     """
-    if any(len(sizes_of(tensor_of(state, name))) != 3 for name in ("query", "key", "value")):
-        raise Refused("input-rank", "query, key and value must have three dimensions")
     batch, length, width = sizes_of(tensor_of(state, "query"))
     heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")
-    if heads < 1 or groups < 1:
-        raise Refused("heads", "num_heads and kv_num_heads must be above 0")
     past, total = given(state, "past_key"), constant(state, "total_sequence_length") or (0,)
     most = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
     present = (batch, groups, most, sizes_of(tensor_of(state, "key"))[2] // groups)
