@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specgate.errors import InputError
 from specgate.execution.containers import arrays_in
 from specgate.execution.filled import filled
+from specgate.execution.memory import held_bytes
 from specgate.execution.tolerance import differing, tolerance_of
+from specgate.workers.child import Child
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
+    from specgate.execution.memory import Budget
 
-__all__ = ["Compared", "Different", "Judge"]
+__all__ = ["Compared", "Different", "Judge", "values_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,28 @@ class Judge:
         if text:
             self.found.append(Different(place, operator, name, text))
         return other if isinstance(value, np.ndarray | list) else value
+
+
+def values_of(module: str, question: Any, implementation: str, path: str, budget: Budget) -> tuple[str, dict[Any, Any]]:
+    """Return an implementation's version and what it computes of the model at `path`, which counts for `budget`.
+
+    module: its ``answerer`` answers `question` in a process of its own, with ("values", those) or ("error", text).
+    Raises InputError for the latter, and where no answer comes in time.
+    """
+    budget.hold_time()
+    child = Child(module, "answerer", timeout=max(1.0, budget.seconds))
+    try:
+        answer = child.ask(question)
+    finally:
+        child.close()
+    if not isinstance(answer, tuple):
+        raise InputError(f"{implementation} {answer} over the model", file=path)
+    kind, found = answer
+    if kind == "error":
+        raise InputError(f"{implementation} does not run the model: {found}", file=path)
+    version, values = found
+    budget.hold(held_bytes(values), f"what {implementation} computes")
+    return version, values
 
 
 def _difference(mine: Any, its: Any, tolerance: float) -> str:

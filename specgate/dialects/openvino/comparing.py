@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.openvino.run import run_model
 from specgate.errors import InputError
-from specgate.execution.compared import Compared, Judge
-from specgate.execution.memory import held_bytes
-from specgate.workers.child import Child
+from specgate.execution.compared import Compared, Judge, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,19 +40,8 @@ def compare_model(
         raise InputError(f"unknown implementation {implementation!r:.40}; expected {_NAME}")
     if find_spec("openvino") is None:
         raise InputError("openvino is not installed: pip install 'specgate-ml[oracles]'")
-    budget.hold_time()
-    child = Child("specgate.dialects.openvino.oracle.whole", "answerer", timeout=max(1.0, budget.seconds))
-    try:
-        answer = child.ask((str(Path(path).resolve()), dict(arrays)))
-    finally:
-        child.close()
-    if not isinstance(answer, tuple):
-        raise InputError(f"{implementation} {answer} over the model", file=path)
-    kind, found = answer
-    if kind == "error":
-        raise InputError(f"{implementation} does not run the model: {found}", file=path)
-    version, theirs = found
-    budget.hold(held_bytes(theirs), f"what {implementation} computes")
+    question = str(Path(path).resolve()), dict(arrays)
+    version, theirs = values_of("specgate.dialects.openvino.oracle.whole", question, implementation, path, budget)
     judge = Judge()
     outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, judge=judge, theirs=theirs)
     return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)

@@ -11,9 +11,7 @@ from specgate.dialects.onnx.lint.walk import label
 from specgate.dialects.onnx.oracle.whole import IMPLEMENTATIONS
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import InputError
-from specgate.execution.compared import Compared, Judge
-from specgate.execution.memory import held_bytes
-from specgate.workers.child import Child
+from specgate.execution.compared import Compared, Judge, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,8 +42,8 @@ def compare_model(
         raise InputError(f"unknown implementation {implementation!r:.40}; expected {', '.join(IMPLEMENTATIONS)}")
     if find_spec(IMPLEMENTATIONS[implementation]) is None:
         raise InputError(f"{implementation} is not installed: pip install 'specgate-ml[oracles]'")
-    version, theirs = _asked(path, arrays, implementation, budget)
-    budget.hold(held_bytes(theirs), f"what {implementation} computes")
+    question = implementation, str(Path(path).resolve()), dict(arrays)
+    version, theirs = values_of("specgate.dialects.onnx.oracle.whole", question, implementation, path, budget)
     nodes = read_model(path).graph.nodes
     places = {
         name: (f"graph/{label(node, index)}", node.op_type)
@@ -69,19 +67,3 @@ def compare_model(
 
     outputs = run_model(path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done)
     return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)
-
-
-def _asked(path: str, arrays: Mapping[str, Any], implementation: str, budget: Budget) -> tuple[str, dict[str, Any]]:
-    budget.hold_time()
-    child = Child("specgate.dialects.onnx.oracle.whole", "answerer", timeout=max(1.0, budget.seconds))
-    try:
-        answer = child.ask((implementation, str(Path(path).resolve()), dict(arrays)))
-    finally:
-        child.close()
-    if not isinstance(answer, tuple):
-        raise InputError(f"{implementation} {answer} over the model", file=path)
-    kind, found = answer
-    if kind == "error":
-        raise InputError(f"{implementation} does not run the model: {found}", file=path)
-    version, values = found
-    return version, values
