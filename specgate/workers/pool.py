@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specgate.errors import InputError
@@ -81,9 +81,8 @@ class Processes(Generic[J, A]):
         self._function = function
         self._count = min(count, _MOST_ON_WINDOWS) if os.name == "nt" else count
         self._prepare = prepare
-        self._before = set(multiprocessing.active_children())
-        self._many: ProcessPoolExecutor | None = None
-        self._single: ProcessPoolExecutor | None = None
+        self._many: _Pool | None = None
+        self._single: _Pool | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -91,14 +90,11 @@ class Processes(Generic[J, A]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        pools = [pool for pool in (self._many, self._single) if pool is not None]
-        if kind is not None:  # and what is under way is not awaited
-            for process in multiprocessing.active_children():
-                if process not in self._before:
-                    process.kill()
-        # It waits for the pool's thread, which must not close its pipe while the interpreter's end still writes to it.
-        for pool in pools:
-            pool.shutdown(cancel_futures=True)
+        for pool in (self._many, self._single):
+            if pool is not None and kind is None:
+                pool.executor.shutdown()
+            elif pool is not None:  # what is under way is not awaited
+                pool.end()
 
     def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
         """Yield one answer for each job, in the order of the jobs."""
@@ -107,9 +103,9 @@ class Processes(Generic[J, A]):
     def _submit(self, job: J) -> Future[A]:
         if self._many is not None:
             try:
-                return self._many.submit(self._function, job)
-            except BrokenProcessPool:
-                self._many.shutdown(wait=False)
+                return self._many.executor.submit(self._function, job)
+            except (BrokenProcessPool, OSError):  # OSError: it broke while it started a process
+                self._many.end()
         self._many = self._pool(self._count)
         return self._started(self._many, job)
 
@@ -127,25 +123,55 @@ class Processes(Generic[J, A]):
         try:
             return self._started(self._single, job).result()
         except BrokenProcessPool:
-            self._single.shutdown(wait=False)
+            self._single.end()
             self._single = None
             return Lost("the process that judged it died, also when it judged nothing else")
         except Exception as error:  # noqa: BLE001
             return Lost(f"{type(error).__name__}: {error!s:.200}", error)
 
-    def _started(self, pool: ProcessPoolExecutor, job: J) -> Future[A]:
+    def _started(self, pool: _Pool, job: J) -> Future[A]:
         try:
-            return pool.submit(self._function, job)
+            return pool.executor.submit(self._function, job)
         except OSError as error:
             raise InputError(f"no process can be started ({error}); --jobs 1 needs none") from None
 
-    def _pool(self, count: int) -> ProcessPoolExecutor:
-        # Spawned, so that a worker is the same on every system, whatever threads run here.
-        context = multiprocessing.get_context("spawn")
+    def _pool(self, count: int) -> _Pool:
         try:
-            return ProcessPoolExecutor(count, context, _begin, (self._prepare,))
+            return _Pool(count, self._prepare)
         except (OSError, ImportError, NotImplementedError) as error:
             raise InputError(f"no processes can be started here ({error}); --jobs 1 needs none") from None
+
+
+class _Pool:
+    """An executor and the processes that it started."""
+
+    def __init__(self, count: int, prepare: Callable[[], object] | None) -> None:
+        self.context = _Spawning()
+        self.executor = ProcessPoolExecutor(count, self.context, _begin, (prepare,))
+
+    def end(self) -> None:
+        """End all processes at once, whatever they do, and wait until the executor's own thread has ended."""
+        for process in self.context.started:
+            if process.is_alive():
+                process.kill()
+        # The thread must not close its pipe while the interpreter's end still writes to it.
+        self.executor.shutdown(cancel_futures=True)
+
+
+class _Spawning(SpawnContext):
+    """Processes are spawned, so that a worker is the same on every system, whatever threads run here, and remembered.
+
+    An executor that breaks while it starts a process neither ends that process nor stops waiting for it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[SpawnProcess] = []
+
+    def Process(self, *args: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        process = SpawnProcess(*args, **named)
+        self.started.append(process)
+        return process
 
 
 def _begin(prepare: Callable[[], object] | None) -> None:

@@ -24,6 +24,12 @@ def act(job: str) -> Any:
             Path(rest).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return "lived"
+    if word == "die-after":
+        taken, go = map(Path, rest.split())
+        taken.touch()
+        while not go.exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGKILL)
     if word == "raise":
         raise ValueError(rest)
     if word == "strange":

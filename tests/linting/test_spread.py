@@ -8,8 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
+from multiprocessing.context import SpawnProcess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,6 +87,42 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
     assert set(asked) == {str(number) for number in range(100)}  # some twice, but one answer each
 
 
+@posix_only
+@pytest.mark.parametrize("dies_first", [True, False])
+def test_a_process_that_dies_while_another_is_started_leaves_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dies_first: bool
+) -> None:
+    taken, go = tmp_path / "taken", tmp_path / "go"
+    begun: list[SpawnProcess] = []
+    usual = SpawnProcess.start
+
+    def die() -> None:
+        while not taken.exists():
+            time.sleep(0.02)
+        go.touch()
+        begun[0].join(60)
+        time.sleep(1)  # the executor has ended the processes that it knows
+
+    def start(self: SpawnProcess) -> None:
+        second = len(begun) == 1
+        if second and dies_first:
+            die()
+        usual(self)
+        begun.append(self)
+        if second and not dies_first:
+            die()
+
+    monkeypatch.setattr(SpawnProcess, "start", start)
+    done: list[Any] = []
+    thread = threading.Thread(target=lambda: done.extend(spread([f"die-after {taken} {go}", "say 1"])), daemon=True)
+    thread.start()
+    thread.join(100)
+    assert [type(answer) for answer in done] == [Lost, str]
+    for process in begun:
+        process.join(30)
+        assert not process.is_alive()
+
+
 def test_no_process_at_all_is_refused() -> None:
     with pytest.raises(InputError, match="at least one process, found 0"):
         Processes(act, 0)
@@ -92,6 +130,7 @@ def test_no_process_at_all_is_refused() -> None:
 
 @posix_only
 def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
+    before = set(multiprocessing.active_children())
     begun = tmp_path / "begun"
     started = time.monotonic()
 
@@ -106,7 +145,7 @@ def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         leave()
     assert time.monotonic() - started < 120  # far below what the jobs take, however busy the machine
-    for child in multiprocessing.active_children():
+    for child in set(multiprocessing.active_children()) - before:
         child.join(60)
         assert not child.is_alive()
 
