@@ -97,14 +97,14 @@ def test_a_process_that_dies_while_another_is_started_leaves_none(
     usual = SpawnProcess.start
 
     def die() -> None:
-        while not taken.exists():
-            time.sleep(0.02)
         go.touch()
         begun[0].join(60)
         time.sleep(1)  # the executor has ended the processes that it knows
 
     def start(self: SpawnProcess) -> None:
         second = len(begun) == 1
+        while second and not taken.exists():  # by the first, as there is no other yet
+            time.sleep(0.02)
         if second and dies_first:
             die()
         usual(self)
