@@ -6,7 +6,6 @@ and what the file states is compared, not believed.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +16,7 @@ from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.infer.strip import Given
 from specgate.dialects.onnx.lint.graph import reread
-from specgate.dialects.onnx.lint.types import contradictions, merged, pinless
+from specgate.dialects.onnx.lint.types import contradictions, merged
 from specgate.placement.registrations import minor_release, runtime_tables
 from specgate.placement.sizes import Inference, Row
 
@@ -58,7 +57,7 @@ def as_inferred(source: Source, release: str) -> Source:
                 break
     except Failed:
         return source
-    return source if _alike(types, source.types) else reread(source, _nameless(types))
+    return source if _alike(types, source.types) else reread(source, types)
 
 
 class _Reader:
@@ -71,6 +70,8 @@ class _Reader:
         self.scope = source.scopes[id(graph)]
         self.opset = source.model.opset_imports.get("", 0)
         self.facts = inference_of(release)
+        self.valued = [node for node in graph.nodes if node.op_type in self.facts.values]
+        self.lists = self._computed()
         self.more = False  # whether the file states more of some value
         self.stated: dict[str, OnnxType] = {}
         self.fixed: Told = {}
@@ -106,7 +107,7 @@ class _Reader:
 
     def may_differ(self) -> bool:
         """Return whether more is known of a value than lint knows, or less may be."""
-        return self.more or bool(self.fixed) or bool(self._computed())
+        return self.more or bool(self.fixed) or bool(self.lists)
 
     def _computed(self) -> frozenset[str]:
         """Return the values that nodes compute and that may be lists of sizes."""
@@ -129,7 +130,6 @@ class _Reader:
         own = types.get(id(self.graph), {})
         known: dict[str, Value] = {}
         doubtful = set(self.fixed)
-        lists = self._computed() if doubting else frozenset()
 
         def sizes(name: str) -> Sizes:
             kind = own.get(name)
@@ -144,7 +144,12 @@ class _Reader:
             held = self.scope.get(name)
             return None if held is None or not isinstance(held.value, tuple) else held.value
 
-        for node in self.graph.nodes:
+        def doubts(names: Sequence[str]) -> bool:
+            return not doubtful.isdisjoint(names) or (
+                not self.lists.isdisjoint(names) and any(name in self.lists and name not in known for name in names)
+            )
+
+        for node in self.graph.nodes if doubting else self.valued:
             value = None
             if node.op_type in self.facts.values:
                 value = self.facts.value(node, self.opset, known, sizes, constant)
@@ -154,7 +159,7 @@ class _Reader:
                 kind = own.get(name)
                 if kind is not None and kind.elem_type in _COUNTING and name not in told:
                     told[name] = _constant(name, kind, value)
-            elif doubting and any(name in doubtful or (name in lists and name not in known) for name in node.inputs):
+            elif doubting and doubts(node.inputs):
                 doubtful.update(node.outputs)
         return told
 
@@ -189,21 +194,6 @@ def _shared(one: OnnxType, two: OnnxType) -> OnnxType:
         one.elem_type,
         tuple(a if a == b or not isinstance(b, int) else None if isinstance(a, int) else b for a, b in pairs),
     )
-
-
-def _nameless(types: Types) -> Types:
-    """Leave out the names that inference made up: the runtime has none, and nodes that are alike stay so.
-
-    Equal types become one object.
-    """
-    shared: dict[OnnxType, OnnxType] = {}
-    return {key: {name: _plain(kind, shared) for name, kind in held.items()} for key, held in types.items()}
-
-
-def _plain(kind: OnnxType, shared: dict[OnnxType, OnnxType]) -> OnnxType:
-    if kind.shape is not None and any(isinstance(size, str) and pinless(size) for size in kind.shape):
-        kind = replace(kind, shape=tuple([None if isinstance(s, str) and pinless(s) else s for s in kind.shape]))
-    return shared.setdefault(kind, kind)
 
 
 def _alike(one: Types, two: Types) -> bool:

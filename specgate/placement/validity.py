@@ -9,6 +9,7 @@ from specgate.dialects.onnx.lint.walk import label
 from specgate.placement.loading import loading_of, refusing_rules
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
+from specgate.validate.judge import refusing
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
 
 if TYPE_CHECKING:
@@ -95,10 +96,9 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
     own = known.refused(descriptor, on_cpu=on_cpu)
     if own is not None:
         return own
-    for implementation in (*_LOADING, _MAKING) if on_cpu else _LOADING:
+    asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
+    for implementation in refusing(descriptor, descriptor.version, "observed", asked):
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)
-        if verdict.accepted is not False:
-            continue
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
         if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use

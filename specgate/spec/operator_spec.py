@@ -230,7 +230,11 @@ class OperatorSpec:
         """
         key = (level, side, by if side == "observed" else None)
         if key not in self._resolved:
-            self._resolved[key] = self._resolve(*key)
+            made = self._resolve(*key)
+            shared = self.resolve(level, side) if key[2] is not None else None
+            # One object for all who take the same, so that one answer serves them.
+            same = made is not None and shared is not None and made.content == shared.content
+            self._resolved[key] = shared if same else made
         return self._resolved[key]
 
     def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[SingleBasis, Resolved]:

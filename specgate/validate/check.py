@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.forms import Resolved, SingleBasis
     from specgate.targets import Target
+    from specgate.validate.facts import Facts
     from specgate.verdict import Basis
 
 __all__ = ["accepts", "check_at", "check_for", "compiled", "forget", "refusals_noted", "spelt_for"]
@@ -99,8 +100,13 @@ def _explained(
     return _judged_for(verdict_with_reasons(descriptor, level, basis, by, device), descriptor, level, device, by)
 
 
-def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None) -> bool | None:
-    """Return only True, False or None: what `check_at` says, without findings, and many times faster on a rejection."""
+def accepts(
+    descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None, facts: Facts | None = None
+) -> bool | None:
+    """Return only True, False or None: what `check_at` says, without findings, and many times faster on a rejection.
+
+    facts: what is known of the descriptor already, from asking the same of another implementation.
+    """
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout not in {None, judged_at}:
         descriptor = _as_read_at(descriptor, judged_at)
@@ -108,7 +114,7 @@ def accepts(descriptor: Descriptor, level: str, basis: Basis = "both", by: str |
         return _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))(descriptor.fields)
     from specgate.validate.judge import answer  # most descriptors are plain
 
-    return answer(descriptor, level, basis, by)
+    return answer(descriptor, level, basis, by, facts)
 
 
 def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool]:

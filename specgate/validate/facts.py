@@ -26,8 +26,10 @@ class Facts:
     They are kept by the identity of rule and context, which live as long as the tables and as this object.
     """
 
-    __slots__ = ("_contexts", "_inner", "_leaves", "_tensors", "_values", "told")
+    __slots__ = ("_contexts", "_inner", "_leaves", "_tensors", "_values", "answers", "told")
 
+    #: By what a level says (its id) whether it takes the descriptor.
+    answers: dict[int, bool | None]
     #: What was said already of a rule that does not hold, by the rule, what it was judged on, and the place.
     told: dict[tuple[int, int, str], Failure]
 
@@ -37,6 +39,7 @@ class Facts:
         self._tensors: dict[int, list[tuple[str, str, Context]]] = {}
         self._values: dict[tuple[int, int], Any] = {}
         self._leaves: dict[tuple[int, int], tuple[Leaf, ...]] = {}
+        self.answers = {}
         self.told = {}
 
     def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.spec.tables import dialect as load_dialect
+from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
 from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
@@ -12,6 +13,8 @@ from specgate.validate.reach import Reach
 from specgate.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from specgate.descriptors.core import Descriptor
     from specgate.levels import LevelSet
     from specgate.spec.forms import SingleBasis
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure
     from specgate.verdict import Basis
 
-__all__ = ["answer", "domainless", "verdict_with_reasons"]
+__all__ = ["answer", "domainless", "refusing", "verdict_with_reasons"]
 
 
 def _failures_at(
@@ -33,19 +36,31 @@ def _failures_at(
     return {side: explain_at(descriptor, said, facts) for side, said in spec.sides_at(level, basis, by).items()}
 
 
-def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None) -> bool | None:
-    """Return only what `verdict_with_reasons` says in the end; see `accepts`."""
+def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, facts: Facts | None = None) -> bool | None:
+    """Return only what `verdict_with_reasons` says in the end; see `accepts`. facts: what is known already."""
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     judged_at, late, missing = _placed(descriptor, spec, level)
     if late or missing:
         return False
-    facts, open_ = Facts(), False
+    facts, taken = facts or Facts(), True
     for said in spec.sides_at(judged_at, basis, by).values():
-        for failure in explain_at(descriptor, said, facts, bare=True):
-            if not failure.unknown:
-                return False
-            open_ = True
-    return None if open_ else True
+        if id(said) not in facts.answers:
+            failures = explain_at(descriptor, said, facts, bare=True)
+            certain = any(not failure.unknown for failure in failures)
+            facts.answers[id(said)] = False if certain else None if failures else True
+        one = facts.answers[id(said)]
+        if one is False:
+            return False
+        taken = taken and one is True
+    return taken or None
+
+
+def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[str]) -> Iterator[str]:
+    """Yield the implementations by whose own ways `accepts` says no; what they share is looked at once."""
+    facts = Facts()
+    for by in implementations:
+        if accepts(descriptor, level, basis, by, facts) is False:
+            yield by
 
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:

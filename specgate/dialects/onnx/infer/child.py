@@ -3,14 +3,16 @@
 It imports nothing of specgate. `specgate.dialects.onnx.infer.process` starts it as a script, with the seconds that
 starting may take. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight
 bytes of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs
-are included, whether values that follow from sizes are worked out, the seconds of computing and the seconds that may
-pass before the process ends if it has no answer, a length) and that many bytes. An answer is a model with one node per
-graph of the question, outermost first, whose attribute holds nothing but the types of that graph's values.
+are included, whether values that follow from sizes are worked out, whether sizes keep the names that inference made up,
+the seconds of computing and the seconds that may pass before the process ends if it has no answer, a length) and that
+many bytes. An answer is a line of JSON with, for each graph of the question, outermost first, the names of its values
+and for each the place of its type, and behind it a model whose graph's value infos are these types.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import json
 import math
 import os
 import struct
@@ -20,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HEADER = struct.Struct("<??ddQ")
+HEADER = struct.Struct("<???ddQ")
+INVENTED = "unk__"  # how names of sizes begin that inference makes up
 MEMORY_BYTES = 512 << 20  # beyond what the process takes already
 MEMORY_PER_BYTE = 64  # of a question: protobuf's objects, the package's copies of them, the answer
 
@@ -62,25 +65,45 @@ def graphs(graph: Any) -> Iterator[Any]:
                 yield from graphs(inside)
 
 
-def inferred(data: bytes, *, nested: bool, values: bool) -> bytes:
+def inferred(data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
     """Return the types of the values of a serialized model, graph by graph; the outermost alone if not `nested`.
 
-    values: whether what is computed from sizes counts where it decides on other sizes.
+    values: whether what is computed from sizes counts where it decides on other sizes. named: whether sizes that are
+    not known keep the names that inference made up for them.
     """
     import onnx
 
     made = onnx.shape_inference.infer_shapes(data, check_type=False, strict_mode=False, data_prop=values)
     if isinstance(made, bytes):
         made = onnx.ModelProto.FromString(made)
+    found = []
+    for graph in graphs(made.graph) if nested else [made.graph]:
+        types = {info.name: info.type.SerializeToString() for info in graph.value_info if info.HasField("type")}
+        types.update((info.name, info.type.SerializeToString()) for info in graph.output if info.HasField("type"))
+        found.append(types)
+    all_kinds = dict.fromkeys(kind for types in found for kind in types.values())
+    kept = {kind: kind if named else nameless(kind) for kind in all_kinds}
+    places = {kind: place for place, kind in enumerate(dict.fromkeys(kept.values()))}
     answer = onnx.ModelProto()
     answer.graph.SetInParent()
-    for graph in graphs(made.graph) if nested else [made.graph]:
-        attribute = answer.graph.node.add().attribute.add()
-        attribute.name, attribute.type = "g", onnx.AttributeProto.GRAPH
-        attribute.g.SetInParent()
-        attribute.g.value_info.MergeFrom(graph.value_info)
-        attribute.g.value_info.MergeFrom(graph.output)
+    for kind in places:
+        answer.graph.value_info.add().type.ParseFromString(kind)
     serialized: bytes = answer.SerializeToString()
+    said = [(list(types), [places[kept[kind]] for kind in types.values()]) for types in found]
+    return json.dumps(said, separators=(",", ":")).encode() + b"\n" + serialized
+
+
+def nameless(data: bytes) -> bytes:
+    """Return a serialized TypeProto without the names that inference made up."""
+    import onnx
+
+    kind = onnx.TypeProto.FromString(data)
+    case = kind.WhichOneof("value")
+    if case in {"tensor_type", "sparse_tensor_type"}:
+        for size in getattr(kind, case).shape.dim:
+            if size.dim_param.startswith(INVENTED):
+                size.ClearField("dim_param")
+    serialized: bytes = kind.SerializeToString()
     return serialized
 
 
@@ -107,12 +130,12 @@ def main() -> None:
         return
     answer(b"+", onnx.__version__.encode())
     while header := questions.read(HEADER.size):
-        nested, values, seconds, patience, length = HEADER.unpack(header)
+        nested, values, named, seconds, patience, length = HEADER.unpack(header)
         end_after(patience)
         limit(seconds, length)
         data = questions.read(length)
         try:
-            answer(b"+", inferred(data, nested=nested, values=values))
+            answer(b"+", inferred(data, nested=nested, values=values, named=named))
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
 

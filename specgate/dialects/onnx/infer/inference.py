@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -9,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.model import read_model_bytes
-from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxType
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.infer.process import Budget, Failed, ask
 from specgate.dialects.onnx.infer.strip import NOTHING, Given, question
@@ -19,7 +19,7 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from specgate.dialects.onnx.file.structure import OnnxModel
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxType
     from specgate.dialects.onnx.lint.walk import Body
     from specgate.verdict import Finding
 
@@ -81,11 +81,14 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
 def inferred(model: OnnxModel, given: Given = NOTHING) -> Types:
     """Return the types in every graph of `model`, where values that follow from sizes do not count as known.
 
+    Sizes have no names but those of the file: nodes that are alike stay so.
+
     given: what is known of the outermost graph's values besides. The functions of `model` stay small, as `begin` found.
     Raises Failed where there is no answer.
     """
     data, graphs = question(model, given=given)
-    return _types(ask(data, Budget(len(data)), nested=len(graphs) > 1, values=False), graphs)
+    answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=False, named=False)
+    return _types(answer, graphs)
 
 
 def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget) -> Inferred:
@@ -147,15 +150,16 @@ def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budg
 
 
 def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
+    line, _, data = answer.partition(b"\n")
     try:
-        nodes = read_model_bytes(answer, "<inference>").graph.nodes
-    except InputError as error:
+        kinds = [info.type for info in read_model_bytes(data, "<inference>").graph.value_infos]
+        found = json.loads(line)
+    except (InputError, ValueError) as error:
         raise Failed(f"the onnx package answers what cannot be read ({error})", slow=True) from None
-    types: Types = {}
-    if len(nodes) != len(graphs):
+    if len(found) != len(graphs):
         raise Failed("the onnx package answers for another model", slow=True)
-    for graph, node in zip(graphs, nodes, strict=True):
-        held = node.attributes["g"].value
-        assert isinstance(held, OnnxGraph)  # as the child writes it  # noqa: S101
-        types[id(graph)] = {info.name: info.type for info in held.value_infos if info.type is not None}
+    types: Types = {}
+    for graph, (names, places) in zip(graphs, found, strict=True):
+        known = ((name, kinds[place]) for name, place in zip(names, places, strict=True))
+        types[id(graph)] = {name: kind for name, kind in known if kind is not None}
     return types

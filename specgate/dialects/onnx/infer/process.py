@@ -45,10 +45,11 @@ class Budget:
         self.left = PATIENCE * self.seconds
 
 
-def ask(data: bytes, budget: Budget, *, nested: bool, values: bool = True) -> bytes:
+def ask(data: bytes, budget: Budget, *, nested: bool, values: bool = True, named: bool = True) -> bytes:
     """Return the answer to a serialized model, which covers subgraphs if `nested`. Raises Failed if there is none.
 
-    values: whether what is computed from sizes counts where it decides on other sizes.
+    values: whether what is computed from sizes counts where it decides on other sizes. named: whether sizes keep the
+    names that inference made up.
     """
     if len(data) > MOST_BYTES:
         raise Failed(f"without weights it still has {len(data)} bytes", slow=True)
@@ -60,7 +61,7 @@ def ask(data: bytes, budget: Budget, *, nested: bool, values: bool = True) -> by
         child = _state.child = _state.child or _Child()
         begun = time.monotonic()
         try:
-            return child.ask(data, (nested, values), budget)
+            return child.ask(data, (nested, values, named), budget)
         except Failed:
             if child.process.poll() is not None:
                 _state.drop()
@@ -90,7 +91,7 @@ class _Child(PipedProcess):
             self.finish()
             raise
 
-    def ask(self, data: bytes, how: tuple[bool, bool], budget: Budget) -> bytes:
+    def ask(self, data: bytes, how: tuple[bool, bool, bool], budget: Budget) -> bytes:
         """Send a model, with how it is answered, and return the answer; raise Failed if there is none."""
         patience = max(budget.left, 0.001)
         begun = time.monotonic()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import UNKNOWN, GraphDesc, Symbol, TensorDesc, shown
 from specgate.descriptors.positional import INT64
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
+from specgate.dialects.onnx.infer.child import INVENTED
 from specgate.dialects.onnx.lint.walk import bodies, finding
 from specgate.dialects.onnx.reader import container
 from specgate.spec.tables import dialect
@@ -41,7 +42,6 @@ _SCALARS = {
     "value_strings": "STRING",
 }
 #: How the onnx package names sizes that it does not know itself.
-_INVENTED = "unk__"
 
 
 def _infos(body: Body) -> Iterator[OnnxValueInfo]:
@@ -85,7 +85,7 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int]) -> Iterator[Finding]:
 
 def pinless(name: str) -> bool:
     """Whether a size of this name cannot be pinned, because inference made it up."""
-    return name.startswith(_INVENTED)
+    return name.startswith(INVENTED)
 
 
 def known_type(kind: OnnxType) -> TensorDesc:

@@ -44,6 +44,17 @@ def test_types_reach_subgraphs_through_outer_names():
     assert len(undecided(made, infer=False)[0]) == 2
 
 
+def test_inference_for_a_runtime_has_no_names_but_those_of_the_file():
+    nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Shape", ["places"], ["sizes"])]
+    made = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
+    body = id(made.graph)
+    assert inference.inferred(made)[body]["places"].shape == (2, None)
+    assert inference.begin(made, [])().types[body]["places"].shape == (2, "unk__0")
+    nodes[0] = helper.make_node("Relu", ["x"], ["places"])
+    made = read_model_bytes(model(graph(nodes, [info("x", ["batch", 3])], [bare("sizes")])).SerializeToString())
+    assert inference.inferred(made)[id(made.graph)]["places"].shape == ("batch", 3)
+
+
 def test_weights_are_not_sent_but_their_types_are():
     large = helper.make_tensor("large", INT64, [3, 4000], range(12000))
     held = helper.make_node("Constant", [], ["held"], value=large)
@@ -132,7 +143,9 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     script = (ROOT / "specgate/dialects/onnx/infer/child.py").read_text(encoding="utf-8")
     slow = tmp_path / "slow.py"
     slow.write_text(
-        script.replace('answer(b"+", inferred(data, nested=nested, values=values))', "import time; time.sleep(600)"),
+        script.replace(
+            'answer(b"+", inferred(data, nested=nested, values=values, named=named))', "import time; time.sleep(600)"
+        ),
         encoding="utf-8",
     )
     process.close()
