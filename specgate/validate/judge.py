@@ -10,6 +10,7 @@ from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
 from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
 from specgate.validate.reach import Reach
+from specgate.validate.witness import with_sizes
 from specgate.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
@@ -58,8 +59,10 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
 def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[str]) -> Iterator[str]:
     """Yield the implementations by whose own ways `accepts` says no; what they share is looked at once."""
     facts = Facts()
+    plain = descriptor if descriptor.plain else with_sizes(descriptor)
     for by in implementations:
-        if accepts(descriptor, level, basis, by, facts) is False:
+        taken = plain is not None and accepts(plain, level, basis, by)  # this is fast
+        if not taken and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
             yield by
 
 

@@ -1,0 +1,39 @@
+"""A descriptor with numbers for the sizes that nobody knows: where it is taken, the open one is not refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import UNSTATED, TensorDesc
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["with_sizes"]
+
+
+def with_sizes(descriptor: Descriptor, size: int = 1) -> Descriptor | None:
+    """Return `descriptor` with `size` for every unknown one, None where more than sizes is unknown or odd.
+
+    A rule that does not hold while a size is unknown holds for no value of it, so a verdict on this one says of the
+    other whether it may be rejected. Outputs without any type are left out, as they cannot be wrong.
+    """
+    if descriptor.oddities:
+        return None
+    fields = {}
+    for name, value in descriptor.fields.items():
+        if value is not UNSTATED:
+            fields[name] = _with_size(value, size)
+    made = replace(descriptor, fields=fields, plain=False)
+    return made if made.plain else None
+
+
+def _with_size(value: Any, size: int) -> Any:
+    if isinstance(value, TensorDesc):
+        if value.sizes is None or value.concrete:
+            return value
+        return value._replace(sizes=tuple([one if isinstance(one, int) else size for one in value.sizes]))
+    if value.__class__ is list or value.__class__ is tuple:
+        return [_with_size(item, size) for item in value]
+    return value

@@ -1,0 +1,51 @@
+"""Where a descriptor with numbers for unknown sizes is taken, the open one is not refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from specgate.descriptors.core import UNSTATED, Descriptor, Symbol, TensorDesc
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+from specgate.validate.judge import refusing
+from specgate.validate.witness import with_sizes
+from tests.validate.test_accepts import some_examples
+
+FLOATS = TensorDesc("FLOAT", (Symbol("N"), None, 3))
+
+
+@pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
+def test_what_has_a_witness_is_not_refused(name: str) -> None:
+    witnessed = refused = 0
+    for made in some_examples(name):
+        table = dialect(name).operator(made.operator)
+        level = made.version or list(table.levels)[-1]
+        for size in (1, 2, 3, 4):
+            plain = with_sizes(made, size)
+            if plain is None or made.plain:
+                continue
+            if accepts(plain, level, "observed") is True:
+                witnessed += 1
+                assert accepts(made, level, "observed") is not False
+            else:
+                refused += 1
+    assert witnessed > 3
+    assert refused > 3
+
+
+def test_sizes_alone_are_filled() -> None:
+    made = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0, "concat_result": UNSTATED}, "17")
+    found = with_sizes(made, 2)
+    assert found is not None
+    assert found.fields == {"inputs": [TensorDesc("FLOAT", (2, 2, 3))] * 2, "axis": 0}
+    for other in (TensorDesc(None, (None,)), TensorDesc("FLOAT", None)):
+        assert with_sizes(replace(made, fields={"inputs": [FLOATS, other], "axis": 0})) is None
+
+
+def test_implementations_are_asked_with_and_without_a_witness() -> None:
+    made = Descriptor("onnx", "Concat", {"inputs": [FLOATS, FLOATS], "axis": 0}, "17")
+    assert list(refusing(made, "17", "observed", ("checker", "inference"))) == []
+    wrong = replace(made, fields={"inputs": [FLOATS, TensorDesc("INT64", (None,))], "axis": 0})
+    assert list(refusing(wrong, "17", "observed", ("checker", "inference"))) == ["checker", "inference"]
