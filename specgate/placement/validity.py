@@ -9,8 +9,8 @@ from specgate.dialects.onnx.lint.walk import label
 from specgate.placement.loading import loading_of, refusing_rules
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
-from specgate.validate.judge import refusing
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
+from specgate.validate.witness import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -195,8 +195,8 @@ class OperatorSpec:
     def row_held(self, level: str, rows: Iterable[str] | None = None) -> str | None:
         """Return the last row up to `level`, even of a version that was withdrawn."""
         position = self.dialect.position
-        held = (row for row in (self.rows if rows is None else rows) if position[row] <= position[level])
-        return max(held, key=position.__getitem__, default=None)
+        rows = self.rows if rows is None else rows
+        return max((row for row in rows if position[row] <= position[level]), key=position.__getitem__, default=None)
 
     def level_for(self, target_level: str) -> str | None:
         """Return the level by which this operator is judged for a target of its dialect: its domain's version."""
@@ -206,8 +206,8 @@ class OperatorSpec:
     @cached_property
     def overlays(self) -> list[Overlay]:
         """What builds do instead of the page, in the order of the file."""
-        entries = self.table.observed
-        return [Overlay.make(entry, self.dialect.level_set(entry["builds"]), self.scope) for entry in entries]
+        level_set, scope = self.dialect.level_set, self.scope
+        return [Overlay.make(entry, level_set(entry["builds"]), scope) for entry in self.table.observed]
 
     @cached_property
     def refusing(self) -> dict[str, str]:
@@ -231,10 +231,8 @@ class OperatorSpec:
         key = (level, side, by if side == "observed" else None)
         if key not in self._resolved:
             made = self._resolve(*key)
-            shared = self.resolve(level, side) if key[2] is not None else None
-            # One object for all who take the same, so that one answer serves them.
-            same = made is not None and shared is not None and made.content == shared.content
-            self._resolved[key] = shared if same else made
+            shared = self.resolve(level, side) if key[2] and made else None  # one object for all who take the same
+            self._resolved[key] = shared if shared and made and made.content == shared.content else made
         return self._resolved[key]
 
     def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[SingleBasis, Resolved]:
@@ -242,11 +240,10 @@ class OperatorSpec:
         found = self._sides.get((level, basis, by))
         if found is None:
             sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
-            said = {side: self.resolve(level, side, by) for side in sides}
-            kept = {side: resolved for side, resolved in said.items() if resolved is not None}
-            if len(kept) == 2 and kept["documented"].key == kept["observed"].key:
-                del kept["observed"]
-            found = self._sides[level, basis, by] = kept
+            found = {side: said for side in sides if (said := self.resolve(level, side, by)) is not None}
+            if len(found) == 2 and found["documented"].key == found["observed"].key:
+                del found["observed"]
+            self._sides[level, basis, by] = found
         return found
 
     def stretches(
@@ -291,8 +288,7 @@ class OperatorSpec:
 
     def has_kernel(self, level: str) -> bool:
         """Return whether the table names a kernel for what the operator means at `level`."""
-        recipe = self.table.recipe
-        return recipe is not None and self.dialect.holds(level, recipe.get("since"), None)
+        return (recipe := self.table.recipe) is not None and self.dialect.holds(level, recipe.get("since"), None)
 
     def behaviour(self, level: str) -> dict[str, Any]:
         """Return the kernel's constants at `level`: of each execute row up to it, the latest."""

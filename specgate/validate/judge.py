@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
 from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
 from specgate.validate.reach import Reach
-from specgate.validate.witness import with_sizes
 from specgate.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from specgate.descriptors.core import Descriptor
     from specgate.levels import LevelSet
     from specgate.spec.forms import SingleBasis
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure
     from specgate.verdict import Basis
 
-__all__ = ["answer", "domainless", "refusing", "verdict_with_reasons"]
+__all__ = ["answer", "domainless", "verdict_with_reasons"]
 
 
 def _failures_at(
@@ -54,16 +50,6 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
             return False
         taken = taken and one is True
     return taken or None
-
-
-def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[str]) -> Iterator[str]:
-    """Yield the implementations by whose own ways `accepts` says no; what they share is looked at once."""
-    facts = Facts()
-    plain = descriptor if descriptor.plain else with_sizes(descriptor)
-    for by in implementations:
-        taken = plain is not None and accepts(plain, level, basis, by)  # this is fast
-        if not taken and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
-            yield by
 
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:

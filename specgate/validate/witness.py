@@ -1,4 +1,4 @@
-"""A descriptor with numbers for the sizes that nobody knows: where it is taken, the open one is not refused."""
+"""A descriptor with numbers for its unknown sizes: where it is taken, the open one is not refused."""
 
 from __future__ import annotations
 
@@ -6,11 +6,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
+from specgate.validate.check import accepts
+from specgate.validate.facts import Facts
 
 if TYPE_CHECKING:
-    from specgate.descriptors.core import Descriptor
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["with_sizes"]
+    from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Basis
+
+__all__ = ["refusing", "with_sizes"]
+
+
+def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[str]) -> Iterator[str]:
+    """Yield the implementations by whose own ways `accepts` says no; what they share is looked at once."""
+    facts = Facts()
+    plain = descriptor if descriptor.plain else with_sizes(descriptor)
+    for by in implementations:
+        taken = plain is not None and accepts(plain, level, basis, by)  # this is fast
+        if not taken and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
+            yield by
 
 
 def with_sizes(descriptor: Descriptor, size: int = 1) -> Descriptor | None:

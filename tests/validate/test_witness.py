@@ -9,8 +9,7 @@ import pytest
 from specgate.descriptors.core import UNSTATED, Descriptor, Symbol, TensorDesc
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
-from specgate.validate.judge import refusing
-from specgate.validate.witness import with_sizes
+from specgate.validate.witness import refusing, with_sizes
 from tests.validate.test_accepts import some_examples
 
 FLOATS = TensorDesc("FLOAT", (Symbol("N"), None, 3))
