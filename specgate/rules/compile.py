@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
 
-__all__ = ["compile_resolved"]
+__all__ = ["compile_resolved", "located"]
 
 _NOWHERE: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
 
@@ -31,14 +31,14 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     body = builder.statements()
     tree = ast.parse("def check(fields): pass")
     tree.body[0].body = [ast.Try(body, [_handler(builder.errors)], [], [])]  # type: ignore[attr-defined]
-    _locate(tree)
+    located(tree)
     scope: dict[str, Any] = {**_GLOBALS, **primitives.layout_functions(), **builder.constants}
     exec(compile(tree, f"<{resolved.spec.name} at {resolved.level}>", "exec"), scope)  # noqa: S102  # a tree of whitelisted nodes
     check: Callable[[Mapping[str, Any]], bool] = scope["check"]
     return check
 
 
-def _locate(tree: ast.AST) -> None:
+def located(tree: ast.AST) -> None:
     """Give every node a place, although there is no source; `ast.fix_missing_locations` takes five times as long."""
     waiting = [tree]
     while waiting:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from specgate.rules.calls import Part, State
 
-__all__ = ["part_of"]
+__all__ = ["ARITHMETIC", "part_of"]
 
-_ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
+ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -145,7 +145,7 @@ def _unary_op(node: ast.UnaryOp) -> Part:
 
 
 def _bin_op(node: ast.BinOp) -> Part:
-    left_of, right_of, compute = part_of(node.left), part_of(node.right), _ARITHMETIC[type(node.op)]
+    left_of, right_of, compute = part_of(node.left), part_of(node.right), ARITHMETIC[type(node.op)]
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
         left, right = left_of(state, variables), right_of(state, variables)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.failures import Failure
 
-__all__ = ["Facts", "applies"]
+__all__ = ["Facts", "applies", "judge"]
 
 
 class Facts:
@@ -82,7 +82,7 @@ class Facts:
         found = self._values.get(key)
         if found is None:
             try:
-                found = _judge(form, context)
+                found = judge(form, context)
             except Undefined as error:
                 found = error
             self._values[key] = found
@@ -120,8 +120,11 @@ def _places(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, TensorDesc]]:
                     yield name, f"{name}[{index}]", item
 
 
-def _judge(form: RuleForm, context: Context) -> Any:
-    """Return whether a rule holds or does not apply; what hangs on a type that an output leaves out is never wrong."""
+def judge(form: RuleForm, context: Context) -> Any:
+    """Return whether a rule holds or does not apply; what hangs on a type that an output leaves out is never wrong.
+
+    Raises Undefined where it has no value.
+    """
     try:
         answer = _answer(form, context)
     except Undefined:

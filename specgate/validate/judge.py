@@ -8,6 +8,7 @@ from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
 from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
+from specgate.validate.openly import taken
 from specgate.validate.reach import Reach
 from specgate.verdict import Finding, Verdict
 
@@ -39,17 +40,13 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
     judged_at, late, missing = _placed(descriptor, spec, level)
     if late or missing:
         return False
-    facts, taken = facts or Facts(), True
+    facts, decided = facts or Facts(), True
     for said in spec.sides_at(judged_at, basis, by).values():
-        if id(said) not in facts.answers:
-            failures = explain_at(descriptor, said, facts, bare=True)
-            certain = any(not failure.unknown for failure in failures)
-            facts.answers[id(said)] = False if certain else None if failures else True
-        one = facts.answers[id(said)]
+        one = taken(descriptor, said, facts)
         if one is False:
             return False
-        taken = taken and one is True
-    return taken or None
+        decided = decided and one is True
+    return decided or None
 
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:

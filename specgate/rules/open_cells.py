@@ -1,0 +1,91 @@
+"""What compiled checks call for a field's value as a whole, where something of it may be unknown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import UNKNOWN, UNSTATED, TensorDesc, is_record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.spec.fields import Cell, FieldInfo
+
+__all__ = ["CellCheck", "Fewer", "Strangers", "stated", "tensors_in"]
+
+
+class CellCheck:
+    """What a row says of a field's value: whether it takes it, as far as it is known."""
+
+    def __init__(self, info: FieldInfo, cell: Cell | None) -> None:
+        self.types = None if cell is None or cell.types is None else frozenset(cell.types)
+        self.ranks = None if cell is None else cell.ranks
+        values = cell.values if cell is not None and cell.values is not None else info.words
+        self.values = None if values is None else frozenset(values)
+        self.range = None if cell is None else cell.range
+
+    def __call__(self, value: Any) -> Any:
+        if value.__class__ is TensorDesc:
+            return self.tensor(value)
+        if value is None:
+            return True
+        if value.__class__ is list or value.__class__ is tuple:
+            answers = [self.tensor(one) if one.__class__ is TensorDesc else self.value(one) for one in value]
+            return False if False in answers else UNKNOWN if UNKNOWN in answers else True
+        return self.value(value)
+
+    def tensor(self, tensor: TensorDesc) -> Any:
+        if tensor is UNSTATED:
+            return True
+        open_ = False
+        if self.types is not None and tensor.type not in self.types:
+            if tensor.type is not None:
+                return False
+            open_ = True
+        if self.ranks is not None and (tensor.sizes is None or len(tensor.sizes) not in self.ranks):
+            if tensor.sizes is not None:
+                return False
+            open_ = True
+        return UNKNOWN if open_ else True
+
+    def value(self, value: Any) -> Any:
+        if is_record(value):
+            answers = [self.value(number) for number in value]
+            return False if False in answers else UNKNOWN if UNKNOWN in answers else True
+        if value is UNKNOWN:
+            return UNKNOWN if self.values or self.range is not None else True
+        if self.values is not None and value not in self.values:
+            return False
+        return self.range is None or value in self.range
+
+
+class Fewer:
+    """Whether an array holds fewer elements than it must."""
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def __call__(self, value: Any) -> bool:
+        return isinstance(value, list | tuple) and len(value) < self.least
+
+
+class Strangers:
+    """Whether a descriptor has fields that the level does not have."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def __call__(self, fields: Mapping[str, Any]) -> bool:
+        return any(fields[name] is not None for name in self.names & fields.keys())
+
+
+def tensors_in(value: Any) -> list[TensorDesc]:
+    held = value if value.__class__ is list or value.__class__ is tuple else [value]
+    return [one for one in held if one.__class__ is TensorDesc and one is not UNSTATED]
+
+
+def stated(*values: Any) -> bool:
+    """Whether no output among `values` is given, or holds one, without a type."""
+    return not any(
+        value is UNSTATED or (value.__class__ is list and any(one is UNSTATED for one in value)) for value in values
+    )
