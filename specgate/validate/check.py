@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.compile import compile_resolved
 from specgate.spec.fields import Bounds, Cell
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["accepts", "check_at", "check_for", "compiled", "forget", "refusals_noted", "spelt_for"]
 
+#: Compiling takes as long as evaluating so many times.
+WORTH: Final = 24
+
+_asked: dict[tuple[str, str, str, Basis, str | None], int] = {}
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
 _accepted: dict[tuple[str, str, Basis, str], Verdict] = {}
@@ -32,6 +36,7 @@ _accepted: dict[tuple[str, str, Basis, str], Verdict] = {}
 @on_change
 def forget() -> None:
     """Drop everything compiled; the tables it came from are gone."""
+    _asked.clear()
     _fast.clear()
     _shared.clear()
     _accepted.clear()
@@ -111,17 +116,21 @@ def accepts(
     if descriptor.layout not in {None, judged_at}:
         descriptor = _as_read_at(descriptor, judged_at)
     if descriptor.plain and (judged_at == level or _below(descriptor, level)):
-        return _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))(descriptor.fields)
+        check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
+        if check is not None:
+            return check(descriptor.fields)
     from specgate.validate.judge import answer  # most descriptors are plain
 
     return answer(descriptor, level, basis, by, facts)
 
 
-def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool]:
-    """Return the compiled function of (dialect, operator, level, basis, by)."""
+def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool] | None:
+    """Return the compiled function of (dialect, operator, level, basis, by), None where it is not asked for often."""
     fast = _fast.get(key)
     if fast is None:
-        fast = _fast[key] = _compile(*key)
+        asked = _asked[key] = _asked.get(key, 0) + 1
+        if asked > WORTH:
+            fast = _fast[key] = _compile(*key)
     return fast
 
 
