@@ -62,7 +62,7 @@ def _versions(node: Node) -> list[int]:
 
 def _stand(found: Sequence[Assigned], opset: int) -> bool:
     """Whether a model of `opset` could have each node of ai.onnx as it is written."""
-    from specgate.validate.check import accepts
+    from specgate.validate.witness import refusing
 
     seen: set[int] = set()
     for one in found:
@@ -70,7 +70,8 @@ def _stand(found: Sequence[Assigned], opset: int) -> bool:
         if descriptor is None or one.node.proto.domain or id(descriptor) in seen:
             continue
         seen.add(id(descriptor))
-        there = accepts(replace(descriptor, version=None), str(opset))
-        if there is False and accepts(descriptor, str(descriptor.version)) is not False:
+        there = replace(descriptor, version=None)
+        refused = any(True for _ in refusing(there, str(opset), "both", (None,)))
+        if refused and not any(True for _ in refusing(descriptor, str(descriptor.version), "both", (None,))):
             return False
     return True

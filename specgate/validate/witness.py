@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.validate.check import accepts
@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["refusing", "with_sizes"]
 
+By = TypeVar("By", str, None)
 
-def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[str]) -> Iterator[str]:
-    """Yield the implementations by whose own ways `accepts` says no; what they share is looked at once."""
+
+def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[By]) -> Iterator[By]:
+    """Yield the implementations by whose own ways `accepts` says no; what they share is looked at once.
+
+    None among them stands for all.
+    """
     facts = Facts()
     plain = descriptor if descriptor.plain else with_sizes(descriptor)
     for by in implementations:
