@@ -244,7 +244,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "mean_in_windows", "norm_of_windows"), (24.0, 32.0)),
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (24.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
-    "sum_products": (28.0, 32.0),
+    "sum_products": (28.0, 32.0), "one_hot": (48.0, 20.0),
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (96.0, 64.0),
     "suppress_boxes": (64.0, 48.0), "suppress_turned_boxes": (128.0, 96.0),
