@@ -190,7 +190,7 @@ def minimum(
 
 def _model_owner(what: Any) -> DialectPackage | None:
     """Return the dialect of a whole model: a path or an object of a vendor's library; None for a descriptor."""
-    if isinstance(what, dict | Descriptor):
+    if isinstance(what, (Descriptor, dict)):  # a union would be made anew each time
         return None
     from specgate.dialects import model_package, packages
 

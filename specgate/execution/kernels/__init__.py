@@ -6,6 +6,7 @@ Over 300 lines: it is one list, and what is known of each kernel beside it.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import NoKernel
@@ -337,5 +338,10 @@ def find_kernel(name: str) -> Callable[..., Any]:
         return _registered[name]
     if name not in KERNELS:
         raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
+    return _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> Callable[..., Any]:
     function: Callable[..., Any] = getattr(importlib.import_module(KERNELS[name]), name)
     return function

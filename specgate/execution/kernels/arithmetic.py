@@ -29,7 +29,7 @@ __all__ = [
 
 def is_float(dtype: np.dtype[Any]) -> bool:
     """Return whether a type is a floating one, those of ml_dtypes (which numpy calls void-like) included."""
-    return dtype.kind == "f" or dtype.name.startswith(("bfloat", "float"))
+    return dtype.kind == "f" or (dtype.kind == "V" and dtype.name.startswith(("bfloat", "float")))
 
 
 def to_float64(array: NDArray[Any]) -> NDArray[Any]:
@@ -42,7 +42,7 @@ def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
     What is float32 already is the array itself, which no kernel writes into.
     """
-    if not is_float(dtype) or dtype == np.float64:
+    if array.dtype == np.float32 or dtype == np.float64 or not is_float(dtype):
         return array
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float32, copy=False)
@@ -55,6 +55,8 @@ def quiet(array: NDArray[Any]) -> NDArray[Any]:
 
 def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an array rounded to `dtype`, by way of float32 where that is narrower still."""
+    if array.dtype == dtype:
+        return array
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         return to_float32(array, dtype).astype(dtype, copy=False)
 
