@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "blocks_of", "rows_by"]
+__all__ = ["BLOCK", "blocks_of", "centre_rows", "rows_by"]
 
 #: Elements that are computed at a time: a few arrays of so many fit into a cache of the second level.
 BLOCK: Final = 2**15
@@ -30,6 +30,14 @@ def blocks_of(count: int, size: int) -> Iterator[slice]:
     each = max(1, BLOCK // max(1, size))
     for begin in memory.in_time(range(0, count, each)):
         yield slice(begin, min(begin + each, count))
+
+
+def centre_rows(wide: NDArray[Any], epsilon: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Take from each row of float64 [rows, size] its mean; return the means and the roots of variance plus epsilon."""
+    count = np.float64(wide.shape[1])
+    mean = wide.sum(axis=1, keepdims=True) / count
+    wide -= mean
+    return mean, np.sqrt(np.square(wide).sum(axis=1, keepdims=True) / count + np.float32(epsilon))
 
 
 def rows_by(
