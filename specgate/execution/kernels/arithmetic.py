@@ -66,7 +66,9 @@ def chosen(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:
     bits = np.dtype(f"i{size}")
     mask = np.asarray(np.negative(condition.view(np.int8), dtype=bits))  # all bits, or none
     left, right = one.view(bits) & mask, other.view(bits) & ~mask
-    return np.asarray(left | right).view(one.dtype)
+    made = np.asarray(left | right)
+    result: NDArray[Any] = made.view(one.dtype)
+    return result
 
 
 def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -207,7 +207,6 @@ def unary(
     that gives the nearest number, as a square root does, is the same in both, and faster in float32.) The kernel takes
     integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
     """
-
     wide = in_place(function) if isinstance(function, np.ufunc) else function
 
     def kernel(

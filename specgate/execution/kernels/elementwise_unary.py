@@ -9,7 +9,17 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
-from specgate.execution.kernels.elementwise import cast, held, in_place, prepared, quiet, rounded, unary, want_float, whole
+from specgate.execution.kernels.elementwise import (
+    cast,
+    held,
+    in_place,
+    prepared,
+    quiet,
+    rounded,
+    unary,
+    want_float,
+    whole,
+)
 from specgate.execution.kernels.error_function import error_function
 
 if TYPE_CHECKING:

@@ -37,7 +37,10 @@ def _table() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def error_function(x: NDArray[Any], *, single: bool) -> NDArray[Any]:
-    """Return the error function of float64. single: to 1 in 10**14, which float32 does not show, and much faster."""
+    """Return the error function of float64, which is written over.
+
+    single: to 1 in 10**14, which float32 does not show, and much faster.
+    """
     if not single:
         return np.asarray(_erf(x), np.float64)
     off = np.clip(x, -_END, _END)
@@ -59,7 +62,8 @@ def error_function(x: NDArray[Any], *, single: bool) -> NDArray[Any]:
     total *= off
     total *= np.take(slopes, at, mode="clip", out=near)
     total += np.take(values, at, mode="clip", out=near)
-    signs = np.asarray(x.view(np.int64) & _SIGN)
+    signs = x.view(np.int64)
+    signs &= _SIGN
     signs |= total.view(np.int64)  # no total is negative; np.copysign takes longer
     return signs.view(np.float64)
 
