@@ -62,13 +62,12 @@ def chosen(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:
     one, other = np.asarray(a), np.asarray(b)
     size = one.dtype.itemsize
     if one.dtype != other.dtype or one.dtype.hasobject or size not in {1, 2, 4, 8}:
-        return np.where(condition, a, b)
+        found: NDArray[Any] = np.where(condition, a, b)
+        return found
     bits = np.dtype(f"i{size}")
     mask = np.asarray(np.negative(condition.view(np.int8), dtype=bits))  # all bits, or none
-    left, right = one.view(bits) & mask, other.view(bits) & ~mask
-    made = np.asarray(left | right)
-    result: NDArray[Any] = made.view(one.dtype)
-    return result
+    result = np.asarray((one.view(bits) & mask) | (other.view(bits) & ~mask))
+    return result.view(one.dtype)
 
 
 def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
-from specgate.execution.kernels.window_places import largest_by_slices, places_by_slices, plain
+from specgate.execution.kernels.row_blocks import blocks_of
+from specgate.execution.kernels.window_places import places_by_slices, plain, values_by_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,14 +53,19 @@ def average_pool(
     None.
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    divisor: Any = 1.0
+    for axis, each in enumerate(windows, 2):
+        counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
+        divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
+    flat = inputs.reshape(-1, 1, *inputs.shape[2:])
+    result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), inputs.dtype)
     with np.errstate(all="ignore"):
-        result = to_float64(inputs)
-        divisor: Any = 1.0
-        for axis, each in enumerate(windows, 2):
-            result = _sum(result, axis, each)
-            counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
-            divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
-        return round_to(result / divisor, inputs.dtype)
+        for rows in blocks_of(len(flat), prod(inputs.shape[2:])):
+            wide = to_float64(flat[rows])
+            for axis, each in enumerate(windows, 2):
+                wide = _sum(wide, axis, each)
+            result[rows] = round_to(wide / divisor, inputs.dtype)
+    return result.reshape(*inputs.shape[:2], *result.shape[2:])
 
 
 def lp_pool(
@@ -119,14 +126,19 @@ def max_pool_values(
     window: Sequence[int],
     start_padding: Sequence[int],
     end_padding: Sequence[int],
+    dilations: Sequence[int] | None = None,
+    finite: bool = True,
 ) -> NDArray[Any]:
     """Return the largest element under each window, as `max_pool` does, alone."""
-    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding)
-    values, lowest = _start(inputs, finite=True)
-    if plain(values, windows, finite=True):
-        return largest_by_slices(values, windows, lowest)[-1]
-    found = max_pool(inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding)
-    return found[0]
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    values, lowest = _start(inputs, finite=finite)
+    quick = values_by_slices(values, windows, lowest, finite=finite)
+    if quick is not None:
+        return round_to(quick, inputs.dtype)
+    return max_pool(
+        inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
+        dilations=dilations, finite=finite,
+    )[0]  # fmt: skip
 
 
 def windows_of(
