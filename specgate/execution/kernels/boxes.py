@@ -41,7 +41,8 @@ def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
 def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
     """Return for each of `others` [n, 4] its intersection with a box [4] over their union, by corners.
 
-    box: or boxes [m, 1, 4], for an array [m, n]. more: what a side is longer than the difference of its ends; `touching`: yet boxes without a common point do not
+    box: or boxes [m, 1, 4], for an array [m, n].
+    more: what a side is longer than the difference of its ends; `touching`: yet boxes without a common point do not
     overlap. Nor do boxes without any area.
     """
     extra, none = others.dtype.type(more), others.dtype.type(0)
