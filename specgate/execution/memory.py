@@ -29,6 +29,7 @@ __all__ = [
     "elements",
     "empty",
     "held_bytes",
+    "hold",
     "in_time",
     "item_size",
     "limit",
@@ -117,7 +118,13 @@ def in_time(items: Iterable[T]) -> Iterator[T]:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return `numpy.empty`, or raise InputError above what the budget in force leaves.
+    """Return `numpy.empty`, or raise InputError where `hold` does."""
+    hold(shape, dtype)
+    return np.empty(shape, dtype)
+
+
+def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise InputError where an array would be more than the budget in force leaves.
 
     It counts what the kernel works with for each element of an output, too.
     """
@@ -128,7 +135,6 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     budget.hold(int(needed), f"the output of shape {list(shape)}")
     if prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
         raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
-    return np.empty(shape, dtype)
 
 
 def elements(value: Any) -> int:

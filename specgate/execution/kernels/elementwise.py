@@ -148,7 +148,7 @@ def paired(
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         raise InputError(f"{name}: the shapes {found} cannot be broadcast") from None
-    memory.empty(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
+    memory.hold(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
     return tuple(np.broadcast_to(array, shape) for array in arrays)
 
 

@@ -152,7 +152,7 @@ def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], ND
             for limit, end in zip((min, max), ends, strict=True)
         )
         scale = np.array((high - low) / np.float32(255), np.float32)
-        memory.empty(x.shape, np.dtype(np.float32))
+        memory.hold(x.shape, np.dtype(np.float32))
         if not np.isfinite(scale) or scale == 0:
             point = np.ma.MaskedArray(np.array(0, np.uint8), mask=True)
             return np.ma.MaskedArray(np.zeros(x.shape, np.uint8), mask=np.ones(x.shape, np.bool_)), scale, point

@@ -159,7 +159,7 @@ def windows_of(
     each = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
     counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
     shape = shape_of("pooling", (*sizes[:2], *counts))
-    memory.empty(shape, np.dtype(np.float32))
+    memory.hold(shape, np.dtype(np.float32))
     return [_along(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
 
 
@@ -174,7 +174,7 @@ def _along(size: int, stride: int, window: int, start: int, dilation: int, count
     last = np.minimum(window - 1, (size - 1 - first) // dilation)
     counts = np.maximum(0, last - skipped + 1)
     steps = np.arange(int(counts.max()), dtype=np.int64)
-    memory.empty((count, len(steps)), steps.dtype)
+    memory.hold((count, len(steps)), steps.dtype)
     met = steps < counts[:, np.newaxis]
     places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
     return Windows(places, met, counts, 1, _runs(size, stride, window, start, dilation, count))

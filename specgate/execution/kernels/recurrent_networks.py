@@ -255,7 +255,7 @@ class _Sequences:
         rows = self.kind.gates * self.width
         both = np.zeros(2 * rows) if bias is None else to_float64(bias[at])
         time, batch, size = self.data.shape
-        memory.empty((time, batch, rows), np.dtype(np.float64))
+        memory.hold((time, batch, rows), np.dtype(np.float64))
         flat = to_float64(self.data).reshape(time * batch, size)
         entering = multiply_matrices(flat, to_float64(weights[at]).T).reshape(time, batch, rows) + both[:rows]
         count = len(self.kind.defaults)

@@ -152,7 +152,7 @@ def _accumulated(
     behind = prod(values.shape[axis + 1 :])
     if behind < _WIDE or not values.size:
         return round_to(np.asarray(function.accumulate(values, axis, dtype=work)), dtype)
-    memory.empty(values.shape, work)  # refuses what is too large
+    memory.hold(values.shape, work)  # refuses what is too large
     wide = values.astype(work)
     for place in np.ndindex(values.shape[:axis]):
         slices = list(wide[place])

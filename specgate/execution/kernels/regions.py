@@ -53,7 +53,7 @@ def align_regions(
         spans = np.maximum(spans, one(1)) if least else spans
         x, across = _along(corners[0], spans[0], width, samples)
         y, down = _along(corners[1], spans[1], height, samples)
-        memory.empty((height, down, width, across), np.dtype(np.int8))
+        memory.hold((height, down, width, across), np.dtype(np.int8))
         return y.reshape(-1), x.reshape(-1), (down, across)
 
     _hold_regions("align_regions", inputs, regions, batches, 4)
@@ -189,13 +189,13 @@ def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any
     count = samples if samples > 0 else max(0, ceil(part))
     if count >= _FEW:
         raise InputError(f"align_regions: {count} points along a dimension are too many")
-    memory.empty((parts, count), np.dtype(np.int8))
+    memory.hold((parts, count), np.dtype(np.int8))
     inside = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
     return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
 
 
 def _spread(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[Any]:
-    memory.empty(grid, np.dtype(np.int8))
+    memory.hold(grid, np.dtype(np.int8))
     return np.broadcast_to(places, grid).reshape(-1)
 
 
@@ -237,7 +237,7 @@ def _pooled(
             lacking[index] = True
             result[index] = 0
             continue
-        memory.empty((channels, height * down * width * across), np.dtype(np.int8))  # what is worked with
+        memory.hold((channels, height * down * width * across), np.dtype(np.int8))  # what is worked with
         if batches[index] != batch:
             batch = int(batches[index])
             planes = to_float64(inputs[batch])

@@ -66,7 +66,7 @@ def resize(
     shape = list(data.shape)
     for each in found:
         shape[each.axis] = each.size
-    memory.empty(tuple(shape), np.dtype(np.float64))
+    memory.hold(tuple(shape), np.dtype(np.float64))
     if not data.size:
         if 0 not in shape:
             raise NoKernel("resize: it is not said what nothing is enlarged to")

@@ -54,7 +54,7 @@ def sample_places(
     if not (np.abs(places) < 2**31).all():
         raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
     shape = (*data.shape[:2], *grid.shape[1:-1])
-    memory.empty(shape, np.dtype(np.float64))
+    memory.hold(shape, np.dtype(np.float64))
     if not data.size and prod(shape):
         raise NoKernel("grid_sample: there is nothing to take elements from")
     kind = data.dtype if mode == "nearest" else working(data) if is_float(data.dtype) else np.dtype(np.float64)

@@ -42,7 +42,7 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     if any(name not in sizes for name in target):
         raise InputError(f"einsum: the output of {equation!r:.80} has a letter that no input has")
     kept = tuple(dict.fromkeys(target))
-    memory.empty(tuple(sizes[name] for name in target), dtype)
+    memory.hold(tuple(sizes[name] for name in target), dtype)
     with np.errstate(all="ignore"):
         names, total = _summed(terms, inputs, sizes, kept)
     made = round_to(total.transpose([names.index(name) for name in kept]), dtype)
@@ -147,7 +147,7 @@ def _product(
         made = multiply_rounded(one, other, left.dtype)
     else:
         one, other = to_float64(one), to_float64(other)
-        memory.empty(shape, one.dtype)
+        memory.hold(shape, one.dtype)
         made = multiply_matrices(one, other)
     return (*both, *rows, *columns), made.reshape(shape)
 

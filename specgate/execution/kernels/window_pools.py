@@ -43,7 +43,7 @@ def average_windows(
     if not prod(shape):
         return memory.empty(shape, inputs.dtype)
     if include_padding:
-        memory.empty(
+        memory.hold(
             (*inputs.shape[:2], *map(sum, zip(inputs.shape[2:], slide.start, slide.end, strict=True))), inputs.dtype
         )
         inputs = np.pad(inputs, [(0, 0), (0, 0), *zip(slide.start, slide.end, strict=True)])
