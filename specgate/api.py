@@ -128,7 +128,10 @@ def execute(
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None)
+    outputs: dict[str, NDArray[Any]] = execute_at(
+        made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None
+    )
+    return outputs
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to
+from specgate.execution.kernels.arithmetic import chosen, is_float, require_shape, round_to
 from specgate.execution.kernels.attending import working
 from specgate.execution.kernels.elementwise import held, quiet, want_float
 from specgate.execution.kernels.grids import cubic_weights, reflected
@@ -96,8 +96,8 @@ def _interpolated(
     for number, each in enumerate(product(*taps)):
         found = _elements(flat, [tap for tap, _ in each], sizes, padding, corners)
         for _, weight in each:
-            found = found if weight is None else found * weight.astype(flat.dtype)
-        total = total + found if number else found
+            found = found if weight is None else np.multiply(found, weight.astype(flat.dtype), out=found)
+        total = np.add(total, found, out=total) if number else found
     return total
 
 
@@ -111,7 +111,7 @@ def _elements(
         place = reflected(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
         index = index * size + place
     found = np.take(flat, index, axis=1)
-    return np.where(inside, found, np.zeros((), flat.dtype)) if padding == "zeros" else found
+    return chosen(inside, found, np.zeros((), flat.dtype)) if padding == "zeros" else found
 
 
 def convolve_deformed(
