@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from specgate.descriptors.core import Descriptor
@@ -108,10 +109,7 @@ def execute(
     model, on_node with how many of how many of its nodes are done. basis: a descriptor's values as the page has them,
     or as builds do where the table has it. Raises InputError, also beyond a limit; NoTable, NoKernel.
     """
-    from specgate.execution.engine import execute_at
-    from specgate.execution.memory import budget_of
-    from specgate.spec.tables import dialect as tables
-
+    execute_at, budget_of, tables = _execution()
     budget = budget_of(max_bytes, max_seconds)
     if basis not in {"documented", "observed"}:
         raise InputError(f"expected the basis documented or observed, found {basis!r:.40}")
@@ -130,7 +128,20 @@ def execute(
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None)
+    outputs: dict[str, NDArray[Any]] = execute_at(
+        made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None
+    )
+    return outputs
+
+
+@cache
+def _execution() -> tuple[Any, Any, Any]:
+    """Return what executes, imported once: numpy is loaded then."""
+    from specgate.execution.engine import execute_at
+    from specgate.execution.memory import budget_of
+    from specgate.spec.tables import dialect
+
+    return execute_at, budget_of, dialect
 
 
 @overload
@@ -190,7 +201,7 @@ def minimum(
 
 def _model_owner(what: Any) -> DialectPackage | None:
     """Return the dialect of a whole model: a path or an object of a vendor's library; None for a descriptor."""
-    if isinstance(what, dict | Descriptor):
+    if isinstance(what, (Descriptor, dict)):  # a union would be made anew each time
         return None
     from specgate.dialects import model_package, packages
 

@@ -12,6 +12,7 @@ import numpy as np
 
 import specgate
 from specgate.bench.directml_groups import directml_groups
+from specgate.bench.execute_groups import execute_groups
 from specgate.bench.lint_groups import lint_groups
 from specgate.bench.peers import onnx_check, openvino_construct, peer, run
 from specgate.bench.place_groups import place_groups
@@ -41,8 +42,8 @@ def check_group() -> list[Group]:
     return [Group("one check of one node", contenders)]
 
 
-def execute_group() -> list[Group]:
-    """The executor against numpy.full of the same output and against three runtimes."""
+def execute_group() -> Iterator[Group]:
+    """The executor against numpy.full of the same output and against three runtimes, then nodes of real models."""
     rng = np.random.default_rng(0)
     indices = rng.integers(0, DEPTH, (ROWS, COLUMNS), dtype=np.int64)
     values = np.array([0, 1], np.float32)
@@ -65,7 +66,8 @@ def execute_group() -> list[Group]:
         peer("onnxruntime, CPU", lambda: _runtime_run(arrays)),
         peer("openvino, CPU", lambda: _openvino_run(arrays)),
     ]
-    return [Group(f"one-hot of {ROWS}x{COLUMNS} indices, depth {DEPTH}, float32, last axis", contenders, 0.0)]
+    yield Group(f"one-hot of {ROWS}x{COLUMNS} indices, depth {DEPTH}, float32, last axis", contenders, 0.0)
+    yield from execute_groups()
 
 
 def cold_group() -> Iterator[Group]:

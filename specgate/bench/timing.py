@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
@@ -38,7 +39,8 @@ class Group:
     """Contenders that do the same work, and what the ratios are against.
 
     work: how many of `unit` (nodes, say) one call does, for a rate. remarks: asked once all is measured, for what is no
-    time: lines of a name and a value. clock: what gives the time, of the wall or of the processor.
+    time: lines of a name and a value. clock: what gives the time, of the wall or of the processor. most_seconds: a
+    contender that has run for so long runs no further rounds.
     """
 
     title: str
@@ -48,6 +50,7 @@ class Group:
     unit: str = ""
     remarks: Callable[[], list[tuple[str, str]]] = list
     clock: Callable[[], float] = perf_counter
+    most_seconds: float = inf
 
 
 def measure(group: Group, repeat: int) -> None:
@@ -56,7 +59,9 @@ def measure(group: Group, repeat: int) -> None:
     loops = {c.name: _loops(c, group.least_seconds, group.clock) for c in live}
     for _ in range(repeat):
         for contender in live:
-            contender.seconds.append(_timed(contender, loops[contender.name], group.clock))
+            count = loops[contender.name]
+            if sum(contender.seconds) * count <= group.most_seconds:
+                contender.seconds.append(_timed(contender, count, group.clock))
 
 
 def _loops(contender: Contender, least: float, clock: Callable[[], float]) -> int:

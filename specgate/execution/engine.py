@@ -19,10 +19,10 @@ from specgate.execution.arguments import kernel_arguments
 from specgate.execution.containers import ArrayMap, Held, arrays_in, contained, is_container
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
-from specgate.execution.kernels import find_kernel, needs_of
+from specgate.execution.kernels import find_kernel
 from specgate.execution.observed import observed_arguments
 from specgate.execution.recipe import recipe_of
-from specgate.execution.settled import keep, settled, shape_of
+from specgate.execution.settled import keep, needed, settled, shape_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -112,10 +112,13 @@ def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: 
 def _budget(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
     """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
     whole.hold_time()
-    item_size = max(map(memory.item_size, arrays.values()), default=0)
-    for_input, for_output = needs_of(recipe_of(known.spec)["kernel"], max(item_size, known.item_size))
-    taken = int(for_input * (sum(map(memory.elements, arrays.values())) + known.elements))
-    whole.hold(taken + int(for_output * known.declared), f"executing {known.spec.name}")
+    needs = known.needs
+    if needs is None:
+        item_size = max(map(memory.item_size, arrays.values()), default=0)
+        count = known.elements + sum(map(memory.elements, arrays.values()))
+        needs = needed(known.spec, max(item_size, known.item_size), count, known.declared)
+    taken, for_output, everything = needs
+    whole.hold(everything, f"executing {known.spec.name}")
     return whole.less(taken, for_output)
 
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from contextvars import ContextVar, Token
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,6 +29,7 @@ __all__ = [
     "elements",
     "empty",
     "held_bytes",
+    "hold",
     "in_time",
     "item_size",
     "limit",
@@ -47,8 +46,7 @@ _TEXT: Final = 56
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """What is left of an execution's limits. ends: by `time.monotonic`. max_bytes, max_seconds: the whole, to name it.
 
     left: bytes. for_output: what a kernel works with for each element of an output, in bytes.
@@ -96,14 +94,19 @@ _NONE: Final = Budget()
 _budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
 
 
-@contextmanager
-def limit(budget: Budget | int) -> Iterator[None]:
+class limit:  # noqa: N801  # a context like a function's, which takes less time
     """Within it, kernels may use what is left of `budget`, or so many bytes."""
-    token = _budget.set(budget if isinstance(budget, Budget) else budget_of(budget))
-    try:
-        yield
-    finally:
-        _budget.reset(token)
+
+    __slots__ = ("_inside", "_token")
+
+    def __init__(self, budget: Budget | int) -> None:
+        self._inside = budget if isinstance(budget, Budget) else budget_of(budget)
+
+    def __enter__(self) -> None:
+        self._token: Token[Budget] = _budget.set(self._inside)
+
+    def __exit__(self, *_: object) -> None:
+        _budget.reset(self._token)
 
 
 def in_time(items: Iterable[T]) -> Iterator[T]:
@@ -115,7 +118,13 @@ def in_time(items: Iterable[T]) -> Iterator[T]:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return `numpy.empty`, or raise InputError above what the budget in force leaves.
+    """Return `numpy.empty`, or raise InputError where `hold` does."""
+    hold(shape, dtype)
+    return np.empty(shape, dtype)
+
+
+def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise InputError where an array would be more than the budget in force leaves.
 
     It counts what the kernel works with for each element of an output, too.
     """
@@ -126,7 +135,6 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     budget.hold(int(needed), f"the output of shape {list(shape)}")
     if prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
         raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
-    return np.empty(shape, dtype)
 
 
 def elements(value: Any) -> int:

@@ -9,7 +9,8 @@ from weakref import ref
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.execution import memory
 from specgate.execution.guard import asks_arrays
-from specgate.execution.recipe import array_fields, output_fields
+from specgate.execution.kernels import needs_of
+from specgate.execution.recipe import array_fields, output_fields, recipe_of
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Settled", "declared_elements", "keep", "settled", "shape_of"]
+__all__ = ["Settled", "declared_elements", "keep", "needed", "settled", "shape_of"]
 
 
 class Settled(NamedTuple):
@@ -31,7 +32,8 @@ class Settled(NamedTuple):
     beside its arrays; elements, item_size: of the arrays among them. places: the field whose array each argument of the
     kernel gets. outputs: the field of each result. declared: how many elements the outputs have as declared. expected:
     type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
-    arrays.
+    arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
+    with the declared outputs; None where the descriptor does not say the type and shape of all arrays.
     """
 
     spec: OperatorSpec
@@ -47,6 +49,7 @@ class Settled(NamedTuple):
     declared: int
     expected: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
     guards: bool
+    needs: tuple[int, float, int] | None
 
 
 #: By the id of a descriptor that lives; lists are copied, since they may be written into.
@@ -76,6 +79,16 @@ def keep(
     """
     spec, level, there = read
     fields = descriptor.fields
+    places, expected, declared = array_fields(spec, level), _expected(there, spec), declared_elements(there, spec)
+    held = [expected.get(field) for field in places.values() if there.fields.get(field) is not None]
+    elements = sum(map(memory.elements, arguments.values()))
+    item_size = max(map(memory.item_size, arguments.values()), default=0)
+    needs = None
+    if None not in held:
+        known = [each for each in held if each is not None]
+        widest = max((dtype.itemsize for dtype, _ in known), default=0)
+        count = elements + sum(prod(shape) for _, shape in known)
+        needs = needed(spec, max(widest, item_size), count, declared)
     found = Settled(
         spec,
         level,
@@ -83,18 +96,26 @@ def keep(
         asked,
         {name: [*value] if isinstance(value, list) else value for name, value in fields.items()},
         arguments,
-        sum(map(memory.elements, arguments.values())),
-        max(map(memory.item_size, arguments.values()), default=0),
-        array_fields(spec, level),
+        elements,
+        item_size,
+        places,
         output_fields(spec, level),
-        declared_elements(there, spec),
-        _expected(there, spec),
+        declared,
+        expected,
         asks_arrays(there, spec, level),
+        needs,
     )
     if not found.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
         _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), found)
     return found
+
+
+def needed(spec: OperatorSpec, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
+    """Return the `needs` of inputs with so many elements, the widest of item_size bytes, and declared outputs."""
+    for_input, for_output = needs_of(recipe_of(spec)["kernel"], item_size)
+    taken = int(for_input * elements)
+    return taken, for_output, taken + int(for_output * declared)
 
 
 def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:

@@ -103,15 +103,15 @@ class OperatorSpec:
         changing = {f.name for f in self.outputs if f.since or f.until or f.forms}
         return frozenset(f.name for f in self.outputs if f.name in asked or f.name in changing)
 
-    @property
+    @cached_property
     def inputs(self) -> list[FieldInfo]:
         return self._of_kind("input")
 
-    @property
+    @cached_property
     def outputs(self) -> list[FieldInfo]:
         return self._of_kind("output")
 
-    @property
+    @cached_property
     def attributes(self) -> list[FieldInfo]:
         return self._of_kind("attribute")
 

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from specgate.execution.kernels import convolution as slow_convolution
+from specgate.execution.kernels import window_products
 from specgate.execution.kernels.activation import gelu, leaky_relu, relu
+from specgate.execution.kernels.arithmetic import chosen
 from specgate.execution.kernels.elementwise_unary import erf, exp
 from specgate.execution.kernels.pooling import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
 from specgate.execution.kernels.sorting import top_k
 from specgate.execution.kernels.window_places import plain
+from specgate.execution.kernels.windows import convolve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,3 +128,46 @@ def test_slices_are_not_taken_where_a_search_tells_elements_apart() -> None:
     assert np.signbit(values[0, 0, 0])
     assert np.isnan(values[0, 0, 1])
     assert places.tolist() == [[[0, 2]]]
+
+
+@pytest.mark.parametrize("block", [1, 64, 2**17])
+@pytest.mark.parametrize(("groups", "channels", "outputs"), [(1, 3, 4), (2, 2, 6), (4, 1, 4), (3, 1, 6)])
+@pytest.mark.parametrize(
+    ("strides", "dilations", "pads"),
+    [
+        ((1, 1), (1, 1), (1, 1, 1, 1)),
+        ((2, 1), (1, 2), (0, 2, 3, 1)),
+        ((1, 1), (2, 1), (7, 0, 0, 5)),
+        ((3, 2), (1, 1), (9, 9, 9, 9)),
+    ],
+)
+def test_convolutions_by_windows_side_by_side_sum_the_same_terms(
+    monkeypatch: pytest.MonkeyPatch,
+    block: int,
+    groups: int,
+    channels: int,
+    outputs: int,
+    strides: tuple[int, int],
+    dilations: tuple[int, int],
+    pads: tuple[int, ...],
+) -> None:
+    monkeypatch.setattr(window_products, "_BLOCK", block)
+    monkeypatch.setattr(window_products, "_FEW", 0)
+    data = RANDOM.integers(-9, 9, (2, groups * channels, 9, 7)).astype(np.float32)
+    data[0, 0, 4, 3], data[1, 0, 2, 2] = np.inf, np.nan
+    filters = RANDOM.integers(-9, 9, (outputs, channels, 3, 2)).astype(np.float32)
+    how: dict[str, Any] = {"strides": strides, "dilations": dilations, "pads": pads, "groups": groups}
+    bias = np.arange(outputs, dtype=np.float32)
+    found = convolve(data, filters, bias, **how)
+    monkeypatch.setattr(slow_convolution, "multiply_windows", lambda *_: None)
+    np.testing.assert_array_equal(found, convolve(data, filters, bias, **how))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int8, np.bool_, np.complex128])
+def test_a_choice_by_bits_is_one_by_elements(dtype: Any) -> None:
+    one, other = (RANDOM.integers(0, 9, shape).astype(dtype) for shape in ((3, 1, 5), (4, 5)))
+    condition = RANDOM.integers(0, 2, (3, 4, 1)).astype(bool)
+    found = chosen(condition, one, other)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.where(condition, one, other))
+    assert math.isnan(chosen(np.array(True), np.float32(np.nan), np.float32(1)))

@@ -6,6 +6,7 @@ Over 300 lines: it is one list, and what is known of each kernel beside it.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import NoKernel
@@ -244,7 +245,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("average_pool", "average_windows", "lp_pool", "mean_in_windows", "norm_of_windows"), (24.0, 32.0)),
     **dict.fromkeys(("largest_in_windows", "largest_of_windows", "max_pool", "max_pool_values"), (24.0, 32.0)),
     **dict.fromkeys(("top_elements", "top_k"), (28.0, 32.0)),
-    "sum_products": (28.0, 32.0),
+    "sum_products": (28.0, 32.0), "one_hot": (48.0, 20.0),
     **dict.fromkeys(("align_regions", "align_turned_regions"), (16.0, 96.0)),
     "sample_at_grid": (16.0, 80.0), "fill_empty_rows": (96.0, 64.0),
     "suppress_boxes": (64.0, 48.0), "suppress_turned_boxes": (128.0, 96.0),
@@ -337,5 +338,10 @@ def find_kernel(name: str) -> Callable[..., Any]:
         return _registered[name]
     if name not in KERNELS:
         raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
+    return _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> Callable[..., Any]:
     function: Callable[..., Any] = getattr(importlib.import_module(KERNELS[name]), name)
     return function

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32
-from specgate.execution.kernels.elementwise import called, held, paired, quiet, rounded, unary, want_float
+from specgate.execution.kernels.arithmetic import chosen, is_float, require_shape, round_to, to_float32
+from specgate.execution.kernels.elementwise import called, held, in_place, paired, quiet, rounded, unary, want_float
 from specgate.execution.kernels.error_function import error_function
 
 if TYPE_CHECKING:
@@ -50,16 +50,15 @@ def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
 
 
 def _exp(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(np.exp, x)
+    return rounded(in_place(np.exp), x)
 
 
 def _logistic(x: NDArray[Any]) -> NDArray[Any]:
     """Return 1 / (1 + exp(-x))."""
-    result = np.asarray(-x)
-    np.exp(result, out=result)
-    result += 1
-    np.divide(1, result, out=result)
-    return result
+    np.negative(x, out=x)
+    np.exp(x, out=x)
+    x += 1
+    return np.asarray(np.divide(1, x, out=x))
 
 
 def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
@@ -78,29 +77,35 @@ def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
 
 def _above(x: NDArray[Any], least: np.float32) -> NDArray[Any]:
     """Return the larger one, `least` for nan; np.fmax lets a signalling nan through."""
-    return np.where(x > least, x, least)
+    return chosen(x > least, x, x.dtype.type(least))
 
 
 def _below(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
-    return np.where(x < most, x, most)
+    return chosen(x < most, x, x.dtype.type(most))
 
 
 def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
     less = x * alpha
     if 0 < alpha <= 1:  # a larger number stays larger, so that nothing has to be compared with 0
         return np.asarray(np.maximum(x, less))
-    return np.where(x >= 0, x, less)
+    return chosen(x >= 0, x, less)
 
 
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
-    return _below(_above(x, _ZERO), _ONE)
+    """Return numbers held between 0 and 1, 0 for nan."""
+    held = np.asarray(np.clip(x, _ZERO, _ONE))
+    if held.size and np.isnan(held.max()):
+        np.copyto(held, _ZERO, where=np.isnan(held))
+    held += _ZERO  # minus 0 becomes 0
+    return held
 
 
 def _share(x: NDArray[Any], *, single: bool) -> NDArray[Any]:
     """Return x times the normal distribution's share below it."""
     part = error_function(x * _ROOT, single=single)
     part += 1
-    part *= 0.5 * x
+    x *= 0.5
+    part *= x
     return part
 
 
@@ -114,7 +119,7 @@ celu = _parametric("celu", lambda x, alpha: _above(x, _ZERO) + _below(alpha * (_
 celu_of_any = _parametric(
     "celu_of_any", lambda x, alpha: np.maximum(x, _ZERO) + np.minimum(alpha * rounded(np.expm1, x / alpha), _ZERO)
 )
-elu = _parametric("elu", lambda x, alpha: np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
+elu = _parametric("elu", lambda x, alpha: chosen(x >= 0, x, alpha * (_exp(x) - _ONE)))
 hard_sigmoid = _parametric("hard_sigmoid", lambda x, alpha, beta: _unit(x * alpha + beta))
 hard_swish = _parametric("hard_swish", lambda x, alpha, beta: x * _unit(x * alpha + beta))
 leaky_relu = _parametric("leaky_relu", _leaky)
@@ -122,11 +127,11 @@ linear = _parametric("linear", lambda x, alpha, beta: x * alpha + beta)
 parametric_softplus = _parametric(
     "parametric_softplus", lambda x, alpha, beta: rounded(lambda v: alpha * np.logaddexp(0, v * beta), x)
 )
-scaled_elu = _parametric("scaled_elu", lambda x, alpha, gamma: gamma * np.where(x >= 0, x, alpha * (_exp(x) - _ONE)))
+scaled_elu = _parametric("scaled_elu", lambda x, alpha, gamma: gamma * chosen(x >= 0, x, alpha * (_exp(x) - _ONE)))
 scaled_tanh = _parametric("scaled_tanh", lambda x, alpha, beta: alpha * rounded(np.tanh, x * beta))
 softplus = _parametric("softplus", _stretched)
 swish = _parametric("swish", lambda x, scale: x * _sigmoid(x * scale))
-thresholded_relu = _parametric("thresholded_relu", lambda x, alpha: np.where(x <= alpha, _ZERO, x))
+thresholded_relu = _parametric("thresholded_relu", lambda x, alpha: chosen(x <= alpha, x.dtype.type(0), x))
 
 
 def gelu(
@@ -145,11 +150,12 @@ def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
     zero = np.zeros((), x.dtype)
     if x.dtype.kind not in "fiu":
         return np.where(~(x <= zero) if keep_nan else x > zero, x, zero)
-    larger = np.asarray(np.maximum(x, zero))
-    if x.dtype.kind == "f":
-        larger += zero  # minus 0 becomes 0
-        if not keep_nan and (lost := np.isnan(larger)).any():
-            np.copyto(larger, zero, where=lost)
+    if x.dtype.kind != "f":
+        return np.asarray(np.maximum(x, zero))
+    larger = np.asarray(np.clip(x, zero, x.dtype.type(np.inf)))  # in half the time of np.maximum
+    larger += zero  # minus 0 becomes 0
+    if not keep_nan and larger.size and np.isnan(larger.max()):
+        np.copyto(larger, zero, where=np.isnan(larger))
     return larger
 
 
@@ -180,7 +186,7 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_c
     require_shape("prelu", "slopes that broadcast", x.shape, shape)
     values = to_float32(x, x.dtype)
     with quiet():
-        return round_to(np.where(values >= 0, values, to_float32(slope, x.dtype) * values), x.dtype)
+        return round_to(chosen(values >= 0, values, to_float32(slope, x.dtype) * values), x.dtype)
 
 
 def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = False) -> NDArray[Any]:

@@ -82,7 +82,7 @@ def attend(
     if valid is not None:
         require_shape("attention", "counts of valid keys", valid.shape, (batch,))
     shape = (batch, many, queries, total)
-    memory.empty(shape, np.dtype(np.float64))
+    memory.hold(shape, np.dtype(np.float64))
     with quiet():
         kind = working(query)
         group = many // keys.shape[1] if keys.shape[1] else 1

@@ -135,7 +135,7 @@ def _repeated(array: NDArray[Any]) -> tuple[int, ...]:
 
 def _hold(inputs: NDArray[Any], **arrays: NDArray[Any]) -> None:
     """Raise InputError unless arrays have the type and rank of `inputs`, and its sizes or 1."""
-    memory.empty(inputs.shape, inputs.dtype)
+    memory.hold(inputs.shape, inputs.dtype)
     for name, array in arrays.items():
         fits = array.ndim == inputs.ndim and all(n in {1, m} for n, m in zip(array.shape, inputs.shape, strict=True))
         if not fits or array.dtype != inputs.dtype:

@@ -41,15 +41,22 @@ def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
 def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
     """Return for each of `others` [n, 4] its intersection with a box [4] over their union, by corners.
 
+    box: or boxes [m, 1, 4], for an array [m, n].
     more: what a side is longer than the difference of its ends; `touching`: yet boxes without a common point do not
     overlap. Nor do boxes without any area.
     """
     extra, none = others.dtype.type(more), others.dtype.type(0)
-    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    sides = np.where(sides >= 0, sides + extra, none) if touching else np.maximum(sides + extra, none)
-    common = sides[:, 0] * sides[:, 1]
+    one, other = [box[..., place] for place in range(4)], np.ascontiguousarray(others.T)
+    sides = []
+    for low, high in ((0, 2), (1, 3)):
+        side = np.minimum(one[high], other[high]) - np.maximum(one[low], other[low])
+        sides.append(np.where(side >= 0, side + extra, none) if touching else np.maximum(side + extra, none))
+    common = sides[0] * sides[1]
     union = areas(box, more=more) + areas(others, more=more) - common
-    found: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+    there = union > 0
+    if there.all():
+        return np.asarray(common / union)
+    found: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=there)
     return found
 
 

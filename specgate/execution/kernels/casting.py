@@ -22,7 +22,7 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
     Integers keep their low bits where they get 32 or 64; where they get 8 or 16, their bits are first read as a signed
     or unsigned number of 32 or 64, as the result is, and that is held in its range.
     """
-    memory.empty(inputs.shape, output_type)
+    memory.hold(inputs.shape, output_type)
     if is_float(output_type):
         return round_to(inputs, output_type)
     limits = np.iinfo(output_type)

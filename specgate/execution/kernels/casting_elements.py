@@ -45,7 +45,7 @@ def cast_elements(
     dtype = like.dtype if like is not None else to
     if dtype is None or rounding not in _ROUNDINGS:
         raise InputError(f"cast: expected a type, and one of {', '.join(_ROUNDINGS)}, found {rounding!r:.40}")
-    memory.empty(inputs.shape, dtype)
+    memory.hold(inputs.shape, dtype)
     if inputs.dtype == dtype:
         return inputs.copy()
     if dtype.kind == "O":
@@ -66,7 +66,7 @@ def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]
     """
     if bits_of_type(inputs.dtype) != bits_of_type(to) or "O" in (inputs.dtype.kind, to.kind):
         raise InputError(f"bit_cast: an element of {inputs.dtype} has not as many bits as one of {to}")
-    memory.empty(inputs.shape, to)
+    memory.hold(inputs.shape, to)
     if to.itemsize > 1:
         return np.ascontiguousarray(inputs).view(to).reshape(inputs.shape).copy()
     codes = codes_of(inputs)

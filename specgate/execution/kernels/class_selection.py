@@ -91,7 +91,7 @@ def suppress_by_matrix(
         chosen = by_score(given)
         chosen = chosen[given[chosen] > one(least)]
         chosen = chosen if candidates < 0 else chosen[:candidates]
-        memory.empty((len(chosen), len(chosen)), np.dtype(one))  # what is worked with
+        memory.hold((len(chosen), len(chosen)), np.dtype(one))  # what is worked with
         found = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
         above = np.triu(np.array(found, one).reshape(len(chosen), len(chosen)), 1)
         most = above.max(axis=0, initial=0)[:, None]

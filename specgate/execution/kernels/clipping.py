@@ -66,23 +66,28 @@ def hold_between(
     Bounds are numbers, or arrays of one element of the type of `x`; one that is None is the least or the largest finite
     number of the type. nan stays.
     """
-    result = x
-    for bound, function, place in ((low, np.maximum, -1), (high, np.minimum, 1)):
-        if bound is None:
-            if is_float(x.dtype):
-                with quiet():
-                    result = function(result, (place * _most(x.dtype)).astype(x.dtype))
-            continue
-        if isinstance(bound, np.ndarray):
-            if bound.dtype != x.dtype or bound.ndim:
-                raise InputError(f"clip: expected a bound of {x.dtype} without dimensions, found {bound.dtype} "
-                                 f"{list(bound.shape)}")  # fmt: skip
-            edge = bound
-        else:
-            edge = _bound(bound, x.dtype, finite=False).astype(x.dtype)
-        with quiet():
-            result = function(result, edge)
-    return np.array(result)
+    least, most = (_edge(bound, x.dtype, place) for bound, place in ((low, -1), (high, 1)))
+    with quiet():
+        if x.dtype.kind in "fiu":
+            return np.asarray(np.clip(x, least, most))
+        return np.asarray(np.minimum(np.maximum(x, least), most))
+
+
+def _edge(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) -> NDArray[Any]:
+    """Return a bound of `hold_between` in the type of the elements. place: -1 for the least, 1 for the largest."""
+    if bound is None:
+        if is_float(dtype):
+            with quiet():
+                return np.asarray((place * _most(dtype)).astype(dtype))
+        limits = np.iinfo(dtype)
+        return np.asarray(limits.min if place < 0 else limits.max, dtype)
+    if not isinstance(bound, np.ndarray):
+        return _bound(bound, dtype, finite=False).astype(dtype)
+    if bound.dtype != dtype or bound.ndim:
+        raise InputError(
+            f"clip: expected a bound of {dtype} without dimensions, found {bound.dtype} {list(bound.shape)}"
+        )
+    return bound
 
 
 def _most(dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -53,7 +53,7 @@ def colours_of_planes(
         for plane in (u, v):
             require_shape("colours_of_planes", "u and v", plane.shape, (*_halves(y), 1))
         u, v = u[..., 0], v[..., 0]
-    memory.empty((*y.shape[:3], 12), np.dtype(np.float64))
+    memory.hold((*y.shape[:3], 12), np.dtype(np.float64))
     wide = [y[..., 0].astype(np.float64) - 16]
     wide += [each.astype(np.float64).repeat(2, 1).repeat(2, 2) - 128 for each in (u, v)]
     rows = _COLOURS[::-1] if blue_first else _COLOURS
@@ -72,7 +72,7 @@ def planes_of_colours(
     if image.ndim != 4 or image.shape[3] != 3 or image.shape[1] % 2 or image.shape[2] % 2:
         raise InputError(f"planes_of_colours: expected three channels and even sizes, found {list(image.shape)}")
     batch, rows, columns, _ = image.shape
-    memory.empty((batch, rows, columns, 12), np.dtype(np.float64))
+    memory.hold((batch, rows, columns, 12), np.dtype(np.float64))
     colours = np.moveaxis(image[..., ::-1] if blue_first else image, -1, 0).astype(np.float64)
     with np.errstate(all="ignore"):
         y, u, v = (np.clip(_sum(list(colours), row) + more, 0, 255) for row, more in zip(_PLANES, _ADDED, strict=True))

@@ -29,7 +29,7 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
         raise InputError("convert: expected a type, or an array that has it")
     if "O" in (inputs.dtype.kind, dtype.kind):
         raise NoKernel("texts have no kernel that converts them")
-    memory.empty(inputs.shape, dtype)
+    memory.hold(inputs.shape, dtype)
     if inputs.dtype == dtype:
         return inputs
     wide = widened(inputs)

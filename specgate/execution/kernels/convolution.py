@@ -10,11 +10,20 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import require_shape, round_to, same_length, shape_of, to_float32, to_float64
+from specgate.execution.kernels.arithmetic import (
+    is_float,
+    require_shape,
+    round_to,
+    same_length,
+    shape_of,
+    to_float32,
+    to_float64,
+)
 from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.window_products import Tap, multiply_windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -86,16 +95,34 @@ def convolution(
             (1, channels, *(1,) * rank))  # fmt: skip
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
     with np.errstate(all="ignore"):
-        if 0 in shape:  # all of the output is behind the results
-            result = np.zeros(shape, to_float64(inputs).dtype)
-        else:
-            result = _summed(to_float64(inputs), to_float64(kernel), shape, steps, groups, transposed=transposed)
-        if result.size and zeros_meet and not np.isfinite(to_float64(kernel)).all():
-            result[_meet_zeros(inputs.shape, kernel, shape, steps, groups, transposed=transposed)] = np.nan
-        if bias is not None:
-            result += to_float64(bias)
+        result = None
+        finite = bool(np.isfinite(to_float32(kernel, kernel.dtype)).all())
+        if finite and is_float(inputs.dtype) and not transposed and 0 not in shape:
+            met = _met(kernel.shape[2:], shape[2:], inputs.shape[2:], steps)
+            result = multiply_windows(inputs, kernel, bias, shape, met, groups)
+        if result is None:
+            result = _result(inputs, kernel, shape, steps, groups, transposed, zeros_meet and not finite)
+            result = result if bias is None else result + to_float64(bias)
         rounded = _padded(to_float32(result, inputs.dtype), output_padding)
         return round_to(rounded if activation is None else activation(rounded), inputs.dtype)
+
+
+def _result(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    shape: tuple[int, ...],
+    steps: Sequence[_Step],
+    groups: int,
+    transposed: bool,
+    zeros_meet: bool,
+) -> NDArray[Any]:
+    """Return the sums, in float64 for floats. zeros_meet: padding makes nan of what is not finite in the filters."""
+    if 0 in shape:  # all of the output is behind the results
+        return np.zeros(shape, to_float64(inputs).dtype)
+    result = _summed(to_float64(inputs), to_float64(filters), shape, steps, groups, transposed=transposed)
+    if zeros_meet:
+        result[_meet_zeros(inputs.shape, filters, shape, steps, groups, transposed=transposed)] = np.nan
+    return result
 
 
 def _padded(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
@@ -143,9 +170,8 @@ def _summed(
     read = inputs.reshape(batch, groups, inputs.shape[1] // groups, *inputs.shape[2:])
     weights = filters.reshape(groups, filters.shape[0] // groups, *filters.shape[1:])
     slid, still = (spatial, inputs.shape[2:]) if transposed else (inputs.shape[2:], spatial)
-    for taps in memory.in_time(_taps(filters.shape[2:], still, slid, steps)):
-        element = tuple(tap[0] for tap in taps)
-        small, large = (tuple(tap[i] for tap in taps) for i in (1, 2))
+    for taps in memory.in_time(product(*_met(filters.shape[2:], still, slid, steps))):
+        element, small, large = zip(*taps, strict=True)
         source, target = (small, large) if transposed else (large, small)
         matrix: NDArray[Any] = weights[_ALL + element]
         block: NDArray[Any] = read[_ALL + source]
@@ -172,10 +198,8 @@ def _meet_zeros(
     return np.broadcast_to(met < counts, shape)
 
 
-def _taps(
-    windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]
-) -> Iterator[tuple[tuple[int, slice, slice], ...]]:
-    """Yield, for each of the filter's elements that meets anything, its coordinates and the places on both sides."""
+def _met(windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]) -> list[list[Tap]]:
+    """Return along each dimension the filter's elements that meet anything, with the places on both sides."""
     dimensions = []
     for window, few, many, step in zip(windows, still, slid, steps, strict=True):
         met = []
@@ -185,6 +209,6 @@ def _taps(
             last = min(few - 1, (many - 1 - offset) // step.stride)
             if first <= last:
                 begin, end = first * step.stride + offset, last * step.stride + offset + 1
-                met.append((k, slice(first, last + 1), slice(begin, end, step.stride)))
+                met.append(Tap(k, slice(first, last + 1), slice(begin, end, step.stride)))
         dimensions.append(met)
-    yield from product(*dimensions)
+    return dimensions

@@ -65,7 +65,7 @@ def crop_gradients(
     lacking = np.ones((batches.size, 4), np.bool_)
     with np.errstate(all="ignore"):
         for index, batch, points in each_region(shape, regions, batches, cropping):
-            memory.empty((shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
+            memory.hold((shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
             planes = None if inputs is None else to_float64(inputs[batch])
             shares = _shares(to_float64(gradient[index]), points, planes, largest=largest, how=how)
             _add(by_maps[batch], shares, points, how)

@@ -97,7 +97,7 @@ def crop_regions(
     result[...] = 0
     with np.errstate(all="ignore"):
         for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
-            memory.empty((inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
+            memory.hold((inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
             planes = to_float64(inputs[batch])
             found = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
             found = np.where(points.outside, np.float64(np.float32(outside)), found)
@@ -150,7 +150,7 @@ def each_region(
         grid = (cropping.height, down, cropping.width, across)
         if 0 in grid or not np.isfinite(x).all() or not np.isfinite(y).all():
             continue
-        memory.empty(grid, np.dtype(np.float64))
+        memory.hold(grid, np.dtype(np.float64))
         each = ((y, exact_y, sizes[2]), (x, exact_x, sizes[3]))
         apart = [_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
         near = [_unsure(at, exact, size, to_corners=cropping.to_corners) for at, exact, size in each]
@@ -181,7 +181,7 @@ def _along(
     if parts * count >= _FEW:
         raise InputError(f"crop_regions: {count} points along a dimension of each of {parts} parts are too many")
     total = parts * count
-    memory.empty((total,), np.dtype(one))
+    memory.hold((total,), np.dtype(one))
     steps = max(1, total - 1 if cropping.to_corners else total)
     places = (np.arange(total, dtype=one) - one(cropping.behind)) * (span / one(steps)) + start - one(cropping.before)
     exact = (np.arange(total) - np.float64(one(cropping.behind))) * (np.float64(end) - np.float64(start)) / steps

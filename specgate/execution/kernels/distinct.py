@@ -36,7 +36,7 @@ def distinct(
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         begins, counts, places = begins[order], counts[order], rank[places]
-    memory.empty(moved.shape, data.dtype)
+    memory.hold(moved.shape, data.dtype)
     values = moved[begins]
     if axis is not None:
         values = np.ascontiguousarray(np.moveaxis(values, 0, one_place("unique", axis, data.ndim)))

@@ -59,7 +59,7 @@ def draw_normal(
     dtype: their type, that of `like` without. The seed is at the top of the module.
     """
     sizes, kind = _shape(like, shape), _type(like, dtype)
-    memory.empty(sizes, np.dtype(np.float64))
+    memory.hold(sizes, np.dtype(np.float64))
     return round_to(np.asarray(_generator(seed).standard_normal(sizes)) * scale + mean, kind)
 
 
@@ -74,13 +74,13 @@ def draw_uniform(
 ) -> NDArray[Any]:
     """Return numbers between two bounds, all as likely; others as `draw_normal`."""
     sizes, kind = _shape(like, shape), _type(like, dtype)
-    memory.empty(sizes, np.dtype(np.float64))
+    memory.hold(sizes, np.dtype(np.float64))
     return round_to(np.asarray(_generator(seed).random_sample(sizes)) * (high - low) + low, kind)
 
 
 def draw_truths(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     """Return 1 with the probability that each element is, else 0. dtype: their type, that of `inputs` without."""
-    memory.empty(inputs.shape, np.dtype(np.float64))
+    memory.hold(inputs.shape, np.dtype(np.float64))
     drawn = np.asarray(_generator(seed).random_sample(inputs.shape)) < to_float64(inputs)
     return drawn.astype(inputs.dtype if dtype is None else dtype)
 
@@ -130,7 +130,7 @@ def drop_out(
             raise InputError("dropout: expected one ratio, and one truth value for the mode")
     part = float(to_float64(ratio).reshape(())) if ratio is not None else stated_ratio
     dropping = bool(training.reshape(())) if training is not None else not testing
-    memory.empty(inputs.shape, np.dtype(np.float64))
+    memory.hold(inputs.shape, np.dtype(np.float64))
     kept = np.ones(inputs.shape, np.bool_)
     result = inputs.copy()
     if dropping and part:

@@ -6,13 +6,14 @@ so that a result does not depend on the machine.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
+from specgate.execution.kernels.row_blocks import BLOCK, rows_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,7 @@ __all__ = [
     "called",
     "cast",
     "held",
+    "in_place",
     "paired",
     "prepared",
     "quiet",
@@ -34,10 +36,6 @@ __all__ = [
     "want_float",
     "whole",
 ]
-
-
-#: Elements that are computed at a time: a few arrays of so many fit into a cache of the second level.
-_BLOCK: Final = 2**13
 
 
 class Broadcast(TypedDict, total=False):
@@ -68,18 +66,14 @@ def cast(x: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
 def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDArray[Any]:
     """Return a function of floats, computed in float64 and rounded to the type of the first array.
 
-    Of many elements it is computed in blocks: what the function makes on its way stays in the processor's cache then.
+    The function may write into the arrays that it gets.
     """
     first = arrays[0]
     with quiet():
-        if first.size <= _BLOCK or any(x.shape != first.shape for x in arrays):
+        if first.size <= BLOCK or any(x.shape != first.shape for x in arrays):
             return round_to(function(*(array.astype(np.float64) for array in arrays)), first.dtype)
-        result = np.empty(first.shape, first.dtype)
-        flat, *parts = (np.ascontiguousarray(array).reshape(-1) for array in (result, *arrays))
-        for begin in memory.in_time(range(0, first.size, _BLOCK)):
-            block = (part[begin : begin + _BLOCK].astype(np.float64) for part in parts)
-            flat[begin : begin + _BLOCK] = to_float32(function(*block), first.dtype)
-        return result
+        flat = (np.ascontiguousarray(array).reshape(-1) for array in arrays)
+        return rows_by(function, *flat, dtype=first.dtype).reshape(first.shape)
 
 
 def held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -154,7 +148,7 @@ def paired(
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         raise InputError(f"{name}: the shapes {found} cannot be broadcast") from None
-    memory.empty(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
+    memory.hold(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
     return tuple(np.broadcast_to(array, shape) for array in arrays)
 
 
@@ -195,6 +189,11 @@ def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) 
     return undefined(np.where(fits, found, 0.0).astype(x.dtype), ~fits)
 
 
+def in_place(function: np.ufunc) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return a function of numpy that writes its results over what it gets."""
+    return lambda x: np.asarray(function(x, out=x))
+
+
 def unary(
     name: str,
     function: Callable[[NDArray[Any]], NDArray[Any]],
@@ -208,6 +207,7 @@ def unary(
     that gives the nearest number, as a square root does, is the same in both, and faster in float32.) The kernel takes
     integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
     """
+    wide = in_place(function) if isinstance(function, np.ufunc) else function
 
     def kernel(
         x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, integers: bool = False
@@ -218,6 +218,6 @@ def unary(
         want_float(name, x)
         values = prepared(x, scale_bias)
         with quiet():
-            return round_to(function(values) if single_steps else rounded(function, values), x.dtype)
+            return round_to(function(values) if single_steps else rounded(wide, values), x.dtype)
 
     return called(name, kernel)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import NoKernel
+from specgate.execution.kernels.arithmetic import chosen
 from specgate.execution.kernels.elementwise import called, cast, paired
 
 if TYPE_CHECKING:
@@ -72,6 +73,6 @@ def select(
     """
     if one_sided and not condition.shape == a.shape == b.shape:
         raise NoKernel("select: it is not said which of the inputs the others are aligned with")
-    a, b = paired("select", a, b, broadcast=broadcast)
-    condition, a, b = paired("select", condition, a, b, broadcast=broadcast, same_type=False)
-    return np.where(condition if condition.dtype == np.bool_ else condition != 0, a, b)
+    paired("select", a, b, broadcast=broadcast)
+    paired("select", condition, a, b, broadcast=broadcast, same_type=False)
+    return chosen(condition if condition.dtype == np.bool_ else condition != 0, a, b)

@@ -9,7 +9,17 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
-from specgate.execution.kernels.elementwise import cast, held, prepared, quiet, rounded, unary, want_float, whole
+from specgate.execution.kernels.elementwise import (
+    cast,
+    held,
+    in_place,
+    prepared,
+    quiet,
+    rounded,
+    unary,
+    want_float,
+    whole,
+)
 from specgate.execution.kernels.error_function import error_function
 
 if TYPE_CHECKING:
@@ -29,7 +39,7 @@ _ONE: Final = np.float32(1)
 
 
 def _exp(x: NDArray[Any]) -> NDArray[Any]:
-    return rounded(np.exp, x)
+    return rounded(in_place(np.exp), x)
 
 
 def _ends(x: NDArray[Any]) -> NDArray[Any]:

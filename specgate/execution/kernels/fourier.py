@@ -70,7 +70,7 @@ def inverse_half_transform(
         whole = max(0, 2 * (values.shape[axis] - 1))
         asked = whole if signal_size is None or int(signal_size.reshape(-1)[-1]) == -1 else size
         settled = settled and asked == whole
-        memory.empty(tuple(asked if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
+        memory.hold(tuple(asked if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
         if asked and values.size:
             values = np.fft.irfft(_fitted(values, axis, asked // 2 + 1), n=asked, axis=axis)
         else:
@@ -99,7 +99,7 @@ def transform_frames(
     if not 1 <= size <= length or step < 1 or window.ndim != 1:
         raise InputError(f"frames: a signal of {length} has no frames of {size} every {step}")
     count = (length - size) // step + 1
-    memory.empty((*signal.shape[:-1], count, size, 2), signal.dtype)
+    memory.hold((*signal.shape[:-1], count, size, 2), signal.dtype)
     frames = np.lib.stride_tricks.sliding_window_view(_wide(signal), size, axis=-1)[..., ::step, :]
     left = max(0, size - len(window)) // 2
     weights = np.zeros(size)

@@ -9,7 +9,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
-from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.products import multiply_matrices, multiply_rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,11 +74,12 @@ def matrix_product(
         batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
         raise InputError(f"matrix product: the shapes {list(left.shape)} and {list(right.shape)} have none") from None
-    shape = (*batch, left.shape[-2], right.shape[-1])
-    product = memory.empty(shape, np.dtype(np.float64) if is_float(a.dtype) else a.dtype)
     with np.errstate(all="ignore"):
-        multiply_matrices(to_float64(left), to_float64(right), product)
-        result = round_to(product, a.dtype)
+        if is_float(a.dtype):
+            result = multiply_rounded(left, right, a.dtype)
+        else:
+            result = memory.empty((*batch, left.shape[-2], right.shape[-1]), a.dtype)
+            multiply_matrices(left, right, result)
     if b.ndim == 1:
         result = result[..., 0]
     return result[..., 0, :] if a.ndim == 1 and b.ndim > 1 else result[..., 0] if a.ndim == 1 else result
@@ -118,5 +119,8 @@ def scaled_matrix_product(
                 return np.asarray(next(factors) * product + next(factors) * summand)
             real = np.float32(alpha) * product.astype(np.float64) + np.float32(beta) * summand.astype(np.float64)
             return np.trunc(real).astype(a.dtype)
+        if a.dtype == np.float32 and c is not None and alpha == beta == 1:
+            product += summand  # a sum of two float32 is rounded the same with or without float64 between
+            return product
         result = to_float64(product) * np.float32(alpha) + to_float64(summand) * np.float32(beta)
         return round_to(result if c is not None else to_float64(product) * np.float32(alpha), a.dtype)

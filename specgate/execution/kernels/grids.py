@@ -48,7 +48,7 @@ def sample_at_grid(
     if not (np.abs(places) < 2**31).all():
         raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
     shape = (*data.shape[:2], *grid.shape[1:3])
-    memory.empty(shape, np.dtype(np.float64))
+    memory.hold(shape, np.dtype(np.float64))
     sizes = data.shape[3], data.shape[2]
     x, y = (_unnormalized(places[..., at], size, align_corners) for at, size in enumerate(sizes))
     if padding_mode == "border" and mode != "bicubic":
@@ -165,7 +165,7 @@ def add_blocks(
     if min(counts) < 1 or data.shape[1] % area or data.shape[2] != prod(counts):
         raise InputError(f"col2im: {list(data.shape)} holds no {counts} blocks of {window}")
     channels = data.shape[1] // area
-    memory.empty((data.shape[0], channels, *whole), np.dtype(np.float64))
+    memory.hold((data.shape[0], channels, *whole), np.dtype(np.float64))
     planes = np.zeros((data.shape[0], channels, *whole), np.float64 if is_float(data.dtype) else data.dtype)
     blocks = to_float64(data).reshape(data.shape[0], channels, *window, *counts)
     every: tuple[Any, ...] = (slice(None), slice(None))

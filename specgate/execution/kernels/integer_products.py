@@ -145,12 +145,14 @@ def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], ND
     The scale is the distance between the least and the greatest element, or 0, divided by 255. Where it is 0, nan or
     infinite, numbers and zero point are masked.
     """
-    low = np.float32(min(0.0, float(x.min()) if x.size and not np.isnan(x).any() else np.nan if x.size else 0.0))
-    high = np.float32(max(0.0, float(x.max()) if x.size else 0.0))
+    ends = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)  # nan where there is one
     with quiet():
-        low = np.float32(np.nan) if x.size and np.isnan(x).any() else low
+        low, high = (
+            np.float32(np.nan if np.isnan(end) else limit(0.0, end))
+            for limit, end in zip((min, max), ends, strict=True)
+        )
         scale = np.array((high - low) / np.float32(255), np.float32)
-        memory.empty(x.shape, np.dtype(np.float32))
+        memory.hold(x.shape, np.dtype(np.float32))
         if not np.isfinite(scale) or scale == 0:
             point = np.ma.MaskedArray(np.array(0, np.uint8), mask=True)
             return np.ma.MaskedArray(np.zeros(x.shape, np.uint8), mask=np.ones(x.shape, np.bool_)), scale, point

@@ -60,7 +60,7 @@ def interpolate_along(
     shape = list(padded.shape)
     for axis, length in zip(chosen, lengths, strict=True):
         shape[axis] = length
-    memory.empty(tuple(shape), np.dtype(np.float64))
+    memory.hold(tuple(shape), np.dtype(np.float64))
     if not padded.size:
         if 0 not in shape:
             raise InputError("interpolate: nothing can be made larger")
@@ -108,7 +108,7 @@ def _padded(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> N
     if not any((*before, *behind)):
         return data
     pairs = list(zip(before, behind, strict=True))
-    memory.empty(tuple(n + a + b for n, (a, b) in zip(data.shape, pairs, strict=True)), data.dtype)
+    memory.hold(tuple(n + a + b for n, (a, b) in zip(data.shape, pairs, strict=True)), data.dtype)
     return np.pad(data, pairs)
 
 
@@ -214,7 +214,7 @@ def _triangle(at: NDArray[Any], size: int, width: float, factor: float, _cube: f
     """All places around, under a triangle that is 2 / width wide; nothing where it covers no place."""
     reach = 2 if factor > 1 else ceil(2.0 / max(width, 1.0 / _LARGEST))
     reach = min(reach, size + 2)  # further away there is nothing
-    memory.empty((len(at), 2 * reach + 1), np.dtype(np.float64))
+    memory.hold((len(at), 2 * reach + 1), np.dtype(np.float64))
     places = np.rint(at).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
     there = (places >= 0) & (places < size)
     weights = np.where(there, np.maximum(0.0, 1.0 - np.abs(width * (at[:, None] - places))), 0.0)

@@ -30,7 +30,7 @@ def _products(
         )
     if intercepts is not None and len(intercepts) != rows:
         raise InputError(f"{name}: expected {rows} intercepts, found {len(intercepts)}")
-    memory.empty((len(features), rows), np.dtype(np.float64))
+    memory.hold((len(features), rows), np.dtype(np.float64))
     matrix = np.asarray(coefficients, np.float32).astype(np.float64).reshape(rows, -1)
     added = 0.0 if intercepts is None else np.asarray(intercepts, np.float32).astype(np.float64)
     return np.asarray(multiply_matrices(features, matrix.T) + added)

@@ -22,6 +22,8 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
     if indices.dtype.kind not in "iu":
         raise InputError(f"{name}: expected integers as indices, found {indices.dtype}")
     whole = np.asarray(indices, np.int64)
+    if not whole.size or (whole.min() >= 0 and whole.max() < size):
+        return whole  # which nothing writes into
     outside = (whole < -size) | (whole >= size)
     if outside.any():
         raise InputError(f"{name}: index {int(whole[outside][0])} is no place among {size}")
@@ -34,7 +36,7 @@ def slices_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDAr
     places = places_in("gather", indices, inputs.shape[axis])
     result = memory.empty((*inputs.shape[:axis], *places.shape, *inputs.shape[axis + 1 :]), inputs.dtype)
     if result.size:
-        result[...] = np.take(inputs, places, axis)
+        np.take(inputs, places, axis, out=result, mode="clip")  # all are places; the mode spares a copy
     return result
 
 

@@ -42,7 +42,7 @@ def likelihood_loss(
     kept = np.ones(labels.shape, np.bool_) if ignored is None else labels != ignored
     if not ((labels >= 0) & (labels < count))[kept].all():
         raise NoKernel(f"loss: it is not said what a label is that is none of {count} classes")
-    memory.empty(labels.shape, np.dtype(np.float64))
+    memory.hold(labels.shape, np.dtype(np.float64))
     at = np.where(kept, labels, 0).astype(np.int64)
     with quiet():
         if not count:
@@ -69,7 +69,7 @@ def softmax_loss(
     want_float("loss", scores)
     if scores.ndim < 2:
         raise InputError(f"loss: expected a batch of classes, found {list(scores.shape)}")
-    memory.empty(scores.shape, np.dtype(np.float64))
+    memory.hold(scores.shape, np.dtype(np.float64))
     with quiet():
         wide = to_float64(scores)
         if scores.shape[1]:

@@ -34,7 +34,7 @@ def maps_of_rows(
     if not 1 <= inputs.ndim <= 2 or inputs.shape[-1] != len(keys):
         raise InputError(f"maps_of_rows: {len(keys)} keys do not fit {list(inputs.shape)}")
     rows = np.atleast_2d(inputs)
-    memory.empty((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # what Python takes for maps
+    memory.hold((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # what Python takes for maps
     return [dict(zip(keys, row.tolist(), strict=True)) for row in memory.in_time(rows)]
 
 

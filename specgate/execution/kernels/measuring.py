@@ -90,7 +90,7 @@ def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *,
         raise InputError(f"triangle: expected matrices and one diagonal, found the shape {list(inputs.shape)}")
     right = 0 if diagonal is None else max(-_FAR, min(_FAR, int(diagonal.reshape(()))))
     height, width = inputs.shape[-2:]
-    memory.empty(inputs.shape, inputs.dtype)
+    memory.hold(inputs.shape, inputs.dtype)
     at = np.arange(width) - np.arange(height)[:, np.newaxis]
     kept = at >= right if upper else at <= right
     return np.where(kept, inputs, zero_of("triangle", inputs.dtype))

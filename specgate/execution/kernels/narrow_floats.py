@@ -39,7 +39,7 @@ def round_between_scales(
         np.broadcast_to(scale, data.shape)
     except ValueError:
         raise InputError(f"narrow floats: {list(scale.shape)} is not broadcast to {list(data.shape)}") from None
-    memory.empty(data.shape, np.dtype(np.float64))
+    memory.hold(data.shape, np.dtype(np.float64))
     moved = np.zeros_like(scale) if shift is None else shift
     with np.errstate(all="ignore"):
         factor, summand = to_float64(scale), to_float64(moved)

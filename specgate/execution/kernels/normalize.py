@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
+from specgate.execution.kernels.row_blocks import centre_rows, rows_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["normalize_batch", "normalize_instances", "normalize_layer", "normalize_to_unit", "root_mean_square"]
+
+
+#: Of numbers up to here float64 loses less than 2 ** -32.
+_LITTLE: Final = 2.0**20
 
 
 def _channel(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
@@ -35,16 +41,22 @@ def normalize_instances(
     """Return `inputs` [batch, channel, spatial…] normalised over the spatial dimensions, times scale plus bias."""
     if inputs.ndim < 2:
         raise InputError(f"normalization: expected a batch and channels, found {inputs.ndim} dimensions")
-    axes = tuple(range(2, inputs.ndim))
-    factor = _channel("a scale", scale, inputs)
-    summand = _channel("a bias", bias, inputs)
+    factor = _channel("a scale", scale, inputs).reshape(-1, 1)
+    summand = _channel("a bias", bias, inputs).reshape(-1, 1)
     if not inputs.size:
         return inputs.copy()
+    batch, channels = inputs.shape[:2]
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        each = np.arange(rows.start, rows.stop) % channels
+        wide /= centre_rows(wide, epsilon)[1]
+        wide *= factor[each]
+        wide += summand[each]
+        return wide
+
     with np.errstate(all="ignore"):
-        wide = inputs.astype(np.float64)
-        wide = wide - wide.mean(axis=axes, keepdims=True)
-        wide /= np.sqrt(np.square(wide).mean(axis=axes, keepdims=True) + np.float32(epsilon))
-        return round_to(wide * factor + summand, inputs.dtype)
+        flat = inputs.reshape(batch * channels, -1)
+        return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
 def normalize_batch(
@@ -80,8 +92,8 @@ def normalize_batch(
     ]
     factor, summand, middle, spread = parts
     with np.errstate(all="ignore"):
-        wide = inputs.astype(np.float64)
         if training:
+            wide = inputs.astype(np.float64)
             axes = tuple(axis for axis in range(inputs.ndim) if axis != 1) if mean.ndim == 1 else (0,)
             count = np.float64(inputs.size // max(1, mean.size))
             middle = wide.sum(axis=axes, keepdims=True) / count
@@ -91,12 +103,38 @@ def normalize_batch(
             mean, variance = (
                 round_to(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
             )
-        result = np.subtract(wide, middle, out=wide)
-        result /= np.sqrt(spread + np.float32(epsilon))
-        result *= factor
-        result += summand
+        result = _scaled(inputs, middle, np.sqrt(spread + np.float32(epsilon)), factor, summand)
         used = [round_to(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
-        return round_to(result.reshape(inputs.shape), inputs.dtype), mean.copy(), variance.copy(), *used
+        return result, mean.copy(), variance.copy(), *used
+
+
+def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return ``(inputs - middle) / divisor * factor + summand``.
+
+    numbers: the four in float64, which broadcast to `inputs`, equal for all of the batch.
+    """
+    rank, channels = inputs.ndim, inputs.shape[1] if inputs.ndim > 1 else 1
+    middle, divisor, factor, summand = (n.reshape(n.shape[1:] if n.ndim == max(2, rank) else n.shape) for n in numbers)
+    # inputs * slope + start: what that loses of float64, no result of float32 shows
+    slope = factor / divisor
+    lost = middle * slope
+    line = inputs.dtype != np.float64 and bool((np.abs(lost) < _LITTLE).all())
+    start = summand - lost
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        each = np.arange(rows.start, rows.stop) % channels
+        if line:
+            wide *= slope[each]
+            wide += start[each]
+            return wide
+        wide -= middle[each]
+        wide /= divisor[each]
+        wide *= factor[each]
+        wide += summand[each]
+        return wide
+
+    flat = inputs.reshape(-1, *inputs.shape[2:])
+    return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
 def normalize_layer(
@@ -116,36 +154,54 @@ def normalize_layer(
     check_axis(axis, inputs.ndim, "normalization")
     if statistics is None or statistics.name not in {"float32", "bfloat16"}:
         raise InputError(f"normalization: expected statistics of float32 or bfloat16, found {statistics}")
-    axes, kind = tuple(range(axis, inputs.ndim)), statistics
+    outer, size = prod(inputs.shape[:axis]), prod(inputs.shape[axis:])
+    mean, inverse = np.empty((outer, 1)), np.empty((outer, 1))
+    factor = _rows(scale, inputs, axis, "a scale")
+    summand = None if bias is None else _rows(bias, inputs, axis, "a bias")
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        mean[rows], root = centre_rows(wide, epsilon)
+        inverse[rows] = 1 / root
+        wide *= inverse[rows]
+        wide *= factor[rows if len(factor) == outer else slice(1)]
+        if summand is not None:
+            wide += summand[rows if len(summand) == outer else slice(1)]
+        return wide
+
     with np.errstate(all="ignore"):
-        wide = inputs.astype(np.float64)
-        count = np.float64(np.prod([inputs.shape[axis] for axis in axes], dtype=np.int64))
-        mean = wide.sum(axis=axes, keepdims=True) / count
-        wide = wide - mean
-        inverse = 1 / np.sqrt(np.square(wide).sum(axis=axes, keepdims=True) / count + np.float32(epsilon))
-        result = _stretched(wide * inverse, scale, "a scale", np.multiply)
-        if bias is not None:
-            result = _stretched(result, bias, "a bias", np.add)
-        return round_to(result, inputs.dtype), round_to(mean, kind), round_to(inverse, kind)
+        result = rows_by(of_rows, inputs.reshape(outer, size), dtype=inputs.dtype, places=True).reshape(inputs.shape)
+        shape = (*inputs.shape[:axis], *(1,) * (inputs.ndim - axis))
+        return result, round_to(mean, statistics).reshape(shape), round_to(inverse, statistics).reshape(shape)
 
 
 def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, epsilon: float) -> NDArray[Any]:
     """Return `inputs` divided by the root of their mean square over the dimensions from `axis` on, times scale."""
     check_axis(axis, inputs.ndim, "normalization")
-    axes = tuple(range(axis, inputs.ndim))
     if not inputs.size:
         return inputs.copy()
+    outer, size = prod(inputs.shape[:axis]), prod(inputs.shape[axis:])
+    factor = _rows(scale, inputs, axis, "a scale")
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide /= np.sqrt(np.square(wide).mean(axis=1, keepdims=True) + np.float32(epsilon))
+        wide *= factor[rows if len(factor) == outer else slice(1)]
+        return wide
+
     with np.errstate(all="ignore"):
-        wide = inputs.astype(np.float64)
-        wide = wide / np.sqrt(np.square(wide).mean(axis=axes, keepdims=True) + np.float32(epsilon))
-        return round_to(_stretched(wide, scale, "a scale", np.multiply), scale.dtype)
+        flat = inputs.reshape(outer, size)
+        return rows_by(of_rows, flat, dtype=scale.dtype, places=True).reshape(inputs.shape)
 
 
-def _stretched(wide: NDArray[Any], array: NDArray[Any], what: str, function: Any) -> NDArray[Any]:
-    sizes = zip(array.shape[::-1], wide.shape[::-1], strict=False)
-    if array.ndim > wide.ndim or any(n not in {1, m} for n, m in sizes):
-        raise InputError(f"normalization: {what} of shape {list(array.shape)} does not fit {list(wide.shape)}")
-    return np.asarray(function(wide, array.astype(np.float64)))
+def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, what: str) -> NDArray[Any]:
+    """Return numbers that broadcast to `inputs` for each place from `axis` on: one row, or where they differ all."""
+    sizes = zip(array.shape[::-1], inputs.shape[::-1], strict=False)
+    if array.ndim > inputs.ndim or any(n not in {1, m} for n, m in sizes):
+        raise InputError(f"normalization: {what} of shape {list(array.shape)} does not fit {list(inputs.shape)}")
+    first, behind = inputs.shape[:axis], inputs.shape[axis:]
+    if array.ndim > len(behind) and prod(array.shape[: array.ndim - len(behind)]) != 1:
+        return np.broadcast_to(array, inputs.shape).reshape(prod(first), prod(behind))
+    row = array.reshape(array.shape[max(0, array.ndim - len(behind)) :]).astype(np.float64)
+    return np.broadcast_to(row, behind).reshape(1, prod(behind))
 
 
 def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float | None = None) -> NDArray[Any]:

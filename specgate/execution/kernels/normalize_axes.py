@@ -11,6 +11,7 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
 from specgate.execution.kernels.elementwise import want_float
 from specgate.execution.kernels.normalize import normalize_batch
+from specgate.execution.kernels.row_blocks import centre_rows, rows_by
 from specgate.execution.kernels.shapes import integers
 
 if TYPE_CHECKING:
@@ -121,13 +122,19 @@ def normalize_groups(
         return inputs.copy()
     if per_group:
         scale, bias = (np.repeat(array, inputs.shape[1] // groups) for array in (scale, bias))
+    factor, summand = (array.astype(np.float64).reshape(groups, -1, 1) for array in (scale, bias))
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        each = np.arange(rows.start, rows.stop) % groups
+        wide /= centre_rows(wide, epsilon)[1]
+        channels = wide.reshape(len(wide), factor.shape[1], -1)
+        channels *= factor[each]
+        channels += summand[each]
+        return wide
+
     with np.errstate(all="ignore"):
-        parts = inputs.astype(np.float64).reshape(inputs.shape[0], groups, -1)
-        parts = parts - parts.mean(axis=2, keepdims=True)
-        parts /= np.sqrt(np.square(parts).mean(axis=2, keepdims=True) + np.float32(epsilon))
-        column = (-1, *(1,) * (inputs.ndim - 2))
-        factor, summand = (array.astype(np.float64).reshape(column) for array in (scale, bias))
-        return round_to(parts.reshape(inputs.shape) * factor + summand, inputs.dtype)
+        flat = inputs.reshape(inputs.shape[0] * groups, -1)
+        return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
 def normalize_neighbourhoods(

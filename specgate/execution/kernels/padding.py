@@ -99,7 +99,7 @@ def pad_ends(
         return result
     if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
         raise InputError("pad: there is no element to repeat")
-    memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+    memory.hold(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
     places = [
         _places(np.arange(-before, size + after, dtype=np.int64), size, _ENDS[mode]) if size else np.zeros(0, np.int64)
         for before, size, after in zip(first, kept.shape, last, strict=True)

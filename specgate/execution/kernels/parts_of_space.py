@@ -72,7 +72,7 @@ def _parts(
     if data.ndim < 3 or len(counts) != len(sizes) or min(counts, default=0) < 0:
         raise InputError(f"pooling: expected {len(sizes)} sizes of 0 or more, found {counts!r:.60}")
     shape = (*data.shape[:2], *counts)
-    memory.empty(shape, data.dtype)
+    memory.hold(shape, data.dtype)
     if not prod(shape) or not prod(sizes):
         return shape, []
     cuts = [

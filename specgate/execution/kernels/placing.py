@@ -34,7 +34,7 @@ def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = 
     places = np.flatnonzero(condition)
     if places.size and places[-1] >= data.shape[place]:
         raise NoKernel("compress: it is not said what a true value means that no slice is for")
-    memory.empty((*data.shape[:place], len(places), *data.shape[place + 1 :]), data.dtype)
+    memory.hold((*data.shape[:place], len(places), *data.shape[place + 1 :]), data.dtype)
     return np.take(data, places, place)
 
 

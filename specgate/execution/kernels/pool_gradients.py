@@ -37,7 +37,7 @@ def average_pool_gradient(
     divisor counts padding, too.
     """
     shape = shape_of("pooling", sizes)
-    memory.empty(shape, gradient.dtype)
+    memory.hold(shape, gradient.dtype)
     windows = windows_of(shape, strides, window, start_padding, end_padding)
     counts = tuple(len(each.counts) for each in windows)
     require_shape("pooling", "a gradient", gradient.shape, (*shape[:2], *counts))

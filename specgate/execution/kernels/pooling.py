@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, same_length, shape_of, to_float32, to_float64
-from specgate.execution.kernels.window_places import largest_by_slices, places_by_slices, plain
+from specgate.execution.kernels.row_blocks import blocks_of
+from specgate.execution.kernels.window_places import places_by_slices, plain, values_by_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,14 +53,19 @@ def average_pool(
     None.
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    divisor: Any = 1.0
+    for axis, each in enumerate(windows, 2):
+        counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
+        divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
+    flat = inputs.reshape(-1, 1, *inputs.shape[2:])
+    result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), inputs.dtype)
     with np.errstate(all="ignore"):
-        result = to_float64(inputs)
-        divisor: Any = 1.0
-        for axis, each in enumerate(windows, 2):
-            result = _sum(result, axis, each)
-            counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
-            divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
-        return round_to(result / divisor, inputs.dtype)
+        for rows in blocks_of(len(flat), prod(inputs.shape[2:])):
+            wide = to_float64(flat[rows])
+            for axis, each in enumerate(windows, 2):
+                wide = _sum(wide, axis, each)
+            result[rows] = round_to(wide / divisor, inputs.dtype)
+    return result.reshape(*inputs.shape[:2], *result.shape[2:])
 
 
 def lp_pool(
@@ -119,14 +126,19 @@ def max_pool_values(
     window: Sequence[int],
     start_padding: Sequence[int],
     end_padding: Sequence[int],
+    dilations: Sequence[int] | None = None,
+    finite: bool = True,
 ) -> NDArray[Any]:
     """Return the largest element under each window, as `max_pool` does, alone."""
-    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding)
-    values, lowest = _start(inputs, finite=True)
-    if plain(values, windows, finite=True):
-        return largest_by_slices(values, windows, lowest)[-1]
-    found = max_pool(inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding)
-    return found[0]
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    values, lowest = _start(inputs, finite=finite)
+    quick = values_by_slices(values, windows, lowest, finite=finite)
+    if quick is not None:
+        return round_to(quick, inputs.dtype)
+    return max_pool(
+        inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
+        dilations=dilations, finite=finite,
+    )[0]  # fmt: skip
 
 
 def windows_of(
@@ -147,7 +159,7 @@ def windows_of(
     each = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
     counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
     shape = shape_of("pooling", (*sizes[:2], *counts))
-    memory.empty(shape, np.dtype(np.float32))
+    memory.hold(shape, np.dtype(np.float32))
     return [_along(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
 
 
@@ -162,7 +174,7 @@ def _along(size: int, stride: int, window: int, start: int, dilation: int, count
     last = np.minimum(window - 1, (size - 1 - first) // dilation)
     counts = np.maximum(0, last - skipped + 1)
     steps = np.arange(int(counts.max()), dtype=np.int64)
-    memory.empty((count, len(steps)), steps.dtype)
+    memory.hold((count, len(steps)), steps.dtype)
     met = steps < counts[:, np.newaxis]
     places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
     return Windows(places, met, counts, 1, _runs(size, stride, window, start, dilation, count))

@@ -132,7 +132,7 @@ def _whole(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
         raise InputError(f"expected the height and the width of the {what}, found {sizes!r:.60}")
     height, width = int(sizes[0]), int(sizes[1])
     if what == "grid":
-        memory.empty((height + width, 4), np.dtype(np.float64))
+        memory.hold((height + width, 4), np.dtype(np.float64))
     return height, width
 
 
@@ -208,7 +208,7 @@ def _placed(
     if len(variances) not in {0, 1, 4}:
         raise InputError(f"expected no variance, one or four, found {len(variances)}")
     result = memory.empty((2, 4 * len(x) * len(y) * len(boxes)), np.dtype(dtype))
-    memory.empty((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # what is worked with
+    memory.hold((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # what is worked with
     parts = np.array([box[:4] for box in boxes], np.float64).reshape(-1, 4)
     cut = np.array([box.cut for box in boxes], np.bool_)
     across, down = x[None, :, None] + parts[:, 2], y[:, None, None] + parts[:, 3]

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import round_to, to_float32, to_float64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["multiply_matrices"]
+__all__ = ["multiply_matrices", "multiply_rounded"]
 
 #: Multiplications between two looks at the clock: a fraction of a second, of integers too.
 _BLOCK: Final = 2**28
+#: Elements of a matrix that are converted at a time, so that they are still in a cache when they are multiplied.
+_CONVERTED: Final = 2**19
 
 
 def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -35,3 +38,47 @@ def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
         for top in memory.in_time(range(0, left.shape[-2], rows)):
             np.matmul(lefts[place][top : top + rows], rights[place], out=result[place][top : top + rows])
     return result
+
+
+def multiply_rounded(left: NDArray[Any], right: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return ``left @ right`` of floats as `multiply_matrices` does, computed in float64 and rounded to `dtype`."""
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    shape = (*batch, left.shape[-2], right.shape[-1])
+    if dtype == np.float64 or (left.shape[:-2] != right.shape[:-2] and right.ndim > 2):
+        product = memory.empty(shape, np.dtype(np.float64))
+        multiply_matrices(to_float64(left), to_float64(right), product)
+        return round_to(product, dtype)
+    result = memory.empty(shape, dtype)
+    if result.size:
+        if right.ndim == 2:
+            _multiply_by_columns(left.reshape(-1, left.shape[-1]), right, result.reshape(-1, shape[-1]))
+        else:
+            lists = (each.reshape(-1, *each.shape[-2:]) for each in (left, right, result))
+            _multiply_lists(*lists)
+    return result
+
+
+def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
+    """Write the product of two matrices, some columns at a time."""
+    wide = left.astype(np.float64)
+    (rows, inner), count = left.shape, right.shape[1]
+    each = min(count, max(16, _CONVERTED // max(1, rows, inner) // 16 * 16))
+    rooms = np.empty(inner * each), np.empty(rows * each)  # used again: memory that is new each time takes longer
+    for first in memory.in_time(range(0, count, each)):
+        columns = slice(first, min(first + each, count))
+        many = columns.stop - first
+        part, made = (room[: size * many].reshape(size, many) for room, size in zip(rooms, left.T.shape, strict=True))
+        part[...] = right[:, columns]
+        result[:, columns] = to_float32(multiply_matrices(wide, part, made), result.dtype)
+
+
+def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
+    """Write the products of matrices [number, rows, columns], some of them at a time."""
+    arrays = left, right, result
+    many = min(len(result), max(1, _CONVERTED // 8 // max(1, *(prod(each.shape[1:]) for each in arrays))))
+    rooms = [np.empty((many, *each.shape[1:])) for each in arrays]
+    for first in memory.in_time(range(0, len(result), many)):
+        some = slice(first, min(first + many, len(result)))
+        one, other, made = (room[: some.stop - first] for room in rooms)
+        one[...], other[...] = left[some], right[some]
+        result[some] = to_float32(multiply_matrices(one, other, made), result.dtype)

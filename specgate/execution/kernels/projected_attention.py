@@ -62,7 +62,7 @@ def attend_by_projection(
     widths = list(sizes) if sizes is not None else [hidden // 3] * 3
     if len(widths) != 3 or sum(widths) != hidden or min(widths) < 0:
         raise InputError(f"attention: sizes {widths!r:.60} do not make up {hidden}")
-    memory.empty((*inputs.shape[:2], hidden), np.dtype(np.float64))
+    memory.hold((*inputs.shape[:2], hidden), np.dtype(np.float64))
     with quiet():
         product = multiply_matrices(to_float64(inputs), to_float64(weights))
         if bias is not None:

@@ -165,7 +165,7 @@ def propose_from_sizes(
     corners[...], kept[...] = 0, 0
     if len(kinds) != many:  # which of them they are is unknown
         return np.ma.MaskedArray(corners.reshape(-1, 5), True), np.ma.MaskedArray(kept.reshape(-1), True)
-    memory.empty((height * width, many, 4), np.dtype(one))  # what is worked with
+    memory.hold((height * width, many, 4), np.dtype(one))  # what is worked with
     rows, columns = np.meshgrid(np.arange(height) * step, np.arange(width) * step, indexing="ij")
     first, second = (rows, columns) if rows_first else (columns, rows)
     grid = np.stack([first, second, first, second], axis=-1)[:, :, None].astype(one)

@@ -13,7 +13,7 @@ from specgate.execution.kernels.elementwise import held, paired, quiet, want_flo
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["dequantize_linear", "quantize_linear", "quantized_add"]
+__all__ = ["dequantize_linear", "once", "quantize_linear", "quantized_add"]
 
 
 def quantize_linear(
@@ -27,9 +27,10 @@ def quantize_linear(
     want_float("quantize_linear", scale)
     point = _zero_point("quantize_linear", zero_point, x, dtype)
     with quiet():
-        scaled = np.asarray(_single(x) / _single(scale))
+        scaled = np.asarray(_single(x) / _single(once(scale)))
         np.rint(scaled, out=scaled)
-        return _held(np.asarray(scaled + point), dtype)
+        scaled += point
+        return _held(scaled, dtype)
 
 
 def _held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -38,9 +39,14 @@ def _held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         return held(x, dtype)
     limits = np.iinfo(dtype)
     np.clip(x, limits.min, limits.max, out=x)
-    if np.isnan(x).any():
+    if x.size and np.isnan(x.max()):
         x[np.isnan(x)] = 0
     return x.astype(dtype)
+
+
+def once(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with a size of 1 along each dimension that repeats its elements, as `numpy.broadcast_to` does."""
+    return array[tuple(slice(1) if step == 0 else slice(None) for step in array.strides)]
 
 
 def dequantize_linear(
@@ -59,7 +65,7 @@ def dequantize_linear(
     want_float("dequantize_linear", scale)
     point = _zero_point("dequantize_linear", zero_point, x, x.dtype)
     with quiet():
-        wide, factor = x.astype(np.float32), _single(scale)
+        wide, factor = x.astype(np.float32), _single(once(scale))
         wide -= point
         return round_to(
             np.multiply(wide, factor, out=wide if factor.dtype == wide.dtype else None), dtype or scale.dtype
@@ -119,4 +125,4 @@ def _zero_point(name: str, zero_point: NDArray[Any] | None, x: NDArray[Any], dty
     paired(name, x, zero_point, same_type=False)
     if zero_point.dtype != dtype:
         raise InputError(f"{name}: expected a zero point of {dtype}, found {zero_point.dtype}")
-    return zero_point.astype(np.float32)
+    return once(zero_point).astype(np.float32)

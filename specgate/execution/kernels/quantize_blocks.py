@@ -49,7 +49,7 @@ def quantize_by_axis(
     if not is_stored(kind):
         result: NDArray[Any] = quantize_linear(x, factors, points, dtype=kind)
         return result
-    memory.empty(x.shape, np.dtype(np.float64))
+    memory.hold(x.shape, np.dtype(np.float64))
     with quiet():
         quotient = x.astype(np.float32) / factors.astype(np.float32)
         moved = np.float32(0) if points is None else widened(points).astype(np.float32)
@@ -83,7 +83,7 @@ def dequantize_by_axis(
     factors, points = _fitted(x, scale, None if zero_point is None else widened(zero_point), axis, block)
     if not is_float(x.dtype):
         return dequantize_linear(x, factors, points, dtype=wanted)
-    memory.empty(x.shape, np.dtype(np.float64))
+    memory.hold(x.shape, np.dtype(np.float64))
     with quiet():
         moved = x if points is None else x - points
         return round_to(moved * factors.astype(np.float32), wanted or scale.dtype)

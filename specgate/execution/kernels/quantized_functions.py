@@ -46,7 +46,7 @@ def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
 def _real(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
     """Return the floats that integers stand for."""
     whole("quantized", x)
-    memory.empty(x.shape, np.dtype(np.float64))
+    memory.hold(x.shape, np.dtype(np.float64))
     factor = _one("a scale", scale, np.dtype(np.float32))
     real: NDArray[Any] = (x.astype(np.float32) - _one("a zero point", zero, x.dtype)) * factor
     return real

@@ -145,7 +145,7 @@ def multiply_by_blocks(
     count = -(-rows // block)
     if b.shape != (columns, count, block * bits // 8) or scales.size != columns * count:
         raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
-    memory.empty((columns, count * block), np.dtype(np.float64))
+    memory.hold((columns, count * block), np.dtype(np.float64))
     with quiet():
         numbers = _unpacked(b.reshape(columns, -1), bits)[:, :rows].astype(np.float64)
         at = np.arange(rows) // block

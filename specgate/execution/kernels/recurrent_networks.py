@@ -83,7 +83,8 @@ class _Lstm(_Network):
 
     def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         hidden, cell = states
-        to_input, to_output, to_forget, to_cell = np.split(entering + self.returning(hidden, 0, 4), 4, axis=1)
+        gates, size = entering + self.returning(hidden, 0, 4), cell.shape[1]
+        to_input, to_output, to_forget, to_cell = (gates[:, n * size : (n + 1) * size] for n in range(4))
         let_in = self.gate(0, to_input + self.seen(0, cell))
         kept = 1.0 - let_in if self.coupled else self.gate(0, to_forget + self.seen(2, cell))
         following = kept * cell + let_in * self.gate(1, to_cell)
@@ -255,7 +256,7 @@ class _Sequences:
         rows = self.kind.gates * self.width
         both = np.zeros(2 * rows) if bias is None else to_float64(bias[at])
         time, batch, size = self.data.shape
-        memory.empty((time, batch, rows), np.dtype(np.float64))
+        memory.hold((time, batch, rows), np.dtype(np.float64))
         flat = to_float64(self.data).reshape(time * batch, size)
         entering = multiply_matrices(flat, to_float64(weights[at]).T).reshape(time, batch, rows) + both[:rows]
         count = len(self.kind.defaults)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -151,15 +152,13 @@ def _accumulated(
     behind = prod(values.shape[axis + 1 :])
     if behind < _WIDE or not values.size:
         return round_to(np.asarray(function.accumulate(values, axis, dtype=work)), dtype)
-    result = memory.empty(values.shape, dtype)
-    plain = dtype.itemsize >= 4 or not is_float(dtype)  # others are rounded by way of float32
+    memory.hold(values.shape, work)  # refuses what is too large
+    wide = values.astype(work)
     for place in np.ndindex(values.shape[:axis]):
-        total = values[place][0].astype(work)
-        result[place][0] = to_float32(total, dtype)
-        for given, to in zip(memory.in_time(values[place][1:]), result[place][1:], strict=True):
-            function(total, given, out=total)
-            to[...] = total if plain else to_float32(total, dtype)
-    return result
+        slices = list(wide[place])
+        for before, at in memory.in_time(pairwise(slices)):
+            function(before, at, out=at)
+    return round_to(wide, dtype)
 
 
 def cumulative(

@@ -279,7 +279,7 @@ def _of_regions(
     if not np.isin(numbers, np.arange(batches)).all():
         raise InputError(f"a batch of a region is none of {batches}")
     result = memory.empty((len(regions), *shape), inputs.dtype)
-    memory.empty((*shape, 8), np.dtype(np.float64))  # what is worked with
+    memory.hold((*shape, 8), np.dtype(np.float64))  # what is worked with
     mask = np.zeros(result.shape, np.bool_)
     corners = regions[:, 1:].astype(np.float64 if regions.dtype == np.float64 else np.float32)
     known = (np.abs(corners) < _FAR).all(1) & (0 not in inputs.shape[2:])

@@ -10,6 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, shape_of, to_float64
+from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,11 +53,13 @@ def align_regions(
         spans = np.maximum(spans, one(1)) if least else spans
         x, across = _along(corners[0], spans[0], width, samples)
         y, down = _along(corners[1], spans[1], height, samples)
-        grid = (height, down, width, across)
-        return _spread(y[:, :, None, None], grid), _spread(x, grid), (down, across)
+        memory.hold((height, down, width, across), np.dtype(np.int8))
+        return y.reshape(-1), x.reshape(-1), (down, across)
 
     _hold_regions("align_regions", inputs, regions, batches, 4)
-    return _pooled(inputs, regions.astype(one), batches, (height, width), points, largest=largest, of_parts=of_parts)
+    return _pooled(
+        inputs, regions.astype(one), batches, (height, width), points, largest=largest, of_parts=of_parts, lines=True
+    )
 
 
 def align_turned_regions(
@@ -99,6 +102,42 @@ def interpolated(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDAr
     Points at most one element outside take the edge, those farther away are 0.
     """
     return _sum_of_four(_weighed(planes, y, x))
+
+
+def _interpolated_on_lines(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Return [channels, points]: what `interpolated` gives where each of `y` meets each of `x`, first between rows."""
+    top, bottom, down = neighbours(y, planes.shape[1])
+    left, right, across = neighbours(x, planes.shape[2])
+    rows = np.take(planes, top, 1) * (1 - down)[:, None] + np.take(planes, bottom, 1) * down[:, None]
+    found: NDArray[Any] = np.take(rows, left, 2) * (1 - across) + np.take(rows, right, 2) * across
+    found[:, (y < -1) | (y > planes.shape[1])] = 0
+    found[:, :, (x < -1) | (x > planes.shape[2])] = 0
+    return found
+
+
+def _means_on_lines(
+    planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], grid: tuple[int, int, int, int]
+) -> NDArray[Any]:
+    """Return the means [channels, height, width] of each part's `_interpolated_on_lines`, as products of matrices.
+
+    grid: height, points down a part, width, points across. The planes are finite: elements far away count 0 times.
+    """
+    down, across = (
+        _weights(places, size, parts, each)
+        for places, size, parts, each in zip((y, x), planes.shape[1:], grid[::2], grid[1::2], strict=True)
+    )
+    return multiply_matrices(multiply_matrices(down, planes), across.T)
+
+
+def _weights(places: NDArray[Any], size: int, parts: int, each: int) -> NDArray[Any]:
+    """Return [parts, size]: how much each element along a dimension gives to the mean of each part's points."""
+    first, second, share = neighbours(places, size)
+    inside = ((places >= -1) & (places <= size)) / each
+    found = np.zeros((parts, size))
+    part = np.arange(parts).repeat(each)
+    np.add.at(found, (part, first), (1 - share) * inside)
+    np.add.at(found, (part, second), share * inside)
+    return found
 
 
 def between(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
@@ -150,13 +189,13 @@ def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any
     count = samples if samples > 0 else max(0, ceil(part))
     if count >= _FEW:
         raise InputError(f"align_regions: {count} points along a dimension are too many")
-    memory.empty((parts, count), np.dtype(np.int8))
+    memory.hold((parts, count), np.dtype(np.int8))
     inside = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
     return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
 
 
 def _spread(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[Any]:
-    memory.empty(grid, np.dtype(np.int8))
+    memory.hold(grid, np.dtype(np.int8))
     return np.broadcast_to(places, grid).reshape(-1)
 
 
@@ -180,22 +219,39 @@ def _pooled(
     *,
     largest: bool,
     of_parts: bool = False,
+    lines: bool = False,
 ) -> NDArray[Any]:
-    """Return what is made of the elements at the points of each region, masked where there are none."""
+    """Return what is made of the elements at the points of each region, masked where there are none.
+
+    lines: the points are where each of the first numbers meets each of the others.
+    """
     height, width = shape_of("align_regions", sizes)
     channels = inputs.shape[1]
     result = memory.empty((len(regions), channels, height, width), inputs.dtype)
     lacking = np.full(len(regions), 0 in inputs.shape[2:])
     result[lacking] = 0
+    batch, planes, finite = -1, inputs, False
     for index in memory.in_time(np.flatnonzero(~lacking)):
         y, x, (down, across) = points(regions[index])
-        if not len(y) or np.isnan(y).any() or np.isnan(x).any():
+        if not len(y) or not len(x) or np.isnan(y).any() or np.isnan(x).any():
             lacking[index] = True
             result[index] = 0
             continue
-        memory.empty((channels, len(y)), np.dtype(np.int8))  # what is worked with
-        planes = to_float64(inputs[int(batches[index])])
-        found = np.maximum.reduce(_weighed(planes, y, x)) if of_parts else interpolated(planes, y, x)
+        memory.hold((channels, height * down * width * across), np.dtype(np.int8))  # what is worked with
+        if batches[index] != batch:
+            batch = int(batches[index])
+            planes = to_float64(inputs[batch])
+            few = max(height * planes.shape[1], width * planes.shape[2]) <= planes.size
+            finite = few and bool(np.isfinite(planes).all())
+        if finite and lines and not largest and not of_parts:
+            means = _means_on_lines(planes, y, x, (height, down, width, across))
+            result[index] = round_to(means, inputs.dtype)
+            continue
+        if of_parts:
+            y, x = (np.repeat(y, len(x)), np.tile(x, len(y))) if lines else (y, x)
+            found = np.maximum.reduce(_weighed(planes, y, x))
+        else:
+            found = _interpolated_on_lines(planes, y, x) if lines else interpolated(planes, y, x)
         parts = found.reshape(channels, height, down, width, across)
         result[index] = round_to(parts.max((2, 4)) if largest else parts.mean((2, 4)), inputs.dtype)
     if not lacking.any():

@@ -48,7 +48,7 @@ def resample(
     behind = (-0.5,) * rank if output_offsets is None else output_offsets
     offsets = {"input offsets": before, "output offsets": behind}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
-    memory.empty(shape_of("resample", sizes), inputs.dtype)
+    memory.hold(shape_of("resample", sizes), inputs.dtype)
     result = inputs.astype(np.float64) if linear else inputs
     with np.errstate(all="ignore"):
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
@@ -126,6 +126,6 @@ def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> N
     factors = (*(1,) * (inputs.ndim - 2), height, width)
     sizes = [size * factor for size, factor in zip(inputs.shape, factors, strict=True)]
     if not linear:
-        memory.empty(tuple(sizes), inputs.dtype)
+        memory.hold(tuple(sizes), inputs.dtype)
         return inputs.repeat(height, -2).repeat(width, -1)
     return resample(inputs, sizes=sizes, scales=factors, linear=True)

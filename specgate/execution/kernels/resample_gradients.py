@@ -36,7 +36,7 @@ def resample_gradient(
     rank = gradient.ndim
     offsets = {"input offsets": input_offsets, "output offsets": output_offsets}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
-    memory.empty(shape_of("resample", sizes), gradient.dtype)
+    memory.hold(shape_of("resample", sizes), gradient.dtype)
     result = to_float64(gradient)
     with np.errstate(all="ignore"):
         for axis, (size, *shift) in enumerate(zip(sizes, scales, input_offsets, output_offsets, strict=True)):

@@ -66,7 +66,7 @@ def resize(
     shape = list(data.shape)
     for each in found:
         shape[each.axis] = each.size
-    memory.empty(tuple(shape), np.dtype(np.float64))
+    memory.hold(tuple(shape), np.dtype(np.float64))
     if not data.size:
         if 0 not in shape:
             raise NoKernel("resize: it is not said what nothing is enlarged to")
@@ -158,7 +158,9 @@ def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bo
     for tap in memory.in_time(range(taps.shape[1])):
         factor = weights[:, tap].astype(data.dtype)
         if factor.any():
-            result += np.take(data, taps[:, tap], each.axis) * factor.reshape(column)
+            taken = np.take(data, taps[:, tap], each.axis)
+            taken *= factor.reshape(column)
+            result += taken
     return result
 
 

@@ -66,7 +66,7 @@ def _around(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[
     """Return the elements [places, taps] that are less than `reach` away, and how far each is."""
     begin = floor(-reach) + 1
     low = np.floor(np.clip(np.nan_to_num(at), -(2.0**40), 2.0**40))
-    memory.empty((len(at), 2 - 2 * begin), np.dtype(np.float64))
+    memory.hold((len(at), 2 - 2 * begin), np.dtype(np.float64))
     taps = low[:, None] + np.arange(begin, 2 - begin)
     return taps.astype(np.int64), taps - at[:, None]
 

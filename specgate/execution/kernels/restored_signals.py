@@ -92,7 +92,7 @@ def _overlapped(values: NDArray[Any], weights: NDArray[Any], step: int) -> tuple
     """Return the signals before anything is cut off, and which of their elements have no weight."""
     *batch, count, _ = values.shape
     size = len(weights)
-    memory.empty((*batch, count, size), np.dtype(np.float64))
+    memory.hold((*batch, count, size), np.dtype(np.float64))
     frames = np.fft.irfft(values, n=size, axis=-1) * weights
     signal = memory.empty((*batch, (count - 1) * step + size), np.dtype(np.float64))
     signal[...] = 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to
+from specgate.execution.kernels.arithmetic import chosen, is_float, require_shape, round_to
 from specgate.execution.kernels.attending import working
 from specgate.execution.kernels.elementwise import held, quiet, want_float
 from specgate.execution.kernels.grids import cubic_weights, reflected
@@ -54,7 +54,7 @@ def sample_places(
     if not (np.abs(places) < 2**31).all():
         raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
     shape = (*data.shape[:2], *grid.shape[1:-1])
-    memory.empty(shape, np.dtype(np.float64))
+    memory.hold(shape, np.dtype(np.float64))
     if not data.size and prod(shape):
         raise NoKernel("grid_sample: there is nothing to take elements from")
     kind = data.dtype if mode == "nearest" else working(data) if is_float(data.dtype) else np.dtype(np.float64)
@@ -96,8 +96,8 @@ def _interpolated(
     for number, each in enumerate(product(*taps)):
         found = _elements(flat, [tap for tap, _ in each], sizes, padding, corners)
         for _, weight in each:
-            found = found if weight is None else found * weight.astype(flat.dtype)
-        total = total + found if number else found
+            found = found if weight is None else np.multiply(found, weight.astype(flat.dtype), out=found)
+        total = np.add(total, found, out=total) if number else found
     return total
 
 
@@ -111,7 +111,7 @@ def _elements(
         place = reflected(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
         index = index * size + place
     found = np.take(flat, index, axis=1)
-    return np.where(inside, found, np.zeros((), flat.dtype)) if padding == "zeros" else found
+    return chosen(inside, found, np.zeros((), flat.dtype)) if padding == "zeros" else found
 
 
 def convolve_deformed(

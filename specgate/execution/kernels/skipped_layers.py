@@ -44,7 +44,7 @@ def normalize_sum(
             raise InputError(f"normalization: expected {what} of {inputs.dtype}, found {array.dtype}")
         if array is not None and array is not skip:
             require_shape("normalization", what, array.shape, inputs.shape[-1:])
-    memory.empty(inputs.shape, np.dtype(np.float64))
+    memory.hold(inputs.shape, np.dtype(np.float64))
     with np.errstate(all="ignore"):
         total = to_float64(inputs) + to_float64(skip if skip.ndim == inputs.ndim or skip.ndim < 3 else skip[0])
         total = total if bias is None else total + to_float64(bias)
@@ -133,7 +133,7 @@ def normalize_embeddings(
         require_shape("embedding", "a table", table.shape[1:], (size,))
     for each in (scale, shift):
         require_shape("embedding", "a scale or shift", each.shape, (size,))
-    memory.empty((batch, time, size), np.dtype(np.float64))
+    memory.hold((batch, time, size), np.dtype(np.float64))
     if any(indices.size and int(indices.min()) < 0 for indices, _ in pairs):
         raise InputError("embedding: expected no number of a row below 0")
     with np.errstate(all="ignore"):

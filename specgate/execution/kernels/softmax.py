@@ -9,6 +9,7 @@ import numpy as np
 
 from specgate.execution.kernels.arithmetic import check_axes, check_axis, round_to
 from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.row_blocks import rows_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,18 +75,24 @@ def _along(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple
 
 
 def _of_groups(
-    name: str,
-    x: NDArray[Any],
-    along: tuple[int, ...],
-    function: Callable[[NDArray[Any], tuple[int, ...]], NDArray[Any]],
+    name: str, x: NDArray[Any], along: tuple[int, ...], function: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> NDArray[Any]:
-    """Return a function of groups, less the largest of each so that no power is too large, computed in float64."""
+    """Return a function of groups, less the largest of each so that no power is too large, computed in float64.
+
+    function: of the dimension 1 of [outer, group, inner], which it may write into.
+    """
     want_float(name, x)
     if not x.size:
         return x.copy()
+    first, behind = (along[0], along[-1] + 1) if along else (x.ndim, x.ndim)
+    rows = x.reshape(prod(x.shape[:first]), prod(x.shape[first:behind]), prod(x.shape[behind:]))
+
+    def shifted(wide: NDArray[Any]) -> NDArray[Any]:
+        wide -= wide.max(axis=1, keepdims=True)
+        return function(wide)
+
     with quiet():
-        wide = x.astype(np.float64)
-        return round_to(function(wide - wide.max(axis=along, keepdims=True), along), x.dtype)
+        return rows_by(shifted, rows, dtype=x.dtype).reshape(x.shape)
 
 
 def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
@@ -95,9 +102,10 @@ def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end:
     behind it; past_end: the axis may lie behind them all, so that each element is a group.
     """
 
-    def shares(shifted: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
-        powers = np.exp(shifted)
-        return np.asarray(powers / powers.sum(axis=along, keepdims=True))
+    def shares(shifted: NDArray[Any]) -> NDArray[Any]:
+        np.exp(shifted, out=shifted)
+        shifted /= shifted.sum(axis=1, keepdims=True)
+        return shifted
 
     return _of_groups("softmax", x, _along(x, axis, to_end=to_end, past_end=past_end), shares)
 
@@ -105,8 +113,9 @@ def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end:
 def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
     """Return the natural logarithm of `softmax_along`."""
 
-    def logarithms(shifted: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
-        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=along, keepdims=True)))
+    def logarithms(shifted: NDArray[Any]) -> NDArray[Any]:
+        shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        return shifted
 
     return _of_groups("log_softmax", x, _along(x, axis, to_end=to_end, past_end=past_end), logarithms)
 

@@ -29,7 +29,7 @@ def fill_empty_rows(
         raise InputError(f"sparse: an index is outside of {dense_shape.tolist()!r:.80}")
     if (np.diff(indices[:, 0]) < 0).any():
         raise NoKernel("sparse: it is not said in which order rows come that do not rise")
-    memory.empty((rows,), np.dtype(np.int64))
+    memory.hold((rows,), np.dtype(np.int64))
     empty = np.bincount(indices[:, 0], minlength=rows)[:rows] == 0 if rows else np.zeros(0, np.bool_)
     added = np.flatnonzero(empty)
     at = np.searchsorted(indices[:, 0], added)

@@ -46,7 +46,7 @@ def cosine_window(
     count = int(_one("window", size))
     if count < 0:
         raise InputError(f"window: expected a size of 0 or more, found {count}")
-    memory.empty((count,), np.dtype(np.float64))
+    memory.hold((count,), np.dtype(np.float64))
     a, b, c = coefficients
     with quiet():
         around = np.arange(count) * (2 * np.pi / np.float64(count if periodic else count - 1))
@@ -117,7 +117,7 @@ def transform_axis(
     if count < 1:
         raise NoKernel(f"dft: it is not said what a transform of {count} numbers is")
     bins = count // 2 + 1 if onesided and not inverse else count
-    memory.empty((*data.shape[:at], bins, *data.shape[at + 1 : -1], 2), np.dtype(np.complex128))
+    memory.hold((*data.shape[:at], bins, *data.shape[at + 1 : -1], 2), np.dtype(np.complex128))
     with quiet():
         wide = to_float64(data)
         if onesided and inverse:
@@ -152,7 +152,7 @@ def transform_steps(
     if not 1 <= count <= time:
         raise NoKernel(f"stft: it is not said what parts of {count} of {time} numbers are")
     parts = (time - count) // far + 1
-    memory.empty((len(signal), parts, count, 2), np.dtype(np.complex128))
+    memory.hold((len(signal), parts, count, 2), np.dtype(np.complex128))
     with quiet():
         wide = to_float64(signal)
         whole = wide[..., 0] if signal.shape[2] == 1 else _complex(wide)

@@ -121,7 +121,7 @@ def filter_causally(
     require_shape("convolution", "a past", before.shape, (batch, channels, window - 1))
     if bias is not None:
         require_shape("convolution", "a bias", bias.shape, (channels,))
-    memory.empty((batch, channels, length + window - 1), np.dtype(np.float64))
+    memory.hold((batch, channels, length + window - 1), np.dtype(np.float64))
     whole = np.concatenate([before, inputs], axis=2)
     kind = working(inputs)
     with quiet():

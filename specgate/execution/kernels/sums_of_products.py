@@ -10,8 +10,8 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import round_to, to_float64
-from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+from specgate.execution.kernels.products import multiply_matrices, multiply_rounded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     if any(name not in sizes for name in target):
         raise InputError(f"einsum: the output of {equation!r:.80} has a letter that no input has")
     kept = tuple(dict.fromkeys(target))
-    memory.empty(tuple(sizes[name] for name in target), dtype)
+    memory.hold(tuple(sizes[name] for name in target), dtype)
     with np.errstate(all="ignore"):
         names, total = _summed(terms, inputs, sizes, kept)
     made = round_to(total.transpose([names.index(name) for name in kept]), dtype)
@@ -101,7 +101,7 @@ def _summed(
     for place, (others, array) in enumerate(parts):
         later = {*kept, *(name for more, _ in parts[place + 1 :] for name in more)}
         if place:
-            names, total = _product(names, total, others, array, later)
+            names, total = _product(names, total, others, array, later, last=place == len(parts) - 1)
         else:
             names, total = _without(names, total, later)
     return names, total
@@ -109,22 +109,28 @@ def _summed(
 
 def _single(names: _Names, array: NDArray[Any], sizes: Mapping[str | int, int]) -> tuple[_Names, NDArray[Any]]:
     """Return an input's diagonals as plain dimensions, without those that other inputs stretch."""
-    wide = to_float64(array)
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    diagonal = np.einsum(wide, [places[name] for name in names], list(places.values())) if names else wide
+    repeated = len(places) < len(names)
+    diagonal = np.einsum(array, [places[name] for name in names], list(places.values())) if repeated else array
     gone = tuple(place for name, place in places.items() if diagonal.shape[place] != sizes[name])
     return tuple(name for name, place in places.items() if place not in gone), diagonal.squeeze(gone)
 
 
 def _without(names: _Names, array: NDArray[Any], later: set[str | int]) -> tuple[_Names, NDArray[Any]]:
     gone = tuple(place for place, name in enumerate(names) if name not in later)
-    return tuple(name for name in names if name in later), array.sum(axis=gone, dtype=array.dtype)
+    if not gone:
+        return names, array
+    wide = to_float64(array)
+    return tuple(name for name in names if name in later), wide.sum(axis=gone, dtype=wide.dtype)
 
 
 def _product(
-    names: _Names, left: NDArray[Any], others: _Names, right: NDArray[Any], later: set[str | int]
+    names: _Names, left: NDArray[Any], others: _Names, right: NDArray[Any], later: set[str | int], *, last: bool
 ) -> tuple[_Names, NDArray[Any]]:
-    """Return the product of two as one of matrices, summed over what both have and nothing later."""
+    """Return the product of two as one of matrices, summed over what both have and nothing later.
+
+    last: no product follows, so that of inputs as they are is rounded to their type at once.
+    """
     names, left = _without(names, left, {*later, *others})
     others, right = _without(others, right, {*later, *names})
     both = [name for name in names if name in others and name in later]
@@ -136,8 +142,13 @@ def _product(
     wide = other.shape[len(both) + len(inner) :]
     summed = prod(other.shape[len(both) : len(both) + len(inner)])
     shape = (*shared, *high, *wide)
-    memory.empty(shape, left.dtype)
-    made = multiply_matrices(one.reshape(*shared, prod(high), summed), other.reshape(*shared, summed, prod(wide)))
+    one, other = one.reshape(*shared, prod(high), summed), other.reshape(*shared, summed, prod(wide))
+    if last and is_float(left.dtype) and left.dtype == right.dtype:
+        made = multiply_rounded(one, other, left.dtype)
+    else:
+        one, other = to_float64(one), to_float64(other)
+        memory.hold(shape, one.dtype)
+        made = multiply_matrices(one, other)
     return (*both, *rows, *columns), made.reshape(shape)
 
 

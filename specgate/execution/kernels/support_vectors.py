@@ -40,7 +40,7 @@ def _similarities(
 ) -> NDArray[Any]:
     """Return [samples, vectors] by a kernel function; parameters: gamma, coef0 and degree."""
     gamma, constant, degree = (*_numbers(parameters), 0.0, 0.0, 0.0)[:3]
-    memory.empty((len(features), 2 * len(vectors)), np.dtype(np.float64))
+    memory.hold((len(features), 2 * len(vectors)), np.dtype(np.float64))
     products = multiply_matrices(features, vectors.T)
     if kind == "LINEAR":
         return products
@@ -173,7 +173,7 @@ def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArr
     if a.size != len(pairs) or b.size != len(pairs):
         raise InputError(f"classify_by_vectors: expected {len(pairs)} numbers of prob_a and of prob_b")
     of_pairs = np.clip(1 - 1 / (1 + np.exp(-(scores * a + b))), _NEAR, 1 - _NEAR)
-    memory.empty((len(scores), 3 * classes, classes), np.dtype(np.float64))
+    memory.hold((len(scores), 3 * classes, classes), np.dtype(np.float64))
     table = np.zeros((len(scores), classes, classes))
     for place, (i, j) in enumerate(pairs):
         table[:, i, j], table[:, j, i] = of_pairs[:, place], 1 - of_pairs[:, place]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,9 @@ __all__ = ["Limits", "Overlaps", "apart", "suppressed"]
 if TYPE_CHECKING:
     #: The overlaps of one box, by its place, with others.
     Overlaps = Callable[[int, NDArray[np.intp]], NDArray[Any]]
+
+#: Boxes that are held against each other at once.
+_BLOCK: Final = 64
 
 
 class Limits(NamedTuple):
@@ -44,9 +48,38 @@ class Limits(NamedTuple):
         return scores > least if self.strict else scores >= least
 
 
-def apart(boxes: NDArray[Any], *, more: float = 0.0) -> Overlaps:
-    """Return what gives the overlaps of one of these boxes [n, 4] with others of them; more: see `overlaps`."""
-    return lambda box, others: overlaps(boxes[box], boxes[others], more=more)
+@dataclass(frozen=True, slots=True)
+class apart:  # noqa: N801  # called as a function is
+    """Gives the overlaps of one of `boxes` [n, 4] with others of them; more: see `overlaps`."""
+
+    boxes: NDArray[Any]
+    more: float = 0.0
+
+    def __call__(self, box: int, others: NDArray[np.intp]) -> NDArray[Any]:
+        return overlaps(self.boxes[box], self.boxes[others], more=self.more)
+
+
+def _selected(order: NDArray[np.intp], most: int, above: Any, among: apart) -> list[int]:
+    """Return which boxes are selected, of those in `order`: at most so many, each apart from those before.
+
+    A block of boxes is held against all that are selected, and then against itself: the same overlaps as one by one.
+    """
+    boxes, more = among.boxes, among.more
+    chosen: list[int] = []
+    for first in memory.in_time(range(0, len(order) if most > 0 else 0, _BLOCK)):
+        block = order[first : first + _BLOCK]
+        for begin in range(0, len(chosen), _BLOCK):
+            kept = boxes[chosen[begin : begin + _BLOCK], np.newaxis]
+            block = block[~(overlaps(kept, boxes[block], more=more) > above).any(axis=0)]
+        far = ~(overlaps(boxes[block, np.newaxis], boxes[block], more=more) > above)
+        left = np.ones(len(block), np.bool_)
+        for at, box in enumerate(block.tolist()):
+            if left[at]:
+                chosen.append(box)
+                if len(chosen) == most:
+                    return chosen
+                left &= far[at]
+    return chosen
 
 
 def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -60,8 +93,11 @@ def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple
         order = order[: limits.candidates]
     if limits.sigma:
         return _decayed(order, scores, limits, overlap)
-    chosen: list[int] = []
     above = scores.dtype.type(limits.overlap)
+    if isinstance(overlap, apart) and limits.eta >= 1:
+        places = np.array(_selected(order, limits.most, above, overlap), np.intp)
+        return places, scores[places]
+    chosen: list[int] = []
     while len(order) and len(chosen) < limits.most:
         chosen.extend(int(box) for box in memory.in_time(order[:1]))
         if limits.eta < 1 and above > scores.dtype.type(0.5):

@@ -27,7 +27,7 @@ def _hold(name: str, *arrays: NDArray[Any]) -> None:
 
 
 def _hold_characters(texts: Iterable[Any]) -> None:
-    memory.empty((sum(_TEXT + 4 * len(text) for text in texts),), np.dtype(np.uint8))
+    memory.hold((sum(_TEXT + 4 * len(text) for text in texts),), np.dtype(np.uint8))
 
 
 def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -39,7 +39,7 @@ def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         raise InputError(f"join_texts: {list(a.shape)} and {list(b.shape)} cannot be broadcast") from None
     result = memory.empty(firsts.shape, np.dtype(object))
     longest = [max(map(len, array.flat), default=0) for array in (a, b)]
-    memory.empty((result.size * (_TEXT + sum(longest)),), np.dtype(np.uint8))
+    memory.hold((result.size * (_TEXT + sum(longest)),), np.dtype(np.uint8))
     for place, (first, second) in memory.in_time(enumerate(zip(firsts.flat, seconds.flat, strict=True))):
         result.flat[place] = first + second
     return result

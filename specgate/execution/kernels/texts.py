@@ -27,7 +27,7 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
     begins, ends = (memory.empty(texts.shape, np.dtype(np.int32)) for _ in range(2))
     if not all(isinstance(text, str) for text in texts.flat):
         raise InputError("texts: expected texts alone")
-    memory.empty((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
+    memory.hold((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
     parts = [_encoded(text) for text in memory.in_time(texts.flat)]
     total = 0
     for place, part in enumerate(parts):
@@ -52,7 +52,7 @@ def texts_from_bytes(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[
     if (begins < 0).any() or (ends < 0).any() or (ends > len(symbols)).any():
         raise InputError(f"texts: expected positions of {len(symbols)} bytes")
     lengths = np.maximum(ends.astype(np.int64) - np.minimum(begins, len(symbols)), 0)
-    memory.empty((int(lengths.sum(dtype=np.float64)),), np.dtype(np.uint8))
+    memory.hold((int(lengths.sum(dtype=np.float64)),), np.dtype(np.uint8))
     result = memory.empty(begins.shape, np.dtype(object))
     lacking = np.asarray(ends < begins).copy()
     content = symbols.tobytes()

@@ -70,7 +70,7 @@ class Votes(NamedTuple):
         leaves = leaves[order]
         rank = np.arange(leaves.size) - np.searchsorted(leaves, leaves)
         shape = (size, int(rank.max(initial=0)) + 1)
-        memory.empty(shape, np.dtype(np.complex128))
+        memory.hold(shape, np.dtype(np.complex128))
         placed, weighed = np.full(shape, count, np.int64), np.zeros(shape)
         placed[leaves, rank], weighed[leaves, rank] = targets[order], weights[order]
         return cls(placed, weighed, count)

@@ -50,7 +50,7 @@ def rotate_pairs(
     if size % 2 or count % 2 or count > size:
         raise InputError(f"rotary: {count} of {size} elements are no pairs")
     angles = [_angles(each, positions, (batch, time, count // 2)) for each in (cosines, sines)]
-    memory.empty(data.shape, np.dtype(np.float64))
+    memory.hold(data.shape, np.dtype(np.float64))
     with quiet():
         wide = to_float64(data)
         first, second = slice(0, count, 2) if interleaved else slice(0, count // 2), slice(count // 2, count)
@@ -80,7 +80,7 @@ def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> ND
     """Return a * sigmoid(alpha * a) * b of two arrays of floats of one shape and type."""
     a, b = paired("swi_glu", a, b)
     want_float("swi_glu", a)
-    memory.empty(a.shape, np.dtype(np.float64))
+    memory.hold(a.shape, np.dtype(np.float64))
     with quiet():
         wide = to_float64(a)
         return round_to(wide / (1.0 + np.exp(-alpha * wide)) * to_float64(b), a.dtype)
@@ -101,7 +101,7 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
     if wanted[0] != len(theta) or min(wanted) < 0 or align_corners not in {0, 1}:
         raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {wanted!r:.60}")
     shape = (len(theta), *wanted[2:], rank)
-    memory.empty(shape, np.dtype(np.float64))
+    memory.hold(shape, np.dtype(np.float64))
     steps = [_steps(n, centres=bool(align_corners)) for n in wanted[2:]]
     places = np.stack([*reversed(np.meshgrid(*steps, indexing="ij")), np.ones(wanted[2:])], axis=-1)
     with quiet():

@@ -37,7 +37,7 @@ def columns_of_windows(
     each = _places(inputs.shape[2:], window, strides, dilations, start_padding, end_padding)
     batch, channels = inputs.shape[:2]
     counts = [places.shape[1] for places in each]
-    memory.empty((batch, channels * prod(window), prod(counts)), inputs.dtype)
+    memory.hold((batch, channels * prod(window), prod(counts)), inputs.dtype)
     result = inputs
     for axis, places in enumerate(each):
         size = inputs.shape[axis + 2]
@@ -70,7 +70,7 @@ def windows_from_columns(
     each = _places(shape[2:], window, strides, dilations, start_padding, end_padding)
     counts = [places.shape[1] for places in each]
     require_shape("fold", "columns", columns.shape, (shape[0], shape[1] * prod(window), prod(counts)))
-    memory.empty(shape, columns.dtype)
+    memory.hold(shape, columns.dtype)
     narrow = columns.dtype.kind in "iu" and columns.dtype.itemsize < 4
     wide = columns.astype(np.int64) if narrow else to_float64(columns)
     result = wide.reshape(*shape[:2], *window, *counts)
@@ -108,7 +108,7 @@ def _places(
         left = size + before + behind - gap * (length - 1) - 1
         if left < 0:
             raise InputError(f"windows: a window of {gap * (length - 1) + 1} does not fit into {size} and its padding")
-        memory.empty((length, left // step + 1), np.dtype(np.int64))
+        memory.hold((length, left // step + 1), np.dtype(np.int64))
         first = np.arange(left // step + 1, dtype=np.int64) * step - before
         found.append(np.arange(length, dtype=np.int64)[:, np.newaxis] * gap + first)
     return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float
+from specgate.execution.kernels.row_blocks import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from specgate.execution.kernels.pooling import Windows
 
-__all__ = ["largest_by_slices", "places_by_slices", "plain"]
+__all__ = ["largest_by_slices", "places_by_slices", "plain", "values_by_slices"]
 
 #: Elements that are searched at a time, so that what is made of them stays in a cache.
 _BLOCK: Final = 2**18
@@ -50,6 +51,27 @@ def largest_by_slices(values: NDArray[Any], windows: Sequence[Windows], lowest: 
             np.maximum(result[(*before, to)], last[(*before, at)], out=result[(*before, to)])
         found.append(result)
     return found
+
+
+def values_by_slices(
+    values: NDArray[Any], windows: Sequence[Windows], lowest: Any, *, finite: bool
+) -> NDArray[Any] | None:
+    """Return the largest elements of `values`, nan for what has some.
+
+    None where they are not that, or depend on the order: where the largest is 0 and there is minus 0. finite: see
+    `plain`.
+    """
+    if not values.size or not all(each.runs for each in windows):
+        return None
+    if finite and is_float(values.dtype) and not np.isfinite(values).all():
+        return None
+    flat = values.reshape(-1, 1, *values.shape[2:])
+    result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), values.dtype)
+    for rows in blocks_of(len(flat), prod(values.shape[2:])):
+        result[rows] = largest_by_slices(flat[rows], windows, lowest)[-1]
+    if is_float(values.dtype) and (result == 0).any() and (np.signbit(values) & (values == 0)).any():
+        return None
+    return result.reshape(*values.shape[:2], *result.shape[2:])
 
 
 def places_by_slices(

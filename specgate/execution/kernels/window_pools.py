@@ -10,7 +10,7 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import round_to
-from specgate.execution.kernels.pooling import average_pool, lp_pool, max_pool
+from specgate.execution.kernels.pooling import average_pool, lp_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce_dimensions import reduce_dimensions
 from specgate.execution.kernels.windows import Slide, slide_over
 
@@ -43,7 +43,7 @@ def average_windows(
     if not prod(shape):
         return memory.empty(shape, inputs.dtype)
     if include_padding:
-        memory.empty(
+        memory.hold(
             (*inputs.shape[:2], *map(sum, zip(inputs.shape[2:], slide.start, slide.end, strict=True))), inputs.dtype
         )
         inputs = np.pad(inputs, [(0, 0), (0, 0), *zip(slide.start, slide.end, strict=True)])
@@ -110,11 +110,12 @@ def largest_of_windows(
     auto_pad: str = "NOTSET",
     ceil: bool = False,
     columns_first: bool = False,
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    places_too: bool = True,
+) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
     """Return the largest element under each window, as `average_windows` the mean, and its place in the flat inputs.
 
     The first of equals, and of nan, is found, and padding never: where there is no input at all, what would be found is
-    masked. columns_first: places count along the first spatial dimension first.
+    masked. columns_first: places count along the first spatial dimension first. places_too: whether they are asked for.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
     shape = (*inputs.shape[:2], *slide.counts)
@@ -124,15 +125,13 @@ def largest_of_windows(
     if not inputs.size:
         nothing, nowhere = (memory.empty(shape, np.dtype(kind)) for kind in (inputs.dtype, np.int64))
         return np.ma.array(nothing, mask=True), np.ma.array(nowhere, mask=True)
-    values, places = max_pool(
-        inputs,
-        strides=slide.strides,
-        window=window,
-        start_padding=slide.start,
-        end_padding=_ends(inputs, window, slide),
-        dilations=slide.dilations,
-        finite=False,
-    )
+    how: dict[str, Any] = {
+        "strides": slide.strides, "window": window, "start_padding": slide.start,
+        "end_padding": _ends(inputs, window, slide), "dilations": slide.dilations, "finite": False,
+    }  # fmt: skip
+    if not places_too:
+        return max_pool_values(inputs, **how), None
+    values, places = max_pool(inputs, **how)
     return values, _by_columns(places, inputs.shape[2:]) if columns_first else places
 
 

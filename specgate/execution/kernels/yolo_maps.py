@@ -46,7 +46,7 @@ def activate_predictions(
             f"activate_predictions: it is not said what {channels} channels mean for {count} regions of {coordinates} "
             f"coordinates and {classes} classes"
         )
-    memory.empty(data.shape, np.dtype(np.float64))
+    memory.hold(data.shape, np.dtype(np.float64))
     result = to_float64(data).reshape(batch, count, coordinates + 1 + classes, rows, columns).copy()
     with np.errstate(all="ignore"):
         scored = slice(coordinates, coordinates + 1 if exclusive else None)
@@ -79,7 +79,7 @@ def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
     batch, channels, rows, columns = data.shape
     if channels % (block * block):
         raise NoKernel(f"channels_of_places: it is not said where elements of {channels} channels go")
-    memory.empty(data.shape, data.dtype)
+    memory.hold(data.shape, data.dtype)
     planes = data.reshape(batch, channels // block // block, rows, block, columns, block)
     moved = planes.transpose(0, 3, 5, 1, 2, 4)
     return moved.reshape(batch, channels * block * block, rows // block, columns // block)

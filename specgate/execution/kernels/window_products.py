@@ -1,0 +1,190 @@
+"""Convolutions as products with windows written side by side, a few rows of the output at a time.
+
+Each sum has the terms that the definition in `convolution` has, and zeros for the padding: filters must be finite.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.execution import memory
+from specgate.execution.kernels.products import multiply_matrices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Tap", "multiply_windows"]
+
+#: Elements of windows that are written side by side at a time, and what is too much for one row of the output.
+_BLOCK: Final = 2**17
+_MOST: Final = 2**20
+#: Multiplications of one image and group below which many of those are faster together, one element after the other.
+_FEW: Final = 2**18
+
+
+_ALL: Final[tuple[Any, ...]] = (slice(None),)
+
+
+class Tap(NamedTuple):
+    """Along one dimension: an element of the filters, the places of the output that it serves, what it reads there."""
+
+    element: int
+    served: slice
+    read: slice
+
+
+def multiply_windows(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None,
+    shape: tuple[int, ...],
+    taps: Sequence[Sequence[Tap]],
+    groups: int,
+) -> NDArray[Any] | None:
+    """Return a convolution of floats of this shape, computed in float64 and rounded to float32 unless it is that.
+
+    taps: of each spatial dimension. bias: of as many elements as there are output channels. None where a row of the
+    output has too many terms for this, or there are many products of few.
+    """
+    batch, outputs, height, *rest = shape
+    channels, window = filters.shape[1], filters.shape[2:]
+    alone = channels == 1 and groups == outputs  # each output is of one channel
+    terms = channels if alone else channels * prod(window)
+    work = outputs // groups * terms * height * prod(rest)
+    if terms * prod(rest) > _MOST or not all(taps) or (not alone and batch * groups > 16 and work < _FEW):
+        return None
+    each = max(1, min(height, _BLOCK // max(1, terms * prod(rest))))
+    kind = np.dtype(np.float64 if inputs.dtype == np.float64 else np.float32)
+    result = memory.empty(shape, kind)
+    weights: NDArray[Any] = filters.astype(np.float64).reshape(
+        groups, outputs // groups, terms if not alone else prod(window)
+    )
+    added: NDArray[Any] = np.zeros(outputs) if bias is None else bias.astype(np.float64).reshape(outputs)
+    if alone:
+        flat = all(tap.read.step == 1 for each in taps for tap in each)
+        (_slide_flat if flat else _slide_alone)(inputs, weights.reshape(outputs, *window), added, result, taps)
+        return result
+    added = added.reshape(groups, -1, 1)
+    room = memory.empty((terms * each * prod(rest),), np.dtype(np.float64))
+    made = _room((outputs // groups * each * prod(rest),))
+    grouped = inputs.reshape(batch, groups, channels, *inputs.shape[2:])
+    into = result.reshape(batch, groups, outputs // groups, *shape[2:])
+    for first, at, group in memory.in_time(product(range(0, height, each), range(batch), range(groups))):
+        rows = slice(first, min(first + each, height))
+        places = (rows.stop - first, *rest)
+        columns = room[: terms * prod(places)].reshape(channels, *window, *places)
+        _write_windows(grouped[at, group], columns, rows, taps)
+        total = made[: outputs // groups * prod(places)].reshape(outputs // groups, prod(places))
+        multiply_matrices(weights[group], columns.reshape(terms, prod(places)), total)
+        total += added[group]
+        into[at, group, :, rows] = total.reshape(-1, *places)
+    return result
+
+
+def _write_windows(data: NDArray[Any], columns: NDArray[Any], rows: slice, taps: Sequence[Sequence[Tap]]) -> None:
+    """Write what the windows of some rows have of `data` [channels, spatial…] into [channels, window…, rows, …]."""
+    rank = len(taps)
+    if any(len(each) < size for each, size in zip(taps, columns.shape[1 : 1 + rank], strict=True)):
+        columns[...] = 0  # elements that meet only padding
+    for element in product(*taps):
+        target = columns[_ALL + tuple(tap.element for tap in element)]
+        served, read = _within(element[0], rows)
+        if served.stop - served.start < 1:
+            target[...] = 0
+            continue
+        inside: tuple[Any, ...] = (slice(None), served, *(tap.served for tap in element[1:]))
+        part = target[inside]
+        if part.size < target.size:
+            target[...] = 0
+        part[...] = data[(slice(None), read, *(tap.read for tap in element[1:]))]
+
+
+def _within(tap: Tap, rows: slice) -> tuple[slice, slice]:
+    """Return which of some rows of the output a tap serves, counted from the first of them, and what it reads."""
+    first, last = max(tap.served.start, rows.start), min(tap.served.stop, rows.stop)
+    step = tap.read.step or 1
+    begin = tap.read.start + (first - tap.served.start) * step
+    return slice(first - rows.start, last - rows.start), slice(begin, begin + (last - first - 1) * step + 1, step)
+
+
+def _slide_alone(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    added: NDArray[Any],
+    result: NDArray[Any],
+    taps: Sequence[Sequence[Tap]],
+) -> None:
+    """Write the sums of channels that are each filtered by themselves: no product of matrices, but few terms.
+
+    weights: [channels, window…]. added: [channels].
+    """
+    batch, channels, *places = result.shape
+    many = max(1, min(channels, _BLOCK // 4 // max(1, prod(places))))
+    room, total, part = (_room((many, *sizes)) for sizes in (inputs.shape[2:], places, places))
+    column = (-1, *(1,) * len(taps))
+    for at, first in memory.in_time(product(range(batch), range(0, channels, many))):
+        some = slice(first, min(first + many, channels))
+        count = some.stop - first
+        room[:count], total[:count] = inputs[at, some], added[some].reshape(column)
+        for element in product(*taps):
+            at_tap: tuple[Any, ...] = (some, *(tap.element for tap in element))
+            factor = weights[at_tap].reshape(column)
+            served: tuple[Any, ...] = (slice(count), *(tap.served for tap in element))
+            read = room[(slice(count), *(tap.read for tap in element))]
+            np.add(total[served], np.multiply(read, factor, out=part[served]), out=total[served])
+        result[at, some] = total[:count]
+
+
+def _slide_flat(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    added: NDArray[Any],
+    result: NDArray[Any],
+    taps: Sequence[Sequence[Tap]],
+) -> None:
+    """Do what `_slide_alone` does with strides of 1: in a padded array, what an element reads is one run of places.
+
+    The rows of the sums are as long as the padded ones; what stands behind the places of the output is not used.
+    """
+    batch, channels, *places = result.shape
+    offsets = [[tap.read.start - tap.served.start for tap in each] for each in taps]
+    low = [min(each) for each in offsets]
+    padded = [size + max(each) - least for size, each, least in zip(places, offsets, low, strict=True)]
+    each_step = [prod(padded[axis + 1 :]) for axis in range(len(padded))]
+    length = sum((size - 1) * step for size, step in zip(places, each_step, strict=True)) + 1
+    inside = tuple(
+        slice(max(0, -least), min(size, n - least))
+        for least, size, n in zip(low, padded, inputs.shape[2:], strict=True)
+    )
+    read = tuple(
+        slice(max(0, least), min(size, n - least) + least)
+        for least, size, n in zip(low, padded, inputs.shape[2:], strict=True)
+    )
+    many = max(1, min(channels, _BLOCK // 4 // max(1, prod(padded))))
+    room, total, part = _room((many, *padded)), _room((many, *padded)), _room((many, length))
+    room[...] = 0
+    for at, first in memory.in_time(product(range(batch), range(0, channels, many))):
+        some = slice(first, min(first + many, channels))
+        count = some.stop - first
+        room[(slice(count), *inside)] = inputs[at, some][_ALL + read]
+        flat, sums = room.reshape(many, -1)[:count], total.reshape(many, -1)[:count, :length]
+        sums[...] = added[some, np.newaxis]
+        for element in product(*(zip(each, offset, strict=True) for each, offset in zip(taps, offsets, strict=True))):
+            begin = sum(
+                (offset - least) * step for (_, offset), least, step in zip(element, low, each_step, strict=True)
+            )
+            at_tap: tuple[Any, ...] = (some, *(tap.element for tap, _ in element))
+            factor = weights[at_tap][:, np.newaxis]
+            sums += np.multiply(flat[:, begin : begin + length], factor, out=part[:count])
+        result[at, some] = total[(slice(count), *(slice(size) for size in places))]
+
+
+def _room(shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return memory in float64 that is used again and again."""
+    return np.empty(shape)

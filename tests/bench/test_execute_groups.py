@@ -1,0 +1,50 @@
+"""The benchmark of kernels: its nodes are executed by us and by peers, and what a peer cannot do does not end it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from specgate.bench import execute_cases, execute_groups, groups
+from specgate.bench.timing import Contender, Group, measure
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_each_node_is_timed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = tuple(case for case in execute_cases.CASES if case.operator in {"Add", "NonMaxSuppression", "GatherElements"})
+    assert len(few) == 3
+    monkeypatch.setattr(execute_groups, "CASES", few)
+    made = list(execute_groups.execute_groups())
+    for group in made:
+        group.least_seconds = 0.0
+        measure(group, 1)
+        group.remarks()
+    assert [group.title for group in made] == [*(case.operator for case in few), "3 nodes"]
+    assert all(group.contenders[0].typical for group in made[:-1])
+
+
+def test_bench_execute_has_the_nodes() -> None:
+    titles = groups.GROUPS["execute"]()
+    assert "one-hot" in next(iter(titles)).title
+    assert next(iter(titles)).title == execute_cases.CASES[0].operator
+
+
+def test_a_peer_that_fails_at_its_node_is_missing() -> None:
+    def fails() -> object:
+        raise ValueError("no such thing")
+
+    found = execute_groups._able(Contender("peer", fails))
+    assert found.call is None
+    assert "ValueError" in found.missing
+    works = Contender("peer", lambda: None)
+    assert execute_groups._able(works) is works
+
+
+def test_a_contender_that_has_run_for_long_runs_no_further_rounds() -> None:
+    now = iter(np.arange(0, 1000, 2.0))
+    group = Group("", [Contender("slow", lambda: None, own=True)], 0.0, clock=lambda: next(now), most_seconds=5.0)
+    measure(group, 9)
+    assert len(group.contenders[0].seconds) == 3
