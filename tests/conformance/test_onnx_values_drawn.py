@@ -35,5 +35,10 @@ COMPUTED = 150
 def test_every_difference_is_recorded(operator, level):
     tallies, _ = compare_values("onnx", operator, level, CASES, 0, math.inf)
     assert max(tally.cases for tally in tallies) >= COMPUTED
-    found = [(tally.implementation, each.detail) for tally in tallies for each in tally.differing if each.kind == "unexplained"]
+    found = [
+        (tally.implementation, each.detail)
+        for tally in tallies
+        for each in tally.differing
+        if each.kind == "unexplained"
+    ]
     assert not found
