@@ -41,10 +41,10 @@ def test_values_are_equal_or_the_difference_is_recorded(name: str) -> None:
     assert [each for each in tally.differing if each.kind == "unexplained"] == []
 
 
-def quantized(pick, *shape: int, unsigned: bool):
-    """Random numbers, a scale and a zero point."""
+def quantized(pick, *shape: int, unsigned: bool, halves: bool = False):
+    """Random numbers, a scale and a zero point. halves: a power of two, so that many results lie between two numbers."""
     kind = np.uint8 if unsigned else np.int8
-    scale = np.float32(2.0 ** pick.uniform(-6, 0))
+    scale = np.float32(2.0 ** (pick.integers(-2, 1) if halves else pick.uniform(-6, 0)))
     return (
         pick.integers(0, 256, shape).astype(np.uint8).view(kind),
         scale,
@@ -59,20 +59,22 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("halves", [False, True])
 @pytest.mark.parametrize("operator", SHAPES)
-def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator) -> None:
+def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator, halves) -> None:
     """The entries of these tables excuse what scales without bounds give; this is for all others."""
     import onnxruntime
     from onnx import helper
 
     pick = np.random.default_rng(7)
     attributes: dict[str, dict[str, Any]] = {
-        "QLinearAveragePool": {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1]},
+        "QLinearAveragePool": {"kernel_shape": [4 if halves else 3, 2], "pads": [1, 0, 1, 1]},
         "QLinearConcat": {"axis": 1},
     }
     for case in range(20):
-        last = quantized(pick, unsigned=bool(case % 2))[1:]
-        inputs = [x for shape in SHAPES[operator] for x in quantized(pick, *shape, unsigned=bool(case % 2))]
+        how = {"unsigned": bool(case % 2), "halves": halves}
+        last = quantized(pick, **how)[1:]
+        inputs = [x for shape in SHAPES[operator] for x in quantized(pick, *shape, **how)]
         listed = [*last, *inputs] if operator == "QLinearConcat" else [*inputs, *last]
         given = {f"i{i}": np.asarray(x) for i, x in enumerate(listed)}
         kinds = {name: helper.np_dtype_to_tensor_dtype(x.dtype) for name, x in given.items()}

@@ -10,6 +10,7 @@ import pytest
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.attending import attend
 from specgate.execution.kernels.casting_elements import cast_elements, reinterpret_bits
+from specgate.execution.kernels.diagonals import determinants
 from specgate.execution.kernels.distinct import distinct_along
 from specgate.execution.kernels.drawn_numbers import draw_normal, draw_truths, drop_out
 from specgate.execution.kernels.integer_products import (
@@ -236,11 +237,20 @@ def test_windows_and_transforms():
     assert transform_axis(there, np.array(4), inverse=1, onesided=1).reshape(-1).tolist() == pytest.approx([1, 2, 3, 4])
 
 
+def test_the_determinant_of_a_matrix_with_nan_is_nan():
+    """Also where elimination finds a column of zeros first."""
+    singular = floats(0, np.nan, 0, 1).reshape(2, 2)
+    found = determinants(np.stack([singular, floats(1, 2, 3, 4).reshape(2, 2)]))
+    assert np.isnan(found[0])
+    assert found[1] == pytest.approx(-2)
+    assert np.isnan(determinants(singular))
+
+
 def test_losses_pass_over_what_is_ignored():
     logs, weights = np.log(floats(0.5, 0.5, 0.25, 0.75).reshape(2, 2)), floats(1, 3)
     assert likelihood_loss(logs, np.array([0, 1]), weights) == pytest.approx((np.log(2) - 3 * np.log(0.75)) / 4)
     assert likelihood_loss(logs, np.array([0, -9]), ignored=-9, reduction="none").tolist() == pytest.approx(
         [np.log(2), 0]
     )
-    with pytest.raises(NoKernel, match="none of 2 classes"):
+    with pytest.raises(InputError, match="labels below 2"):
         likelihood_loss(logs, np.array([0, 2]))

@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
+from specgate.execution.kernels.arithmetic import to_float64
+from specgate.execution.kernels.crops import largest_of
+from specgate.execution.kernels.listed_parts import pool_listed_parts
+from specgate.execution.kernels.quantizing import quantize_by_range
 from specgate.execution.kernels.reduce import arg_reduce, cumulative, reduce
 
 PAGE = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
@@ -63,7 +67,26 @@ def test_max_and_min_pass_over_nan():
     assert reduce(array, function="ARGMAX", axes=[1]).tolist() == [[0], [0]]
 
 
-@pytest.mark.parametrize("bits", [np.array(0x7C01, np.uint16), np.array(0x7F800001, np.uint32)])
+SIGNALLING = pytest.mark.parametrize("bits", [np.array(0x7C01, np.uint16), np.array(0x7F800001, np.uint32)])
+
+
+@SIGNALLING
+def test_signalling_nan_is_passed_over_by_ranges_and_parts(bits):
+    """As by `reduce`: np.fmax returns it, or what stands behind it."""
+    signalling = bits.view(f"f{bits.itemsize}")
+    array = np.array([7, 9, 1, 2], signalling.dtype)
+    array[2] = signalling
+    _, scale, point = quantize_by_range(array, dtype=np.dtype(np.uint8), scale_sizes=[1], zero_point_sizes=[1])
+    assert scale == np.float32(9) * np.float32(1 / 255)
+    assert point == [0]
+    maps, region = array[::-1].reshape(1, 1, 2, 2), np.array([[0, 0, 0, 1, 1]], array.dtype)
+    assert pool_listed_parts(maps, region, height=1, width=1, scale=1.0).item() == 9
+    with np.errstate(invalid="ignore"):
+        wide = to_float64(maps.reshape(1, 1, 2, 1, 2))
+    assert largest_of(wide, array.dtype).item() == 9
+
+
+@SIGNALLING
 def test_signalling_nan_is_passed_over_too(bits):
     signalling = bits.view(f"f{bits.itemsize}")
     array = np.array([7, 9, 1, 2], signalling.dtype)

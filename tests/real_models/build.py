@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.real_models.plan import DERIVED, cache_folder, sources
+from tests.real_models.plan import DERIVED, EXECUTED, cache_folder, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def build(folder: Path) -> None:
     with _alone(folder), tempfile.TemporaryDirectory(dir=folder) as scratch:
         for name in sources():
             _export(name, folder, Path(scratch))
-        for source, ways in DERIVED.items():
+        for source, ways in (*DERIVED.items(), *EXECUTED.items()):
             for way in ways:
                 _derive(source, way, folder, Path(scratch))
 

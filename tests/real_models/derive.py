@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnx import version_converter
-from onnxruntime import quantization
+from onnxruntime import GraphOptimizationLevel, quantization
 from onnxruntime.quantization import QuantFormat, QuantType
 
 if TYPE_CHECKING:
@@ -40,18 +40,28 @@ def quantized(source: Path, path: Path, **options: Any) -> None:
     quantization.quantize_static(source, path, _Samples(samples), **options)
 
 
-def quantized_dynamically(source: Path, path: Path) -> None:
+def quantized_dynamically(source: Path, path: Path, **options: Any) -> None:
     """Quantize the weights, and the activations when the model runs."""
-    quantization.quantize_dynamic(source, path)
+    quantization.quantize_dynamic(source, path, **options)
 
 
-def optimized(source: Path, path: Path) -> None:
-    """Save what onnxruntime makes of a model at its basic level, which keeps to the operators of ONNX."""
+def optimized(
+    source: Path, path: Path, level: GraphOptimizationLevel = GraphOptimizationLevel.ORT_ENABLE_BASIC
+) -> None:
+    """Save what onnxruntime makes of a model at a level; the basic one keeps to the operators of ONNX."""
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.graph_optimization_level = level
     options.optimized_model_filepath = str(path)
     options.log_severity_level = 3
     onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def fused(source: Path, path: Path, kind: str) -> None:
+    """Fuse what onnxruntime.transformers finds in one of its kinds of models."""
+    from onnxruntime.transformers import optimizer
+
+    made = optimizer.optimize_model(str(source), model_type=kind, opt_level=0, use_gpu=False)
+    made.save_model_to_file(str(path))
 
 
 def converted(source: Path, path: Path, opset: int) -> None:
@@ -65,8 +75,13 @@ _WAYS: Final[dict[str, Callable[[Path, Path], None]]] = {
     "qdq-by-channel": partial(quantized, per_channel=True, **(_QDQ | {"activation_type": QuantType.QInt8})),
     "qdq-16": partial(quantized, **(_QDQ | {"activation_type": QuantType.QUInt16})),
     "qoperator": partial(quantized, quant_format=QuantFormat.QOperator),
+    "qoperator-by-channel": partial(quantized, per_channel=True, **(_QDQ | {"quant_format": QuantFormat.QOperator})),
     "dynamic": quantized_dynamically,
+    "dynamic-by-channel": partial(quantized_dynamically, per_channel=True, weight_type=QuantType.QUInt8),
     "basic": optimized,
+    "extended": partial(optimized, level=GraphOptimizationLevel.ORT_ENABLE_EXTENDED),
+    "bert": partial(fused, kind="bert"),
+    "gpt2": partial(fused, kind="gpt2"),
     **{f"to-{opset}": partial(converted, opset=opset) for opset in range(7, 29)},
 }
 

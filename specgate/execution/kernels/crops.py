@@ -14,7 +14,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import require_shape, round_to, shape_of, to_float64
+from specgate.execution.kernels.arithmetic import quiet, require_shape, round_to, shape_of, to_float64
 from specgate.execution.kernels.regions import between
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def crop_regions(
 def largest_of(parts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the largest of each part [channels, height, down, width, across], at least the lowest of a type."""
     lowest = np.float64(np.finfo(np.float32 if dtype.itemsize < 4 else dtype).min)
-    return np.asarray(np.fmax(np.fmax.reduce(parts, (2, 4)), lowest))
+    return np.asarray(np.fmax(np.fmax.reduce(quiet(parts), (2, 4)), lowest))
 
 
 def nearest_places(places: NDArray[np.float32], size: int, *, upper: bool) -> NDArray[np.int64]:

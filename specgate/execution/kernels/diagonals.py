@@ -64,13 +64,14 @@ def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray
 
 
 def determinants(data: NDArray[Any]) -> NDArray[Any]:
-    """Return the determinants of matrices [..., n, n] of floats, computed in float64."""
+    """Return the determinants of matrices [..., n, n] of floats, computed in float64; nan in a matrix gives nan."""
     if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
         raise InputError(f"determinant: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
     result = memory.empty(data.shape[:-2], np.dtype(np.float64))
     with np.errstate(all="ignore"):
         for place in memory.in_time(np.ndindex(data.shape[:1] if data.ndim > 2 else ())):
             result[place] = np.linalg.det(data[place].astype(np.float64))
+        result[(data != data).any(axis=(-2, -1))] = np.nan  # noqa: PLR0124  # elimination may end before it is met
         return round_to(result, data.dtype)
 
 

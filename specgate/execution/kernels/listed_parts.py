@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import require_shape, shape_of
+from specgate.execution.kernels.arithmetic import quiet, require_shape, shape_of
 from specgate.execution.kernels.region_pools import edges
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _fill(
     for i, (top, bottom) in memory.in_time(enumerate(down)):
         if top >= bottom:
             continue
-        rows = np.fmax.reduce(planes[:, top:bottom], 1)
+        rows = np.fmax.reduce(quiet(planes[:, top:bottom]), 1)
         for j, (left, right) in enumerate(across):
             if left < right:
                 result[:, i, j] = np.fmax(np.fmax.reduce(rows[:, left:right], 1), lowest)

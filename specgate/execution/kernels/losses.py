@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.errors import InputError, NoKernel
+from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.elementwise import quiet, want_float
@@ -30,7 +30,7 @@ def likelihood_loss(
     """Return -weight * log of the class that each label names, their sum, or that divided by the sum of the weights.
 
     logs: [batch, classes, …]. labels: [batch, …]. weights: of each class, 1 without. reduction: none, sum or mean.
-    ignored: a label whose loss and weight are 0. Raises NoKernel for another label that is no class.
+    ignored: a label whose loss and weight are 0, which may be no class.
     """
     want_float("loss", logs)
     if reduction not in _REDUCTIONS or logs.ndim < 2:
@@ -41,7 +41,7 @@ def likelihood_loss(
         require_shape("loss", "weights", weights.shape, (count,))
     kept = np.ones(labels.shape, np.bool_) if ignored is None else labels != ignored
     if not ((labels >= 0) & (labels < count))[kept].all():
-        raise NoKernel(f"loss: it is not said what a label is that is none of {count} classes")
+        raise InputError(f"loss: expected labels below {count}, the number of classes, or the one that is ignored")
     memory.hold(labels.shape, np.dtype(np.float64))
     at = np.where(kept, labels, 0).astype(np.int64)
     with quiet():

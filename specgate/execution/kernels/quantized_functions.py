@@ -12,7 +12,6 @@ from specgate.execution.kernels.activation import leaky_relu, sigmoid
 from specgate.execution.kernels.arithmetic import check_axis
 from specgate.execution.kernels.elementwise import held, paired, quiet, whole
 from specgate.execution.kernels.joining import join
-from specgate.execution.kernels.quantization import quantized_add
 from specgate.execution.kernels.softmax import softmax_along
 from specgate.execution.kernels.window_pools import average_windows, largest_of_windows
 
@@ -52,9 +51,20 @@ def _real(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> ND
     return real
 
 
-def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return floats as integers of `dtype`, halves to the even neighbour, nan as the least."""
-    made = np.rint(real / _one("a scale", scale, np.dtype(np.float32))) + _one("a zero point", zero, dtype)
+def _again(
+    real: NDArray[Any],
+    scale: NDArray[Any],
+    zero: NDArray[Any] | None,
+    dtype: np.dtype[Any],
+    *,
+    shifted: bool = False,
+) -> NDArray[Any]:
+    """Return floats as integers of `dtype`, halves to the even neighbour, nan as the least.
+
+    shifted: what is rounded has the zero point in it, so that an odd one turns halves the other way.
+    """
+    steps, point = real / _one("a scale", scale, np.dtype(np.float32)), _one("a zero point", zero, dtype)
+    made = np.rint(steps + point) if shifted else np.rint(steps) + point
     return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
 
 
@@ -68,11 +78,10 @@ def sum_of_quantized(
     b_zero: NDArray[Any] | None = None,
     zero: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return `quantized_add` of arrays of one type that broadcast, quantized to that type by `scale` and `zero`."""
+    """Return the sums of arrays of one type that broadcast, quantized to that type by `scale` and `zero`."""
     a, b = paired("quantized", a, b, broadcast=True)
-    return quantized_add(
-        a, a_scale, b, b_scale, scale, dtype=a.dtype, a_zero_point=a_zero, b_zero_point=b_zero, output_zero_point=zero
-    )
+    with quiet():
+        return _again(_real(a, a_scale, a_zero) + _real(b, b_scale, b_zero), scale, zero, a.dtype, shifted=True)
 
 
 def product_of_quantized(
@@ -88,7 +97,7 @@ def product_of_quantized(
     """Return the products of arrays of one type that broadcast, quantized to that type by `scale` and `zero`."""
     a, b = paired("quantized", a, b, broadcast=True)
     with quiet():
-        return _again(_real(a, a_scale, a_zero) * _real(b, b_scale, b_zero), scale, zero, a.dtype)
+        return _again(_real(a, a_scale, a_zero) * _real(b, b_scale, b_zero), scale, zero, a.dtype, shifted=True)
 
 
 def quantized_sigmoid(
@@ -167,7 +176,7 @@ def mean_of_quantized_windows(
     """
     with quiet():
         real = _channels_moved(_real(x, x_scale, x_zero), channels_last)
-        found = _again(average_windows(real, **slide), scale, zero, x.dtype)
+        found = _again(average_windows(real, **slide), scale, zero, x.dtype, shifted=True)
     return np.moveaxis(found, 1, -1) if channels_last else found
 
 

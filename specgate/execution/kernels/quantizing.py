@@ -8,6 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to
+from specgate.execution.kernels.arithmetic import quiet as with_quiet_nans
 from specgate.execution.kernels.elementwise import held, quiet, want_float, whole
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def quantize_by_range(
     for what, sizes in (("a scale", scale_sizes), ("a zero point", zero_point_sizes)):
         require_shape("dynamic quantization", what, sizes, (1,) * x.ndim)
     limits = np.iinfo(dtype)
-    values = x.astype(np.float32)
+    values = with_quiet_nans(x.astype(np.float32))
     with quiet():
         low = np.fmin.reduce(values, axis=None, initial=np.float32(0))
         high = np.fmax.reduce(values, axis=None, initial=np.float32(0))

@@ -109,6 +109,8 @@ def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) ->
     """
     sizes, dtype = _shape(tensor), _dtype(tensor)
     array = as_array(value, dtype, sizes, place)
+    if read_out(array, tensor, place).tobytes() != array.tobytes():
+        raise InputError("elements that share a place by their strides differ", place=place)
     data = np.full(size, fill, np.uint8)
     count = extent(sizes, tensor.strides)
     if _bits(tensor) == 4:
@@ -118,21 +120,15 @@ def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) ->
         data[: low.size] = (data[: low.size] & 0xF0) | low
         data[: high.size] = (data[: high.size] & 0x0F) | (high << 4)
     else:
-        elements = data[: count * dtype.itemsize].view(dtype)
-        scatter(array, elements, tensor.strides)
-        if gather(elements, sizes, tensor.strides).tobytes() != array.tobytes():
-            raise InputError("elements that share a place by their strides differ", place=place)
+        scatter(array, data[: count * dtype.itemsize].view(dtype), tensor.strides)
     return data
 
 
 def read_out(value: Any, tensor: TensorDesc, place: str) -> NDArray[Any]:
     """Return the array that a buffer holds after `value` was written to it: elements may share a place."""
-    data = np.zeros(needed_bytes(tensor, place), np.uint8)
-    elements = data[: extent(_shape(tensor), tensor.strides) * _dtype(tensor).itemsize].view(_dtype(tensor))
-    if _bits(tensor) == 4:
-        return as_array(value, _dtype(tensor), _shape(tensor), place)
+    elements = np.zeros(extent(_shape(tensor), tensor.strides), _dtype(tensor))
     scatter(as_array(value, _dtype(tensor), _shape(tensor), place), elements, tensor.strides)
-    return gather_tensor(data, tensor, place, MAX_BYTES)
+    return gather(elements, _shape(tensor), tensor.strides)
 
 
 def output_arrays(outputs: Sequence[Bound], first: bytes, second: bytes) -> dict[str, Any]:

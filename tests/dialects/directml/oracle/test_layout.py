@@ -59,6 +59,15 @@ def test_elements_that_share_memory_must_be_equal():
     assert lay_out(settled, shared, 8, 0, "x").view(np.int32).tolist() == [3, 4]
 
 
+def test_elements_of_4_bits_that_share_memory_must_be_equal_too():
+    shared = tensor("UINT4", [2], (0,))
+    with pytest.raises(InputError, match="elements that share a place by their strides differ"):
+        lay_out(np.array([5, 4], np.uint8), shared, 4, 0, "x")
+    settled = read_out(np.array([5, 4], np.uint8), shared, "x")
+    assert settled.tolist() == [4, 4]
+    assert lay_out(settled, shared, 4, 0, "x").tolist() == [4, 0, 0, 0]
+
+
 def test_nan_payloads_pass_as_they_are():
     array = np.array([0x7F800001, 0xFFC12345, 0x80000000], np.uint32).view(np.float32)
     made = tensor("FLOAT32", [3], (2,))

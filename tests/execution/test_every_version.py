@@ -1,0 +1,87 @@
+"""What the README says is executed: every operator but the named ones, in every version that its table has a row for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.conform.fill import fill
+from specgate.conform.pool import shown_descriptors
+from specgate.descriptors.read import read_dict
+from specgate.errors import Error
+from specgate.execution.engine import execute_at
+from specgate.spec.examples import levels_of_example
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+from tests.properties.campaign import executed as asked_the_law
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.operator_spec import OperatorSpec
+
+#: Executed within models alone, and those that nothing computes.
+WITHOUT_KERNEL = {
+    "directml": set(),
+    "onnx": {"If", "Loop", "Scan", "SequenceMap", "ai.onnx.preview.training.Gradient"},
+    "openvino": {
+        "Assign", "Const", "If", "Loop", "Parameter", "ReadValue", "Result", "TensorIterator",
+        "Multinomial",
+    },
+}  # fmt: skip
+#: Their inputs are sequences and images, which are not drawn: onnx's node tests have them.
+IN_NODE_TESTS = {"ConcatFromSequence", "ImageDecoder"}
+#: Elements of all tensors together: drawing more takes long.
+SMALL = 2**16
+
+
+def of_version(spec: OperatorSpec, level: str) -> Iterator[tuple[Descriptor, dict[str, Any] | None]]:
+    """Yield the examples that hold at a level, as if written for it, with their arrays, then changes of them."""
+    for example in spec.table.examples.values():
+        if level in levels_of_example(spec, example):
+            made = read_dict(example["descriptor"], spec.dialect.name)
+            yield (replace(made, version=level) if made.version else made), example.get("inputs")
+    for made in shown_descriptors(spec, level, 40, "0"):
+        if made.version in {None, level} and accepts(made, level, "documented"):
+            yield made, None
+
+
+def is_small(descriptor: Descriptor) -> bool:
+    sizes = [[size for size in tensor.sizes or () if isinstance(size, int)] for _, tensor in descriptor.tensors()]
+    return sum(map(prod, sizes)) <= SMALL
+
+
+def computes(spec: OperatorSpec, level: str) -> bool:
+    for descriptor, given in of_version(spec, level):
+        if given is None and not is_small(descriptor):
+            continue
+        try:
+            execute_at(descriptor, given or fill(descriptor, level, Random(0), tame=True), level, max_bytes=2**28)
+        except Error:
+            continue
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", WITHOUT_KERNEL)
+def test_every_operator_is_executed_in_every_version(name: str) -> None:
+    tables = dialect(name)
+    specs = [tables.operator(operator) for operator in tables.operators]
+    assert {spec.name for spec in specs if not spec.table.recipe} == WITHOUT_KERNEL[name]
+    rows = [(spec, level) for spec in specs if spec.table.recipe for level in spec.rows if level in spec.levels]
+    lacking = {(spec.name, level) for spec, level in rows if not computes(spec, level)}
+    assert {operator for operator, _ in lacking} <= IN_NODE_TESTS, lacking
+
+
+def test_the_law_is_asked_of_every_operator_with_a_kernel() -> None:
+    """Both halves: what is accepted executes, what breaks a structural rule is refused (`test_law_campaign`)."""
+    asked = {(case.dialect, case.operator) for case in asked_the_law()}
+    for name in WITHOUT_KERNEL:
+        tables = dialect(name)
+        with_kernel = {(name, operator) for operator in tables.operators if tables.operator(operator).table.recipe}
+        assert with_kernel <= asked
