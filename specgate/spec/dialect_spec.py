@@ -142,6 +142,11 @@ class Dialect:
         """The domains among them that another project defines, each with its name."""
         return dict(self.tables.about.get("foreign", {}))
 
+    @property
+    def stands_for(self) -> dict[str, str]:
+        """The tables that only stand in for an operator of another domain, each with that operator."""
+        return {table: name for name, table in self.tables.about.get("stand_ins", {}).items()}
+
     def executed_as(self, name: str, level: str) -> tuple[str, str]:
         """Return the operator, and its level, by which a model's node is executed: itself, or one in its place."""
         other = self.tables.about.get("stand_ins", {}).get(name)

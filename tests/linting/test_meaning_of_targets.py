@@ -313,6 +313,19 @@ def test_a_runtimes_operator_with_a_table_is_judged():
     assert "onnx/com.microsoft.Gelu/unknown-attribute" in [f.id for f in specgate.lint(broken, ["onnx:17"]).findings]
 
 
+@pytest.mark.parametrize("operator", ["LayerNormalization", "SimplifiedLayerNormalization"])
+def test_an_operator_that_a_runtime_has_in_another_domain_is_unknown(operator):
+    """ONNX Runtime 1.31.1 refuses it: com.microsoft:LayerNormalization is not a registered function/op."""
+    node = helper.make_node(operator, ["x", "x"], ["z"], domain="com.microsoft")
+    made = model(graph([node, relu("x", "y")], outputs=("y", "z")), opsets=[("", 17), ("com.microsoft", 1)])
+    for target in ("onnx:17", "onnx:onnxruntime-1.16"):
+        report = specgate.lint(made, [target])
+        (finding,) = (f for f in report.findings if f.severity == "error")
+        assert finding.id == "onnx/model/operator-unknown"
+        assert f"ONNX Runtime has {operator} in the domain ai.onnx" in finding.message
+        assert (len(report.no_table), report.nodes) == (1, 1)
+
+
 ALIASED = ("onnx:onnxruntime-1.10", "onnx:15")
 
 

@@ -188,7 +188,8 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "turned_pairs": ("grid_of_places", "rotate_pairs", "swish_product"),
     # what a runtime makes of several operators, or of their quantized forms
     "fused_activations": ("activated_convolution", "activated_product", "gelu_of_sum", "product_of_batches"),
-    "projected_attention": ("attend_by_projection", "attend_packed", "rotate_heads"),
+    "cached_attention": ("attend_cached",),
+    "projected_attention": ("attend_by_projection", "attend_packed", "attend_quantized", "rotate_heads"),
     "quantized_functions": (
         "join_quantized", "largest_of_places", "mean_of_quantized_places", "mean_of_quantized_windows",
         "product_of_quantized", "quantized_leaky_relu", "quantized_sigmoid", "quantized_softmax", "sum_of_quantized",
@@ -228,7 +229,8 @@ SUMMING: Final = frozenset({
     "regress_by_vectors", "regress_linearly",
     "add_blocks", "attend", "attend_linearly", "attend_to_heads", "convolve_deformed", "filter_causally",
     "likelihood_loss", "resize", "sample_places", "softmax_loss",
-    "activated_convolution", "activated_product", "attend_by_projection", "attend_packed",
+    "activated_convolution", "activated_product", "attend_by_projection", "attend_cached", "attend_packed",
+    "attend_quantized",
     "rotate_heads",
     "multiply_by_blocks", "multiply_by_range", "multiply_scaled", "normalize_embeddings",
     "normalize_roots", "normalize_sum", "product_of_batches",
@@ -263,7 +265,7 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
         (48.0, 48.0),
     ),
     **dict.fromkeys(("write_elements", "write_tuples"), (48.0, 32.0)),
-    **dict.fromkeys(("attend_by_projection", "attend_packed"), (64.0, 64.0)),
+    **dict.fromkeys(("attend_by_projection", "attend_cached", "attend_packed", "attend_quantized"), (64.0, 64.0)),
     **dict.fromkeys(("multiply_by_range", "multiply_scaled", "product_of_scaled"), (32.0, 48.0)),
     "multiply_by_blocks": (96.0, 48.0), "quantized_windows_of_places": (64.0, 48.0),
     "quantize_by_range": (32.0, 32.0), "random_words": (16.0, 96.0), "rows_not_zero": (24.0, 64.0),

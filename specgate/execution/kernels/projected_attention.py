@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.attending import attend
 from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.masked_attention import Sizes, attend_masked, summand, with_past
 from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.quantized_weights import multiply_scaled
 from specgate.execution.kernels.turned_pairs import rotate_pairs
 
 if TYPE_CHECKING:
@@ -19,17 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["attend_by_projection", "attend_packed", "rotate_heads"]
+__all__ = ["attend_by_projection", "attend_packed", "attend_quantized", "rotate_heads"]
 
 #: What is added to scores of keys that a mask hides.
 _HIDDEN: Final = -10000.0
 _SINGLE: Final = np.dtype(np.float32)
-
-
-class _Sizes(NamedTuple):
-    batch: int
-    queries: int
-    keys: int
 
 
 def attend_by_projection(
@@ -39,22 +34,27 @@ def attend_by_projection(
     mask: NDArray[Any] | None = None,
     past: NDArray[Any] | None = None,
     score_bias: NDArray[Any] | None = None,
+    past_length: NDArray[Any] | None = None,
     *,
     heads: int,
     sizes: Sequence[int] | None = None,
     scale: float | None = None,
     filter_value: float = _HIDDEN,
     causal: bool = False,
+    shared: bool = False,
     computed: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return the attention of inputs @ weights + bias, and all keys and values, stacked, where they are of one size.
 
     inputs: [batch, time, size]. weights: [size, hidden], queries, keys and values side by side, of `sizes` elements, or
     a third each. bias: [hidden]. mask, filter_value, score_bias: as for `attend_packed`. past: keys and values before,
-    [2, batch, heads, time, size of a head]. computed: nothing is asked for that is not computed here.
+    [2, batch, heads, time, size of a head]. shared: of the past only past_length counts, and new ones are written
+    behind it. computed: nothing is asked for that is not computed here.
     """
     if not computed:
-        raise NoKernel("attention: buffers that are shared, and rotated queries, are not computed")
+        raise NoKernel("attention: rotated queries are not computed: nothing gives the angles")
+    if shared and past_length is None:
+        raise InputError("attention: a shared buffer needs the length of the past")
     want_float("attention", inputs, weights)
     if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[0] != inputs.shape[2]:
         raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not go together")
@@ -68,14 +68,70 @@ def attend_by_projection(
         if bias is not None:
             require_shape("attention", "a bias", bias.shape, (hidden,))
             product = product + to_float64(bias)
-        parts = np.split(round_to(product, _SINGLE), np.cumsum(widths)[:-1], axis=2)
-    before = (None, None) if past is None else _two(past)
-    result, keys, values, _ = attend_packed(
-        parts[0], parts[1], parts[2], None, mask, score_bias, *before,
+    return _of_product(
+        round_to(product, _SINGLE), widths, mask, past, score_bias, inputs.dtype,
+        past_length=past_length if shared else None, heads=heads, scale=scale, filter_value=filter_value, causal=causal,
+    )  # fmt: skip
+
+
+def attend_quantized(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    bias: NDArray[Any],
+    input_scale: NDArray[Any],
+    weight_scale: NDArray[Any],
+    mask: NDArray[Any] | None = None,
+    input_zero: NDArray[Any] | None = None,
+    weight_zero: NDArray[Any] | None = None,
+    past: NDArray[Any] | None = None,
+    *,
+    heads: int,
+    scale: float | None = None,
+    filter_value: float = _HIDDEN,
+    causal: bool = False,
+    computed: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return what `attend_by_projection` does, of inputs and weights of 8 bits, less their zero points and scaled.
+
+    input_scale, input_zero: one element. weight_scale, weight_zero: one, or one for each column. The result and the
+    past have the type of the bias.
+    """
+    if not computed:
+        raise NoKernel("attention: buffers that are shared, and rotated queries, are not computed")
+    want_float("attention", bias, input_scale, weight_scale)
+    if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[1] % 3:
+        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not go together")
+    if any(each is not None and each.size != 1 for each in (input_scale, input_zero)):
+        raise InputError("attention: expected one scale and one zero point for the inputs")
+    hidden = weights.shape[1]
+    require_shape("attention", "a bias", bias.shape, (hidden,))
+    memory.empty((*inputs.shape[:2], hidden), np.dtype(np.float64))
+    wide = [round_to(each, _SINGLE) for each in (input_scale, weight_scale, bias)]
+    product = multiply_scaled(inputs, weights, wide[0], wide[1], input_zero, weight_zero, wide[2])
+    return _of_product(
+        product, [hidden // 3] * 3, mask, past, None, bias.dtype,
         heads=heads, scale=scale, filter_value=filter_value, causal=causal,
     )  # fmt: skip
-    present = np.stack([keys, values]) if keys.shape == values.shape else None
-    return round_to(result, inputs.dtype), None if present is None else round_to(present, inputs.dtype)
+
+
+def _of_product(
+    product: NDArray[Any],
+    widths: Sequence[int],
+    mask: NDArray[Any] | None,
+    past: NDArray[Any] | None,
+    score_bias: NDArray[Any] | None,
+    dtype: np.dtype[Any],
+    **others: Any,
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the attention of projected queries, keys and values side by side, and all keys and values, stacked."""
+    parts = np.split(product, np.cumsum(widths)[:-1], axis=2)
+    before = (None, None) if past is None else _two(past)
+    with quiet():
+        result, keys, values, _ = attend_packed(
+            parts[0], parts[1], parts[2], None, mask, score_bias, *before, with_starts=True, **others
+        )
+        present = np.stack([keys, values]) if keys.shape == values.shape else None
+        return round_to(result, dtype), None if present is None else round_to(present, dtype)
 
 
 def _two(past: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -93,23 +149,28 @@ def attend_packed(
     score_bias: NDArray[Any] | None = None,
     past_key: NDArray[Any] | None = None,
     past_value: NDArray[Any] | None = None,
+    past_length: NDArray[Any] | None = None,
     *,
     heads: int,
     scale: float | None = None,
     filter_value: float = _HIDDEN,
     causal: bool = False,
+    with_starts: bool = False,
     computed: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `attend` does of queries, keys and values: the result, all keys and values, and the scores' softmax.
+    """Return the attention of queries, keys and values, all keys and values, and what softmax gives of the scores.
 
     query: [batch, queries, heads * size], or alone with keys and values [batch, time, heads, 3, size]. key, value:
     likewise; key: alone with values [batch, keys, heads, 2, size]; both [batch, heads, keys, size], to which no bias is
     added. bias: what is added to queries, keys and values, one behind the other. mask: filter_value is added to scores
-    where it is 0, [batch, keys] or [batch, queries, keys]; or from a key on, [batch], and before another, [2 * batch],
-    the ends first. score_bias: broadcasts to [batch, heads, queries, keys]. computed: as for `attend_by_projection`.
+    where it is 0, [batch, keys] or [batch, queries, keys], or [batch, 1, places, places] where past and new ones have
+    theirs; or from a key on, [batch], and with_starts before another, [2 * batch], the ends first; of [3 * batch + 2]
+    the first ones are ends, too. score_bias: broadcasts to [batch, heads, queries, keys]. past_length: how much of the
+    past counts, and where in it new keys and values are written; without it all, and they follow it. computed: as for
+    `attend_by_projection`.
     """
     if not computed:
-        raise NoKernel("attention: buffers that are shared are not computed")
+        raise NoKernel("attention: beams are not computed")
     want_float("attention", query)
     if heads < 1:
         raise InputError(f"attention: expected at least one head, found {heads}")
@@ -118,14 +179,17 @@ def attend_packed(
         alone = 1 if key is not None and key.ndim == 4 else 3
         wide = [round_to(part, _SINGLE) for part in _biased(parts, bias, alone)]
         before = [None if past is None else round_to(past, _SINGLE) for past in (past_key, past_value)]
+        keys, values, length = with_past(wide[1], wide[2], before, past_length)
+        total = length + wide[1].shape[2]
         if not wide[1].shape[2]:
             raise InputError("attention: expected at least one key")
-        total = wide[1].shape[2] + (0 if past_key is None or past_key.ndim != 4 else past_key.shape[2])
-        added = _added(mask, score_bias, _Sizes(wide[0].shape[0], wide[0].shape[2], total), filter_value)
-        result, keys, values, shares = attend(
-            wide[0], wide[1], wide[2], added, before[0], before[1], scale=scale or None, causal=int(causal), mode=3
+        batch, _, queries, _ = wide[0].shape
+        sizes = Sizes(batch, heads, queries, total, length)
+        added = summand(mask, score_bias, sizes, filter_value, with_starts=with_starts)
+        result, shares = attend_masked(
+            wide[0], keys[:, :, :total], values[:, :, :total], added, sizes, scale=scale, causal=causal
         )
-        merged = result.swapaxes(1, 2).reshape(result.shape[0], result.shape[2], -1)
+        merged = result.swapaxes(1, 2).reshape(batch, queries, heads * result.shape[3])
         first, second, third, last = (round_to(each, query.dtype) for each in (merged, keys, values, shares))
         return first, second, third, last
 
@@ -166,38 +230,6 @@ def _biased(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) ->
         for part, piece in zip(parts[:count], pieces, strict=False)
     ]
     return [*added, *parts[count:]]
-
-
-def _added(
-    mask: NDArray[Any] | None, score_bias: NDArray[Any] | None, sizes: _Sizes, filter_value: float
-) -> NDArray[Any] | None:
-    """Return what is added to scores, in a shape that broadcasts to theirs."""
-    found: NDArray[Any] | None = None
-    if mask is not None:
-        found = np.where(_hidden(mask, sizes), np.float32(filter_value), np.float32(0))
-    if score_bias is not None:
-        if score_bias.ndim != 4 or score_bias.shape[2:] != sizes[1:]:
-            raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not go with {list(sizes)}")
-        wide = round_to(score_bias, _SINGLE)
-        found = wide if found is None else found + wide
-    return found
-
-
-def _hidden(mask: NDArray[Any], sizes: _Sizes) -> NDArray[np.bool_]:
-    """Return which scores a mask hides, in a shape that broadcasts to theirs."""
-    places = np.arange(sizes.keys)
-    if mask.ndim == 1 and mask.size == sizes.batch:
-        return np.asarray(places >= mask.reshape(-1, 1, 1, 1))
-    if mask.ndim == 1 and mask.size == 2 * sizes.batch:
-        end, start = mask.reshape(2, -1, 1, 1, 1)
-        return np.asarray((places >= end) | (places < start))
-    if mask.ndim == 1 and mask.size == 3 * sizes.batch + 2:
-        raise NoKernel("attention: masks of packed sequences are not computed")
-    if mask.ndim == 4:
-        raise NoKernel("attention: masks of four dimensions are not computed")
-    shape = (sizes.batch, sizes.keys) if mask.ndim == 2 else tuple(sizes)
-    require_shape("attention", "a mask", mask.shape, shape)
-    return np.asarray((mask <= 0).reshape(sizes.batch, 1, -1, sizes.keys))
 
 
 def rotate_heads(

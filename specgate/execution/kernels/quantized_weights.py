@@ -97,11 +97,21 @@ def multiply_scaled(
 ) -> NDArray[Any]:
     """Return a @ b + bias of integers less their zero points and times their scales, of the scales' type.
 
-    a_scale, a_zero: one element; NoKernel for more. b_scale, b_zero: one, or one for each column of b, as bias has.
+    a_scale, a_zero: one, or one for each column of a. b_scale, b_zero: one, or one for each column of b, as bias has.
     """
-    if a_scale.size != 1 or (a_zero is not None and a_zero.size != 1):
-        raise NoKernel("matrix product: scales for the columns of the first matrix are not computed")
-    return _scaled(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
+    if a_scale.size == 1 and (a_zero is None or a_zero.size == 1):
+        return _scaled(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
+    if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise InputError(f"matrix product: {list(a.shape)} and {list(b.shape)} do not go together")
+    with quiet():
+        points = np.int64(0) if a_zero is None else _by_columns("zero points", a_zero, a.shape[-1]).astype(np.int64)
+        left = (a - points) * to_float64(_by_columns("scales", a_scale, a.shape[-1]))
+        right = b - (0 if b_zero is None else _by_columns("zero points", b_zero, b.shape[-1]).astype(np.float64))
+        total = multiply_matrices(
+            left if a.ndim > 1 else left[np.newaxis], right if b.ndim > 1 else right[:, np.newaxis]
+        )
+        total = total if a.ndim > 1 else total[..., 0, :]
+        return _scaled(total if b.ndim > 1 else total[..., 0], np.ones((), np.float32), b_scale, b, bias)
 
 
 def _scaled(
@@ -124,6 +134,7 @@ def multiply_by_blocks(
     scales: NDArray[Any],
     zeros: NDArray[Any] | None = None,
     bias: NDArray[Any] | None = None,
+    groups: NDArray[Any] | None = None,
     *,
     rows: int,
     columns: int,
@@ -134,11 +145,12 @@ def multiply_by_blocks(
     """Return a @ w.T + bias; w: [columns, rows] of numbers of so many bits, packed and scaled in blocks along rows.
 
     b: uint8 [columns, blocks, block * bits / 8], the first number in the lowest bits. scales: one for each column and
-    block. zeros: likewise, packed if uint8, each column for itself; 2**(bits - 1) if absent. bias: [columns]. computed:
-    nothing is asked for that is not computed here.
+    block. zeros: likewise, packed if uint8, each column for itself; 2**(bits - 1) if absent. bias: [columns]. groups:
+    [rows], the block whose scale and zero point each row has, else that in which it stands. computed: nothing is asked
+    for that is not computed here.
     """
     if not computed:
-        raise NoKernel("matrix product: weights in another layout or order are not computed")
+        raise NoKernel("matrix product: weights in another layout are not computed")
     want_float("matrix product", a, scales)
     if bits not in {2, 4, 8} or block < 1 or block * bits % 8 or a.ndim < 1 or a.shape[-1] != rows:
         raise InputError(f"matrix product: {bits} bits in blocks of {block} do not go with {list(a.shape)}")
@@ -148,7 +160,7 @@ def multiply_by_blocks(
     memory.hold((columns, count * block), np.dtype(np.float64))
     with quiet():
         numbers = _unpacked(b.reshape(columns, -1), bits)[:, :rows].astype(np.float64)
-        at = np.arange(rows) // block
+        at = np.arange(rows) // block if groups is None else _groups(groups, rows, count)
         points = _points(zeros, (columns, count), bits)
         factors = to_float64(scales).reshape(columns, count)
         weights = (numbers - points[:, at]) * factors[:, at]
@@ -157,6 +169,16 @@ def multiply_by_blocks(
             require_shape("matrix product", "a bias", bias.shape, (columns,))
             found = found + to_float64(bias)
         return round_to(found, a.dtype)
+
+
+def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
+    """Return the block of each row; raise InputError where there is none."""
+    require_shape("matrix product", "blocks of rows", groups.shape, (rows,))
+    if groups.size and not 0 <= int(groups.min()) <= int(groups.max()) < count:
+        raise InputError(
+            f"matrix product: expected blocks below {count}, found {int(groups.min())}, {int(groups.max())}"
+        )
+    return groups
 
 
 def _unpacked(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:

@@ -247,6 +247,8 @@ class _Walker:
                 except NoTable as error:
                     self.reasons[operator] = str(error)
             return Unit(at, operator, reason=self.reasons[operator])
+        if operator in table.stands_for:
+            return self.misplaced(node, at, operator)
         spec = table.operator(operator)
         if opset is None:
             name = domain_name(node.domain)
@@ -264,6 +266,15 @@ class _Walker:
             kinds={name: ATTRIBUTE_TYPES[a.kind] for name, a in attributes.items() if a.kind in ATTRIBUTE_TYPES},
         )
         return Unit(at, operator, descriptor)
+
+    def misplaced(self, node: OnnxNode, at: Callable[[], Location], operator: str) -> Unit:
+        """Report a node of a domain that its owner has no such operator in; return its unit."""
+        table = dialect("onnx")
+        owner, real = table.foreign[node.domain], table.stands_for[operator]
+        reason = f"{owner} has {real} in the domain {domain_name('')}, and none of the name in {node.domain}"
+        fix = f"write the node without the domain {node.domain}"
+        self.findings.append(finding("operator-unknown", "error", reason, _place(at()), fix=fix))
+        return Unit(at, operator, reason=reason)
 
     def complete(self, node: OnnxNode, unit: Unit) -> bool:
         """Whether a node with a table names every output that it must have, which its descriptor does not show.

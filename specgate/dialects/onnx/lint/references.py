@@ -44,7 +44,11 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "node-order": ("error", "nodes are in topological order", _IR),
     "node-unused": ("note", "some output of the graph is computed from what a node computes", _OURS),
     "not-inferred": ("note", "types and shapes that the file leaves out could be found", _OURS),
-    "operator-unknown": ("error", "an operator of ONNX's domains exists in some version of them", _IR),
+    "operator-unknown": (
+        "error",
+        "an operator of ONNX's domains exists in some version of them, one of ONNX Runtime's not in another domain",
+        _IR,
+    ),
     "opset-duplicate": ("error", "each domain is imported once (twice in the same version: a note)", _IR),
     "opset-import": ("error", "no imported opset is newer than the target's", _IR),
     "opset-missing": ("error", "every domain that has operators in a graph or function is imported there", _IR),
