@@ -119,6 +119,19 @@ def test_models_of_one_node_are_the_same_for_a_seed_whatever_their_number():
     assert onnx.ModelProto.FromString(few[0].model).graph.node[0].name == NODE
 
 
+def test_the_signature_of_a_node_is_no_part_of_what_is_wrong():
+    word = 'In Node, ("a:0", Cast, "", -1) : ("x": tensor(float16),) -> ("y": tensor(float),) , Error Mismatched type'
+    assert _plain(word) == "In Node, (N, Cast, N, -N) Error Mismatched type"
+
+
+@pytest.mark.parametrize("newest", [19, 25])
+def test_models_of_other_domains_import_an_opset_that_the_release_has(newest):
+    case = next(node_cases("com.microsoft.QuickGelu", 1, "0", newest))
+    imports = {entry.domain: entry.version for entry in onnx.ModelProto.FromString(case.model).opset_import}
+    assert imports == {"": newest, "com.microsoft": 1}
+    assert (case.id, case.opset) == ("com.microsoft.QuickGelu/1/0", str(newest))
+
+
 def test_graphs_are_valid_and_the_same_for_a_seed():
     made = list(graph_cases(30, "1", 21))
     assert [case.model for case in made] == [case.model for case in graph_cases(30, "1", 21)]
