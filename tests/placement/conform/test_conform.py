@@ -12,7 +12,7 @@ from specgate.cli import main
 from specgate.descriptors.read import read_dict
 from specgate.placement.conform import run as running
 from specgate.placement.conform.cases import NODE, file_cases, levels, node_cases
-from specgate.placement.conform.compare import Found, compare
+from specgate.placement.conform.compare import Found, _plain, compare
 from specgate.placement.conform.graphs import graph_cases
 from specgate.placement.conform.observed import explaining, imported
 from specgate.placement.conform.plan import Plan
