@@ -71,6 +71,9 @@ class Release(_File):
     carries: str | None = Field(default=None, description="the release of what the package brings along")
     carries_source: str | None = Field(default=None, description="a name in `sources`; none where it is not known")
 
+    function_bodies: Literal["opset", "version"] = Field(
+        default="opset", description="what says which body of one of ONNX's functions is meant"
+    )
 
 class ReleasesFile(_File):
     """The releases of a runtime, and its packages and providers."""

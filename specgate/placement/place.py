@@ -183,7 +183,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     from specgate.placement.functions import Functions
 
     assigner = Assigner(runtime, device)
-    functions = Functions(graph.source.model, runtime.opsets)
+    functions = Functions(graph.source.model, runtime.opsets, runtime.release)
     whole = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.refusals.extend(_refusals(graph, runtime, whole.main))
