@@ -82,7 +82,7 @@ class _Build:
         if self.problems:  # the other files are read by what these say
             raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
-        made["loading"] = {"types": [], "models": {}, "operators": {}}
+        made["loading"] = {"types": {}, "models": {}, "operators": {}}
         made["inference"] = {"values": [], "unsized": []}
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
@@ -134,7 +134,11 @@ class _Build:
                 for rule, entry in content.get("models", {}).items()
             }
             operators = {name: self._loaded(name, lines, entry) for name, entry in content["operators"].items()}
-            made["loading"] = {"types": content.get("types", []), "models": models, "operators": operators}
+            types = {
+                name: self._span(_LOADING, lines, ("types", name), entry)
+                for name, entry in content.get("types", {}).items()
+            }
+            made["loading"] = {"types": types, "models": models, "operators": operators}
 
     def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is said of one operator, each rule and check with the releases that it is of."""

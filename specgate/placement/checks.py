@@ -68,7 +68,7 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     from specgate.placement.lowering.schema import schema_from
     from specgate.spec.tables import dialect
 
-    found = type_problems({"types": content.get("types", [])})
+    found = type_problems({"types": list(content.get("types", {}))})
     names = [name for name in content.get("models", {}) if name not in RULES]
     found += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
     for name, entry in content["operators"].items():
@@ -79,7 +79,7 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
             continue
         spec = dialect("onnx").operator(name)
         overlays = (form for overlay in spec.overlays for form in overlay.rules)
-        rules = {form.name for form in (*spec.rule_forms, *overlays)}
+        rules = {form.name for form in (*spec.rule_forms, *overlays)} | {f"{field}.value" for field in spec.fields}
         for key in ("takes", "asks"):
             named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
             wrong = [rule for rule in named if rule not in rules]

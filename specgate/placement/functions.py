@@ -25,6 +25,7 @@ from specgate.dialects.onnx.infer.inference import installed
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
 from specgate.errors import InputError
 from specgate.placement.asking import BUILT, ask
+from specgate.placement.registrations import function_bodies
 from specgate.placement.schemas import schema_of
 from specgate.placement.scopes import type_word
 
@@ -57,13 +58,15 @@ class Inlined:
 class Functions:
     """Finds what calls are made of, and puts it in their places."""
 
-    def __init__(self, model: OnnxModel, opsets: Mapping[str, int]) -> None:
-        """Look into `model`. opsets: the domains that the release of the runtime has."""
+    def __init__(self, model: OnnxModel, opsets: Mapping[str, int], release: str = "") -> None:
+        """Look into `model`. opsets: the domains that the release of the runtime has; "" for what newer ones do."""
         own = {function_key(function): function for function in model.functions}
         self._sizes = sizes(own)
         # A function that ends in itself the linter reports, and no runtime loads.
         self._own = {key: function for key, function in own.items() if key in self._sizes}
         self._domains = opsets
+        #: Whether the opset of the model says which body is meant; else the operator's version does, whatever it holds.
+        self._by_opset = not release or function_bodies(release) == "opset"
         self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
         #: Whether something was asked that only the onnx package could have answered.
         self.missing = False
@@ -94,7 +97,8 @@ class Functions:
         alone = replace(proto, name="", inputs=inputs, outputs=outputs)
         graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
         data = write_model(model, _written(graph), [])
-        answer = ask(data, node.opset or 1)
+        version = node.opset if self._by_opset or node.schema is None else node.schema.since
+        answer = ask(data, version or 1)
         if not isinstance(answer, bytes):
             return None
         try:
@@ -102,7 +106,7 @@ class Functions:
             function = answered.functions[0]
         except (InputError, IndexError):
             return None
-        used = answered.producer_name == BUILT or _means_the_same(function, model.opset_imports)
+        used = not self._by_opset or answered.producer_name == BUILT or _means_the_same(function, model.opset_imports)
         return function if used and function.nodes else None  # a body without nodes could not be made
 
     def size(self, function: OnnxFunction) -> int:

@@ -29,11 +29,15 @@ __all__ = ["Loading", "loading_of", "refusing_rules", "unloadable"]
 
 
 class Ruled(NamedTuple):
-    """A rule of the dialect, with the first version of the operator that is meant and the first one behind."""
+    """A rule of the dialect, with the first version of the operator that is meant and the first one behind.
+
+    cpu: only the kernel of the CPU asks it.
+    """
 
     name: str
     since: int
     until: int | None
+    cpu: bool = False
 
 
 class Loading(NamedTuple):
@@ -43,6 +47,11 @@ class Loading(NamedTuple):
     asks: tuple[Ruled, ...]
     schema: Schema | None
     checks: tuple[Check, ...]
+
+    def asked(self, version: int, *, on_cpu: bool) -> set[str]:
+        """Return the rules that are always asked at a version; on_cpu: whether the CPU's kernel has a say."""
+        held = (one for one in self.asks if on_cpu or not one.cpu)
+        return {one.name for one in held if holds_at(one.since, one.until, version)}
 
     def sure(self, unsure: set[str], version: int) -> set[str]:
         """Return which rules do not count at a version, of those that the tables are not sure of."""
@@ -79,7 +88,9 @@ def loading_of(operator: str, release: str) -> Loading:
     raw = tables["loading"]["operators"].get(operator, {})
     at = list(tables["releases"]).index(minor_release(release))
     takes, asks = (
-        tuple(Ruled(one["rule"], *versions_of(one)) for one in raw.get(key, ()) if _is_of(one, at))
+        tuple(
+            Ruled(one["rule"], *versions_of(one), one.get("cpu", False)) for one in raw.get(key, ()) if _is_of(one, at)
+        )
         for key in ("takes", "asks")
     )
     refuses = {name: one for name, one in raw.get("refuses", {}).items() if _is_of(one, at)}
@@ -104,6 +115,8 @@ def refusing_rules(release: str) -> Mapping[str, str]:
     return {f"onnx/model/{name}": "read" if rule["read"] else "" for name, rule in held}
 
 
-def unloadable() -> frozenset[str]:
-    """Return the element types that keep a model from being loaded where a value in the file has one."""
-    return frozenset(runtime_tables()["loading"]["types"])
+def unloadable(release: str) -> frozenset[str]:
+    """Return the element types that keep a release from loading a model where a value in the file has one."""
+    tables = runtime_tables()
+    at = list(tables["releases"]).index(minor_release(release))
+    return frozenset(name for name, one in tables["loading"]["types"].items() if one["first"] <= at <= one["last"])

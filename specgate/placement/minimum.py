@@ -191,7 +191,7 @@ class _Judge:
             return level, None
         if lacked not in self._placed:
             source = self.graph.source
-            functions = Functions(source.model, runtime.opsets)
+            functions = Functions(source.model, runtime.opsets, runtime.release)
             seen: Counter[str] = Counter()
             found: _Elsewhere = {}
             for one in assigned(source, Assigner(runtime, self.device), functions).nodes:

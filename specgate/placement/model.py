@@ -29,6 +29,7 @@ SpanOfVersions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*\.\.([1-
 EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=60)]
 Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
+OperatorName = Annotated[str, StringConstraints(pattern=r"^([a-z][a-z0-9]*\.)*[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 Types = Annotated[str, StringConstraints(min_length=1, max_length=200)] | list[str]
 Index = Annotated[int, Field(ge=0, le=255)]
 
@@ -70,6 +71,9 @@ class Release(_File):
     ir_version: int
     carries: str | None = Field(default=None, description="the release of what the package brings along")
     carries_source: str | None = Field(default=None, description="a name in `sources`; none where it is not known")
+    function_bodies: Literal["opset", "version"] = Field(
+        default="opset", description="what says which body of one of ONNX's functions is meant"
+    )
 
 
 class ReleasesFile(_File):
@@ -236,6 +240,7 @@ class LoadingRule(_File):
     rule: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    cpu: bool = Field(default=False, description="of `asks`: only the kernel of the CPU asks it")
     releases: ReleaseRange | None = Field(default=None, description="none: all")
 
 
@@ -243,7 +248,10 @@ class LoadingOperator(_File):
     """How the runtime differs in one operator from what the dialect's tables say that its package enforces."""
 
     takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not ask")
-    asks: list[str | LoadingRule] = Field(default=[], description="rules that it always asks; the tables are not sure")
+    asks: list[str | LoadingRule] = Field(
+        default=[],
+        description="rules that it always asks where the tables are not sure, or of its own operators at all",
+    )
     refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
 
 
@@ -254,14 +262,20 @@ class LoadingModel(_File):
     read: bool = Field(default=False, description="only where something reads the constant that it is about")
 
 
+class LoadingType(_File):
+    """An element type that a release has no values of."""
+
+    releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
+
+
 class LoadingFile(_File):
     """What the runtime refuses while it loads a model."""
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
-    types: list[str] = Field(default=[], description="element types that no value in it has")
+    types: dict[Word, LoadingType] = Field(default={}, description="element types that no value in it has")
     models: dict[str, LoadingModel] = Field(default={}, description="by the rules' names: onnx/model/NAME")
-    operators: dict[Word, LoadingOperator]
+    operators: dict[OperatorName, LoadingOperator]
 
 
 KnownInput = Literal["sizes", "list", "number", "constant", "any"]

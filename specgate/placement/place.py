@@ -183,11 +183,11 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     from specgate.placement.functions import Functions
 
     assigner = Assigner(runtime, device)
-    functions = Functions(graph.source.model, runtime.opsets)
+    functions = Functions(graph.source.model, runtime.opsets, runtime.release)
     whole = assigned(graph.source, assigner, functions)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.refusals.extend(_refusals(graph, runtime, whole.main))
-    placement.refusals.extend(_unloadable(graph))
+    placement.refusals.extend(_unloadable(graph, runtime.release))
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
     made: dict[Node, PlacedNode] = {}
@@ -257,11 +257,11 @@ def _refusals(graph: Graph, runtime: Runtime, main: Body) -> list[str]:
     return found
 
 
-def _unloadable(graph: Graph) -> list[str]:
+def _unloadable(graph: Graph, release: str) -> list[str]:
     """Which constants have no value, or a type that the runtime has no values of."""
     from specgate.placement.loading import unloadable
 
-    types, scope = unloadable(), graph.source.scopes.get(id(graph.source.model.graph), {})
+    types, scope = unloadable(release), graph.source.scopes.get(id(graph.source.model.graph), {})
     made = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
     held = ((node.outputs[0], scope.get(node.outputs[0])) for node in made)
     found = [

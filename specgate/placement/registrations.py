@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
 
 __all__ = [
-    "RUNTIME", "KnownRelease", "Registration", "Registry", "known_releases", "minor_release", "registrations",
-    "release_named", "released", "runtime_tables",
+    "RUNTIME", "KnownRelease", "Registration", "Registry", "function_bodies", "known_releases", "minor_release",
+    "registrations", "release_named", "released", "runtime_tables",
 ]  # fmt: skip
 
 #: The folder of specs/ with the runtime's files; its packages begin with this name.
@@ -273,3 +273,9 @@ def _forget() -> None:
     """Drop what was made of tables that no longer count."""
     _registry.cache_clear()
     _released.cache_clear()
+
+
+def function_bodies(release: str) -> str:
+    """Return what says which body of one of ONNX's functions a release means: ``opset`` or ``version``."""
+    found: str = runtime_tables()["releases"][minor_release(release)].get("function_bodies", "opset")
+    return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.lint.walk import label
+from specgate.placement.foreign import own_refusal
 from specgate.placement.loading import loading_of, refusing_rules
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
@@ -27,15 +28,6 @@ __all__ = ["refusal", "refused_models"]
 _LOADING: Final = ("checker", "inference")
 #: What makes kernels on the CPU.
 _MAKING: Final = "onnxruntime"
-
-#: Findings on a model itself with which ONNX Runtime 1.31.1 creates no session; each was tried with a model of its own.
-_REFUSED: Final = frozenset(
-    f"onnx/model/{rule}"
-    for rule in (
-        "cycle", "function-duplicate", "function-recursion", "name-duplicate", "name-undefined", "node-name-duplicate",
-        "output-undefined", "tensor-data", "tensor-size",
-    )
-)  # fmt: skip
 
 
 def refused_models(graph: Graph, main: Body, release: str) -> Iterator[str]:
@@ -90,12 +82,12 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
     """
     if descriptor is None or descriptor.version is None:
         return None
-    if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
-        return None  # what the runtime asks of its own operators when it loads a model is not recorded
     known = loading_of(descriptor.operator, release)
     own = known.refused(descriptor, on_cpu=on_cpu)
     if own is not None:
         return own
+    if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
+        return own_refusal(descriptor, known, release, on_cpu=on_cpu)
     asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
     for implementation in refusing(descriptor, descriptor.version, "observed", asked):
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)

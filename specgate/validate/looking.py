@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Unsure = Literal["nondeterministic", "partially_enforced"]
     Named = Literal[Unsure, "tools_write"]
 
-__all__ = ["UNSURE", "about", "entries_of", "looked_at", "named_rules", "of_outputs"]
+__all__ = ["UNSURE", "about", "aspect", "entries_of", "looked_at", "named_rules", "of_outputs"]
 
 #: What an entry says of rules that an implementation does not always enforce: by chance, in part.
 UNSURE: Final[tuple[Unsure, ...]] = ("nondeterministic", "partially_enforced")
@@ -31,7 +31,7 @@ def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> se
     return {
         finding
         for finding in ids
-        if _aspect(finding) not in ignored and not ("outputs" in ignored and of_outputs(spec, finding))
+        if aspect(finding) not in ignored and not ("outputs" in ignored and of_outputs(spec, finding))
     }
 
 
@@ -44,7 +44,7 @@ def of_outputs(spec: OperatorSpec, finding: str, *, observed: bool = False) -> b
     return bool(forms) and all(form.require.fields & outputs for form in forms)
 
 
-def _aspect(finding: str) -> str:
+def aspect(finding: str) -> str:
     """Return what a finding is about: type, rank, value, structure or rule."""
     field, dot, what = finding.rpartition("/")[2].rpartition(".")
     if finding.endswith("/unknown-attribute"):

@@ -143,3 +143,25 @@ def test_a_function_that_calls_itself_ends():
                                 [helper.make_opsetid("local", 1)])  # fmt: skip
     found = specgate.place(calling(helper.make_node("Scale", ["x"], ["y"], domain="local"), functions_=[loop]), DML)
     assert found.session == "fails"
+
+
+@pytest.mark.parametrize(
+    ("operator", "kind", "opset", "older", "newer"),
+    [
+        ("Relu", FLOAT16, 18, ["Relu"], ["Cast", "Max"]),
+        ("LeakyRelu", onnx.TensorProto.DOUBLE, 19, ["Cast", "Cast", "Less", "Mul", "Where"], ["LeakyRelu"]),
+    ],
+)
+def test_the_version_of_an_operator_says_which_body_is_meant_in_1_16(operator, kind, opset, older, newer):
+    call = helper.make_node(operator, ["x"], ["y"], name="call")
+    made = model(graph([call], [info("x", [2, 3], kind)], [info("y", [2, 3], kind)]), opsets=[("", opset)])
+    for release, expected in (("1.16.3", older), ("1.17.3", newer)):
+        assert sorted(one.operator for one in specgate.place(made, f"onnxruntime:{release}")) == expected
+
+
+def test_a_body_that_means_nothing_at_the_opset_of_the_model_is_refused():
+    call = helper.make_node("Softmax", ["x"], ["y"], name="call")
+    made = model(graph([call], [info("x", [2, 3], FLOAT16)], [info("y", [2, 3], FLOAT16)]), opsets=[("", 19)])
+    found = specgate.place(made, "onnxruntime:1.16.3")
+    assert (found.session, next(one.operator for one in found if one.refused)) == ("fails", "ReduceMax")
+    assert specgate.place(made, "onnxruntime:1.17.3").session == "created"

@@ -187,3 +187,71 @@ def test_a_constant_without_a_value() -> None:
     made = graph([helper.make_node("Constant", [], ["y"])], [], [info("y", [1])])
     found = specgate.place(model(made, opsets=[("", 13)]), DML)
     assert (found.session, found.refusals) == ("fails", ["the constant y has no value"])
+
+
+def sessions(made, *releases) -> list[str]:
+    return [specgate.place(made, f"onnxruntime:{release}").session for release in releases]
+
+
+def test_an_empty_auto_pad_is_none_and_other_words_are_refused() -> None:
+    for word, expected in (("", "created"), ("VALID", "created"), ("bogus", "fails")):
+        for operator in ("MaxPool", "AveragePool", "LpPool"):
+            made = one(operator, info("x", [2, 3, 7]), opset=11, kernel_shape=[3], auto_pad=word)
+            assert sessions(made, "1.16.3", "1.31.1") == [expected] * 2
+
+
+def test_rules_that_releases_began_to_ask() -> None:
+    axis = helper.make_tensor("a", INT64, [], [0])
+    flags = one("CumSum", info("x", [2, 3]), "a", opset=14, initializers=[axis], exclusive=2)
+    assert sessions(flags, "1.26.0", "1.27.0") == ["created", "fails"]
+    order = one("MaxPool", info("x", [2, 3, 7]), opset=12, kernel_shape=[2], storage_order=2)
+    assert sessions(order, "1.28.0", "1.29.0") == ["created", "fails"]
+    zero = one("MaxPool", info("x", [2, 3, 7]), opset=12, kernel_shape=[2], dilations=[0])
+    assert sessions(zero, "1.25.1", "1.26.0") == ["created", "fails"]
+    size = helper.make_tensor("s", INT64, [2], [2, -3])
+    below = one("ConstantOfShape", "s", opset=15, initializers=[size])
+    assert sessions(below, "1.22.1", "1.23.2") == ["created", "fails"]
+    unlike = one(
+        "LessOrEqual", info("x", [2, 3]), info("z", [2]), opset=16, output=info("y", [2, 3], onnx.TensorProto.BOOL)
+    )
+    assert sessions(unlike, "1.23.2", "1.24.4") == ["created", "fails"]
+
+
+def test_constants_of_types_that_came_later() -> None:
+    for kind, last, first in ((21, "1.18.1", "1.19.2"), (23, "1.23.2", "1.24.4"), (24, "1.26.0", "1.27.0")):
+        tensor = onnx.TensorProto(name="v", data_type=kind, dims=[2], raw_data=b"\x11\x11" if kind == 24 else b"\x11")
+        made = graph([helper.make_node("Constant", [], ["y"], value=tensor)], [], [info("y", [2], kind)])
+        assert sessions(model(made, opsets=[("", 13)]), last, first) == ["fails", "created"]
+
+
+def test_constants_are_held_to_more_than_other_inputs() -> None:
+    three, list_of_one = helper.make_tensor("p", INT64, [3], [1, 1, 1]), helper.make_tensor("s", INT64, [1], [5])
+    for opset in (11, 13, 18):
+        assert sessions(one("Pad", info("x", [3, 2]), "p", opset=opset, initializers=[three]), "1.31.1") == ["fails"]
+        assert sessions(one("Pad", info("x", [3, 2]), info("p", [3], INT64), opset=opset), "1.31.1") == ["created"]
+    for operator in ("HannWindow", "HammingWindow", "BlackmanWindow"):
+        assert sessions(one(operator, "s", opset=17, initializers=[list_of_one]), "1.16.3") == ["fails"]
+        assert sessions(one(operator, info("s", [1], INT64), opset=17), "1.16.3") == ["created"]
+    scalar = helper.make_tensor("s", INT64, [], [3])
+    assert sessions(one("Expand", info("x", [1]), "s", opset=13, initializers=[scalar]), "1.16.3") == ["created"]
+    assert sessions(one("Expand", info("x", [1]), info("s", [], INT64), opset=13), "1.16.3") == ["fails"]
+
+
+def test_training_wants_the_running_outputs() -> None:
+    names = [info(name, [3]) for name in "sbmv"]
+    for mode, expected in ((0, "created"), (1, "fails")):
+        made = one(
+            "BatchNormalization",
+            info("x", [2, 3, 4]),
+            *names,
+            opset=15,
+            output=info("y", [2, 3, 4]),
+            training_mode=mode,
+        )
+        assert sessions(made, "1.16.3", "1.31.1") == [expected] * 2
+
+
+def test_a_type_of_eyelike_that_is_none() -> None:
+    for kind, output, expected in ((0, FLOAT, "created"), (0, None, "fails"), (99, FLOAT, "fails")):
+        stated = info("y", [3, 4], output) if output else onnx.ValueInfoProto(name="y")
+        assert sessions(one("EyeLike", info("x", [3, 4]), opset=12, output=stated, dtype=kind), "1.31.1") == [expected]

@@ -32,7 +32,7 @@ class Case(NamedTuple):
     """One model.
 
     id: names it again, with the same seed: ``Relu/14/3``, ``graph/7`` or ``file/NAME``. operator: of a model of one
-    node, else "". opset: what it imports, "" for files. model: serialised. drawn: how its
+    node, else "". opset: of ai.onnx that it imports, "" for files. model: serialised. drawn: how its
     descriptor was; of a file its path.
     """
 
@@ -54,10 +54,10 @@ def node_cases(operator: str, count: int, seed: str, newest: int | None = None) 
     for level in levels(operator, newest):
         try:
             for index, drawn in enumerate(draw_cases(spec, level, count, f"{seed}/{operator}/{level}")):
-                model = one_node(drawn.descriptor, level)
-                if model is not None:
+                made = one_node(drawn.descriptor, level, newest)
+                if made is not None:
                     name = f"{operator}/{level}/{index}"
-                    yield Case(name, "node", operator, level, model, drawn.origin, drawn.descriptor)
+                    yield Case(name, "node", operator, made[0], made[1], drawn.origin, drawn.descriptor)
         except InputError:  # nothing valid is drawn there
             continue
 
@@ -71,9 +71,12 @@ def levels(operator: str, newest: int | None) -> list[str]:
     return below + [str(newest)] * (bool(below) and str(newest) not in below)
 
 
-def one_node(descriptor: Descriptor, level: str) -> bytes | None:
-    """Return the model of a descriptor, None where there is none."""
-    question = make_question(descriptor, level)
+def one_node(descriptor: Descriptor, level: str, newest: int | None = None) -> tuple[str, bytes] | None:
+    """Return the opset and the model of a descriptor, None where there is none.
+
+    newest: the opset beside an operator of another domain.
+    """
+    question = make_question(descriptor, level, newest)
     if isinstance(question, str):
         return None
     try:
@@ -81,8 +84,7 @@ def one_node(descriptor: Descriptor, level: str) -> bytes | None:
     except NotExpressible:
         return None
     model.graph.node[0].name = NODE
-    written: bytes = model.SerializeToString()
-    return written
+    return str(question.opset), model.SerializeToString()
 
 
 def file_cases(folder: Path) -> Iterator[Case]:

@@ -34,6 +34,8 @@ _CASTS: Final = ("InsertedPrecisionFreeCast_", "InsertedCast_")
 #: The runtime's number for a node without a kernel (OrtErrorCode).
 _NOT_IMPLEMENTED: Final = 9
 _MOST_WORDS: Final = 160
+#: What the runtime says of a node's inputs and outputs, before it says what is wrong.
+_SIGNATURE: Final = re.compile(r"(In Node, \(.*?, -?\d+\)) : \(.*?\) -> \(.*?\) , (?=Error)")
 _VARYING: Final = re.compile(r"0x[0-9A-Fa-f]+|\d+|'[^']*'|\"[^\"]*\"")
 
 
@@ -103,7 +105,7 @@ def _blamed(ours: Placement, *, fails: bool) -> str:
 
 def _plain(text: str) -> str:
     """Return a message without what changes from model to model, so that like ones are one class."""
-    return _VARYING.sub("N", text)[:_MOST_WORDS]
+    return _VARYING.sub("N", _SIGNATURE.sub(r"\1 ", text))[:_MOST_WORDS]
 
 
 def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode]) -> None:

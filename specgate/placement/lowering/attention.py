@@ -45,7 +45,7 @@ def _masked(state: State, name: str, batch: int, queries: int) -> dict[str, Any]
         wanted = (batch, _heads(state), queries, sizes[-1])
         return {"MaskTensor": spread(word, wanted, held), "MaskType": "BOOLEAN"}
     if sizes == (batch,):
-        return {"MaskTensor": bare(word, (batch, 1)), "MaskType": "KEY_SEQUENCE_LENGTH"}
+        return {"MaskTensor": bare(word, (1, batch)), "MaskType": "KEY_SEQUENCE_LENGTH"}
     if sizes == (3 * batch + 2,):
         return {"MaskTensor": bare(word, sizes), "MaskType": "KEY_QUERY_SEQUENCE_LENGTH_START_END"}
     raise Refused("mask-size", "a mask of one dimension has one number for each batch, or three and two more")
@@ -177,6 +177,7 @@ class _Stack:
     def attended(self, word: str) -> Iterator[Descriptor]:
         """Yield the attention over the product, and what brings its parts in order."""
         mask = _masked(self.state, "mask_index", self.batch, self.length)
+        shorter = self._shorter(mask)
         mask["RelativePositionBiasTensor"] = _as_is(self.state, "attention_bias")
         alike = self.values == self.hidden
         laid, packed = self.stacked(word, 3 if alike else 2)
@@ -188,6 +189,26 @@ class _Stack:
             yield self._cut(word, 0, 2 * self.hidden)
             yield self._cut(word, 2 * self.hidden, self.values)
         yield operator("ELEMENT_WISE_IDENTITY", InputTensor=laid, OutputTensor=packed)
+        if shorter is not None:
+            yield shorter
+
+    def _shorter(self, mask: dict[str, Any]) -> Descriptor | None:
+        """Put what is read of a mask for longer sequences into `mask`, and return what cuts it off."""
+        held = given(self.state, "mask_index")
+        wanted = (self.batch, self.heads, self.length, self.length)
+        if held is None or len(sizes_of(held)) != len(wanted) or sizes_of(held)[2:] == wanted[2:]:
+            return None
+        word, sizes = self.state.dml_type(held), sizes_of(held)
+        whole = (*wanted[:2], *sizes[2:])
+        mask["MaskTensor"] = short = bare(word, wanted)
+        return operator(
+            "SLICE1",
+            InputTensor=bare(word, whole) if sizes == whole else spread(word, whole, sizes),
+            OutputTensor=short,
+            InputWindowOffsets=[0, 0, 0, 0],
+            InputWindowSizes=list(wanted),
+            InputWindowStrides=[1, 1, 1, 1],
+        )
 
     def _cut(self, word: str, start: int, size: int) -> Descriptor:
         taken: Sequence[int] = (self.batch, self.length, size)

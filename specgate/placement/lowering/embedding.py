@@ -57,7 +57,7 @@ def embedding(state: State) -> Iterator[Descriptor]:
     where = spread("INT32", (1, 1, batch, length), (length,))
     if positions is None:
         yield _sequence("INT32", (1, 1, 1, length), 0, 1)
-    else:
+    elif sizes_of(positions)[0] != 1:
         where = plain(state, positions)
     yield _gathered(plain(state, words), plain(state, ids), batch, length)
     yield _gathered(plain(state, tensor_of(state, "position_embedding")), where, batch, length)
@@ -172,10 +172,10 @@ def rotation(state: State) -> Iterator[Descriptor]:
         other = spread(word, pairs, held)
         yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
     yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.laid())
-    if turn.part < turn.head:
-        yield from _rest(turn)
     if prod(sizes_of(tensor_of(state, "position_ids"))) == 1:
         yield from _positions(turn, positions)
+    if turn.part < turn.head:
+        yield from _rest(turn)
 
 
 def _rest(turn: _Turn) -> Iterator[Descriptor]:

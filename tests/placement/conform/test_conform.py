@@ -12,7 +12,7 @@ from specgate.cli import main
 from specgate.descriptors.read import read_dict
 from specgate.placement.conform import run as running
 from specgate.placement.conform.cases import NODE, file_cases, levels, node_cases
-from specgate.placement.conform.compare import Found, compare
+from specgate.placement.conform.compare import Found, _plain, compare
 from specgate.placement.conform.graphs import graph_cases
 from specgate.placement.conform.observed import explaining, imported
 from specgate.placement.conform.plan import Plan
@@ -117,6 +117,19 @@ def test_models_of_one_node_are_the_same_for_a_seed_whatever_their_number():
     assert all(known[case.id] == case.model for case in few)
     assert {case.opset for case in many} == set(levels("OneHot", 11)) == {"9", "11"}
     assert onnx.ModelProto.FromString(few[0].model).graph.node[0].name == NODE
+
+
+def test_the_signature_of_a_node_is_no_part_of_what_is_wrong():
+    word = 'In Node, ("a:0", Cast, "", -1) : ("x": tensor(float16),) -> ("y": tensor(float),) , Error Mismatched type'
+    assert _plain(word) == "In Node, (N, Cast, N, -N) Error Mismatched type"
+
+
+@pytest.mark.parametrize("newest", [19, 25])
+def test_models_of_other_domains_import_an_opset_that_the_release_has(newest):
+    case = next(node_cases("com.microsoft.QuickGelu", 1, "0", newest))
+    imports = {entry.domain: entry.version for entry in onnx.ModelProto.FromString(case.model).opset_import}
+    assert imports == {"": newest, "com.microsoft": 1}
+    assert (case.id, case.opset) == ("com.microsoft.QuickGelu/1/0", str(newest))
 
 
 def test_graphs_are_valid_and_the_same_for_a_seed():

@@ -35,16 +35,14 @@ REFUSED = {
 }  # fmt: skip
 
 
-#: As those, of what examples of the runtime's own operators become: a bias of scores and places that are stretched over
-#: batches, masks of the past, shared buffers, keys by heads, a stretched matrix. No build was asked for these.
-UNTRIED = {
+#: As those, of what examples of the runtime's own operators become: a bias of scores that is stretched over batches, shared
+#: buffers, keys by heads, a stretched matrix. onnxruntime-directml 1.24.4 under Wine creates no session with these. An
+#: Attention with a past, whose mask has another length, it leaves to the CPU.
+REFUSED_OWN = {
     "directml/MULTIHEAD_ATTENTION/relative-position-bias-sizes", "directml/MULTIHEAD_ATTENTION/mask-length",
-    "directml/MULTIHEAD_ATTENTION/mask-sizes",
-    "directml/MULTIHEAD_ATTENTION/key-once",
-    "directml/MULTIHEAD_ATTENTION/value-once",
-    "directml/MULTIHEAD_ATTENTION/present-key-length",
-    "directml/MULTIHEAD_ATTENTION/present-value-length",
-    "directml/tensor/output-strides-not-zero", "directml/GATHER/output-sizes",
+    "directml/MULTIHEAD_ATTENTION/key-once", "directml/MULTIHEAD_ATTENTION/value-once",
+    "directml/MULTIHEAD_ATTENTION/present-key-length", "directml/MULTIHEAD_ATTENTION/present-value-length",
+    "directml/tensor/output-strides-not-zero",
 }  # fmt: skip
 #: Versions that no provider registers, and operators whose tables show none of their versions.
 BEFORE = {("Clip", 1)}
@@ -78,5 +76,5 @@ def test_examples_are_lowered(operator: str) -> None:
         for made in found:
             if not any(finding.endswith(".type") for finding in judged(made)):  # a type that no row registers
                 own = operator.rpartition(".")[0] in ONNX.tables.foreign
-                assert judged(made) <= (REFUSED | UNTRIED if own else REFUSED)
+                assert judged(made) <= (REFUSED | REFUSED_OWN if own else REFUSED)
     assert seen or operator in WITHOUT

@@ -74,8 +74,11 @@ class _Unaskable(Exception):
     """No NodeProto holds this descriptor."""
 
 
-def make_question(descriptor: Descriptor, level: str) -> Question | str:
-    """Return the model of a descriptor, at its own opset if it has one, else at `level`; a reason where none can be."""
+def make_question(descriptor: Descriptor, level: str, newest: int | None = None) -> Question | str:
+    """Return the model of a descriptor, at its own opset if it has one, else at `level`; a reason where none can be.
+
+    newest: the opset of ai.onnx beside an operator of another domain, None for the newest that any runtime has.
+    """
     if descriptor.dialect != "onnx":
         return f"a descriptor of {descriptor.dialect}"
     domain, _, op_type = descriptor.operator.rpartition(".")
@@ -86,7 +89,7 @@ def make_question(descriptor: Descriptor, level: str) -> Question | str:
     try:
         spec = tables.operator(descriptor.operator)
         spec.dialect.check_level(opset)
-        main = _opset_of_runtimes(tables) if domain else opset
+        main = opset if not domain else _opset_of_runtimes(tables) if newest is None else str(newest)
         descriptor = reordered_for(descriptor, spec, opset)
         layout = spec.layout(opset)
         return Question(

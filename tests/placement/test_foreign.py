@@ -1,0 +1,94 @@
+"""What a release refuses of its own operators when a model is loaded, each as onnxruntime answered."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+from tests.linting.models import graph, helper, info, model, onnx
+
+UINT8, DOUBLE = onnx.TensorProto.UINT8, onnx.TensorProto.DOUBLE
+OLD, NEW = "1.16.3", "1.31.1"
+MATRIX = [info("a", [2, 3]), info("b", [3, 4])]
+#: Inputs of MatMulNBits: the first three, zero points, g_idx and a bias, which only newer releases have.
+BITS = [
+    info("a", [3, 32]), info("b", [6, 1, 16], UINT8), info("s", [6]), info("z", [6], UINT8),
+    info("g", [32], onnx.TensorProto.INT32), info("c", [6]),
+]  # fmt: skip
+
+
+def one(operator, inputs, *, outputs=("y",), **attributes):
+    """A model of one node of com.microsoft; an input that is None is left out."""
+    names = ["" if each is None else each.name for each in inputs]
+    made = helper.make_node(operator, names, list(outputs), name="n", domain="com.microsoft", **attributes)
+    infos = [each for each in inputs if each is not None]
+    held = graph([made], infos, [onnx.ValueInfoProto(name=name) for name in outputs if name])
+    return model(held, opsets=[("", 17), ("com.microsoft", 1)])
+
+
+def session(made, release=NEW, package="onnxruntime"):
+    return specgate.place(made, f"{package}:{release}").session
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs", "attributes", "expected"),
+    [
+        ("FusedMatMul", MATRIX, {}, "created"),
+        ("FusedMatMul", [MATRIX[0], None], {}, "fails"),
+        ("FusedMatMul", MATRIX, {"unknown": 1}, "fails"),
+        ("FusedMatMul", MATRIX, {"alpha": "x"}, "fails"),
+        ("FusedMatMul", [MATRIX[0], info("b", [3, 4], DOUBLE)], {}, "fails"),
+        ("FusedMatMul", [info("a", [2, 3], UINT8), info("b", [3, 4], UINT8)], {}, "fails"),
+    ],
+)
+@pytest.mark.parametrize("release", [OLD, NEW])
+def test_what_the_schema_says_is_checked(operator, inputs, attributes, expected, release):
+    assert session(one(operator, inputs, **attributes), release) == expected
+
+
+def test_what_only_newer_schemas_have():
+    given = {"N": 6, "K": 32, "block_size": 32, "bits": 4}
+    assert [session(one("MatMulNBits", BITS[:4], **given), release) for release in (OLD, NEW)] == ["created"] * 2
+    assert [session(one("MatMulNBits", BITS, **given), release) for release in (OLD, NEW)] == ["fails", "created"]
+    del given["bits"]  # it has had a default since 1.23
+    assert [session(one("MatMulNBits", BITS[:3], **given), release) for release in (OLD, NEW)] == ["fails", "created"]
+    heads = [info(name, [2, 3, 8]) for name in "qkv"]
+    made = one("MultiHeadAttention", heads, num_heads=2, unidirectional=1)
+    assert [session(made, release) for release in (OLD, NEW)] == ["fails", "created"]
+
+
+def test_rules_that_are_asked_before_a_run_and_those_that_are_not():
+    wrong = one("FusedMatMul", [info("a", [2, 3]), info("b", [5, 4])])
+    assert [session(wrong, release) for release in (OLD, NEW)] == ["fails"] * 2
+    later = one("BiasGelu", [info("a", [2, 3]), info("b", [4])])  # the kernel looks at the bias when it runs
+    assert [session(later, release) for release in (OLD, NEW)] == ["created"] * 2
+
+
+def test_rules_that_releases_began_to_ask():
+    made = one("NhwcMaxPool", [info("x", [1, 7, 9, 4], UINT8)], kernel_shape=[3, 3], pads=[1, 1, 1, -1])
+    assert [session(made, release) for release in ("1.27.0", "1.28.0")] == ["created", "fails"]
+    half = one("MatMulNBits", BITS[:3], N=6, K=32, block_size=24, bits=8)
+    assert [session(half, release) for release in ("1.24.4", "1.26.0", "1.27.0")] == ["created", "created", "fails"]
+
+
+def test_checks_of_the_kernel_of_the_cpu_are_not_those_of_directml():
+    heads = [info(name, [2, 3, 8]) for name in "qkv"]
+    made = one("MultiHeadAttention", heads, num_heads=0)
+    found = specgate.place(made, "onnxruntime:1.24.4")
+    assert (found.session, [node.refused for node in found]) == ("fails", [True])
+    assert not any(node.refused for node in specgate.place(made, "onnxruntime-directml:1.24.4"))
+
+
+def test_checks_that_the_tables_do_not_have():
+    scales = [info("a", [2], UINT8), info("as", []), info("az", [], UINT8), info("b", [2], UINT8), info("bs", [])]
+    rest = [info("bz", [], UINT8), info("cs", []), info("cz", [], UINT8)]
+    assert session(one("QLinearAdd", [*scales, *rest])) == "created"
+    assert session(one("QLinearAdd", [*scales, *rest[:2]])) == "created"
+    assert session(one("QLinearAdd", [*scales, None, *rest[1:]])) == "fails"
+    assert session(one("QLinearAdd", [*scales, *rest[:2], info("cz", [1], UINT8)])) == "fails"
+
+
+def test_a_table_of_another_form_says_nothing():
+    """Of GroupQueryAttention no table is there, of an operator that a release does not have neither."""
+    made = one("GroupQueryAttention", [info("q", [1, 2, 8])], num_heads=1, kv_num_heads=1)
+    assert not any(node.refused for node in specgate.place(made, f"onnxruntime:{NEW}"))
