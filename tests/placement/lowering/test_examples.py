@@ -36,13 +36,15 @@ REFUSED = {
 
 
 #: As those, of what examples of the runtime's own operators become: a bias of scores that is stretched over batches, shared
-#: buffers, keys by heads, a stretched matrix. onnxruntime-directml 1.24.4 under Wine creates no session with these. An
+#: buffers, keys by heads, a stretched matrix, scales for the columns of a left matrix. onnxruntime-directml 1.24.4 under Wine creates no session with these. An
 #: Attention with a past, whose mask has another length, it leaves to the CPU.
 REFUSED_OWN = {
     "directml/MULTIHEAD_ATTENTION/relative-position-bias-sizes", "directml/MULTIHEAD_ATTENTION/mask-length",
     "directml/MULTIHEAD_ATTENTION/key-once", "directml/MULTIHEAD_ATTENTION/value-once",
     "directml/MULTIHEAD_ATTENTION/present-key-length", "directml/MULTIHEAD_ATTENTION/present-value-length",
     "directml/tensor/output-strides-not-zero",
+    "directml/MATRIX_MULTIPLY_INTEGER_TO_FLOAT/a-scale-sizes",
+    "directml/MATRIX_MULTIPLY_INTEGER_TO_FLOAT/a-zero-point-sizes",
 }  # fmt: skip
 #: Versions that no provider registers, and operators whose tables show none of their versions.
 BEFORE = {("Clip", 1)}
