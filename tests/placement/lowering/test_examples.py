@@ -35,9 +35,10 @@ REFUSED = {
 }  # fmt: skip
 
 
-#: As those, of what examples of the runtime's own operators become: a bias of scores that is stretched over batches, shared
-#: buffers, keys by heads, a stretched matrix, scales for the columns of a left matrix. onnxruntime-directml 1.24.4 under Wine creates no session with these. An
-#: Attention with a past, whose mask has another length, it leaves to the CPU.
+#: As those, of what examples of the runtime's own operators become: a bias of scores that is stretched over batches,
+#: shared buffers, keys by heads, a stretched matrix, scales for the columns of a left matrix. onnxruntime-directml 1.24.4
+#: under Wine creates no session with these. An Attention with a past, whose mask has another length, it leaves to the
+#: CPU.
 REFUSED_OWN = {
     "directml/MULTIHEAD_ATTENTION/relative-position-bias-sizes", "directml/MULTIHEAD_ATTENTION/mask-length",
     "directml/MULTIHEAD_ATTENTION/key-once", "directml/MULTIHEAD_ATTENTION/value-once",
