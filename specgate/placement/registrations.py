@@ -39,8 +39,8 @@ class Registration:
     takes, such as ``FLOAT`` or ``seq(FLOAT)``. cpu_inputs, cpu_outputs: positions of those in CPU memory, the
     constant inputs among them. constant_inputs: of those that have to be constants for the kernel to be made early.
     graph: whether it can be part of a fused graph; graph_inputs: and how many inputs it has then, None: any number.
-    needs: by type what a device must report (one is enough) before the kernel takes tensors of it. query: what must hold
-    of the node besides; None: nothing.
+    needs: by type what a device must report (one is enough) before the kernel takes tensors of it. query: what must
+    hold of the node besides; None: nothing.
     """
 
     provider: str
