@@ -54,7 +54,8 @@ _INFERENCE: Final = "inference.yaml"
 _OTHERS: Final = ("lowering/",)
 #: What a compiled row leaves out where it is this.
 _DEFAULTS: Final = {
-    "constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "needs": {}, "query": None,
+    "constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "graph_inputs": None, "needs": {},
+    "query": None,
 }  # fmt: skip
 
 

@@ -84,6 +84,7 @@ class Fusing:
     def __init__(self, provider: str) -> None:
         self.provider = provider if fusing_setting(provider) is not None else None
         self._fit: dict[Alike, bool] = {}
+        self._whole: dict[int, bool] = {}
 
     def of(self, one: Assigned, creation: Creation) -> bool:
         """Whether a node may be such a part.
@@ -93,7 +94,15 @@ class Fusing:
         row = one.row
         if one.provider != self.provider or row is None or not row.graph:
             return False
+        if row.graph_inputs not in {None, len(one.node.inputs)} or not self._plain(one.body):
+            return False
         return self._created(one.node) if creation == "created" else creation == "deferred" and _early(one, row)
+
+    def _plain(self, body: Body) -> bool:
+        """Whether no node of a body holds bodies itself: what stands beside such a node is left."""
+        if id(body) not in self._whole:
+            self._whole[id(body)] = not any(node.bodies for node in body.nodes)
+        return self._whole[id(body)]
 
     def _created(self, node: Node) -> bool:
         fit = self._fit.get(node.alike)

@@ -108,6 +108,7 @@ class Row(_File):
     cpu_inputs: list[Index] = Field(default=[], description="further inputs that it wants in CPU memory")
     cpu_outputs: list[Index] = Field(default=[], description="outputs that it leaves in CPU memory")
     graph: bool = Field(default=True, description="it can be part of a fused graph")
+    graph_inputs: int | None = Field(default=None, description="and how many inputs it has then; none: any number")
     needs: dict[Word, list[Word]] = Field(
         default={}, description="by type what a device must report before tensors of it are taken; one is enough"
     )

@@ -38,8 +38,9 @@ class Registration:
     it holds for `version` alone. types: by constraint (a type variable of the schema, or an input or output) what it
     takes, such as ``FLOAT`` or ``seq(FLOAT)``. cpu_inputs, cpu_outputs: positions of those in CPU memory, the
     constant inputs among them. constant_inputs: of those that have to be constants for the kernel to be made early.
-    graph: whether it can be part of a fused graph. needs: by type what a device must report (one is enough) before the
-    kernel takes tensors of it. query: what must hold of the node besides; None: nothing.
+    graph: whether it can be part of a fused graph; graph_inputs: and how many inputs it has then, None: any number.
+    needs: by type what a device must report (one is enough) before the kernel takes tensors of it. query: what must
+    hold of the node besides; None: nothing.
     """
 
     provider: str
@@ -52,6 +53,7 @@ class Registration:
     cpu_outputs: tuple[int, ...] = ()
     constant_inputs: tuple[int, ...] = ()
     graph: bool = True
+    graph_inputs: int | None = None
     needs: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     query: Rule | None = field(default=None, hash=False)
 
@@ -138,6 +140,7 @@ class Registry:
             tuple(row.get("cpu_outputs", ())),
             constant,
             row.get("graph", True),
+            row.get("graph_inputs"),
             row.get("needs", {}),
             self._query(domain, operator, row),
         )

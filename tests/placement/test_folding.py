@@ -115,3 +115,23 @@ def test_what_the_provider_fuses_by_default_is_marked() -> None:
     on_cpu = specgate.place(model(made, opsets=[("", 13)]), "onnxruntime:1.24.4")
     assert not any(one.fuses for one in on_cpu)
     assert not any("larger kernels" in note for note in on_cpu.notes)
+
+
+def fused(made) -> list[str]:
+    return [one.node for one in specgate.place(made, "onnxruntime-directml:1.24.4") if one.fuses]
+
+
+@pytest.mark.parametrize("operator", ["Mean", "Sum", "Max", "Min"])
+def test_operators_of_many_inputs_are_fused_with_two(operator) -> None:
+    for count in range(1, 5):
+        names = [f"x{index}" for index in range(count)]
+        made = graph([node(operator, names, "y")], [info(name, [2, 3]) for name in names], [info("y", None)])
+        assert fused(model(made, opsets=[("", 13)])) == (["graph/y"] if count == 2 else [])
+
+
+def test_what_stands_beside_bodies_is_not_fused_and_what_is_in_them_is() -> None:
+    inner, other = (graph([node(one, ["x"], one)], [], [info(one, None)]) for one in ("Relu", "Neg"))
+    nodes = [node("Abs", ["x"], "a"), branch(inner, other), node("Exp", ["a"], "y")]
+    inputs = [info("x", [2, 3]), info("c", [], helper.TensorProto.BOOL)]
+    found = fused(model(graph(nodes, inputs, [info("y", None)]), opsets=[("", 13)]))
+    assert sorted(name.rpartition("/")[2] for name in found) == ["Neg", "Relu"]

@@ -168,6 +168,8 @@ class _Image:
             row["constant_inputs"] = constant
         if self._number("<I", rest) & 1:
             row["graph"] = False
+        if self.content[rest + 28]:
+            row["graph_inputs"] = self._number("<I", rest + 24)
         operator = self.text(self._number("<Q", at))
         domain = self.text(self._number("<Q", at + 16)) or MAIN_DOMAIN
         row["query"] = bool(self._number("<Q", rest + 32))

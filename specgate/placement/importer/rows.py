@@ -20,7 +20,8 @@ __all__ = ["Axis", "apart", "by_release", "written_rows"]
 
 #: What rows have in a file, in this order.
 _ORDER: Final = (
-    "types", "constant_inputs", "cpu_inputs", "cpu_outputs", "graph", "needs", "query", "apart", "note", "releases",
+    "types", "constant_inputs", "cpu_inputs", "cpu_outputs", "graph", "graph_inputs", "needs", "query", "apart",
+    "note", "releases",
 )  # fmt: skip
 
 #: The fewest types of a named list that stands for a part of a longer one.

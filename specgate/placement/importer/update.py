@@ -165,7 +165,7 @@ class _Job:
 
 
 def _unlike(row: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
-    for name in ("types", "constant_inputs", "graph"):
+    for name in ("types", "constant_inputs", "graph", "graph_inputs"):
         if row.get(name) != stated.get(name):
             yield f"{name}: expected {stated.get(name)}, found {row.get(name)}"
     if stated.get(_QUERY) is not None and stated[_QUERY] != (_QUERY in row):

@@ -53,7 +53,13 @@ def library(rows: list[dict[str, Any]], size: int, *, wide: bool) -> bytes:
         head = struct.pack("<QiIQQQ", name, row["version"], 0, domain, 1, 1)
         head += bytes((80 if size == 160 else 48) - len(head)) + struct.pack("<4Q", *spans[0], *spans[1])
         tail = struct.pack(
-            "<I4IiIIQ", row.get("graph", 0), *inputs, len(row.get("inputs", [])), 0, 0, row.get("query", 0)
+            "<I4IiIIQ",
+            row.get("graph", 0),
+            *inputs,
+            len(row.get("inputs", [])),
+            row.get("graph_inputs", 0),
+            int("graph_inputs" in row),
+            row.get("query", 0),
         )
         made.append((head + tail).ljust(size, b"\0"))
     section.put(b"".join(made))

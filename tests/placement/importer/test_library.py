@@ -20,6 +20,7 @@ def rows(flags: dict[str, int]) -> list[dict[str, object]]:
         {"name": "Resize", "version": 13, "types": {"T1": flags["uint8"], "T2": flags["float16-32"]},
          "inputs": [1, 2], "query": 5},
         {"name": "Shape", "version": 1, "types": {"T": flags["list"]}, "graph": 1},
+        {"name": "Sum", "version": 8, "types": {"T": flags["float16-32"]}, "graph_inputs": 2},
         {"name": "Gelu", "version": 1, "domain": "com.microsoft", "types": {"T": flags["float16-32"]}},
     ]  # fmt: skip
 
@@ -28,7 +29,9 @@ def rows(flags: dict[str, int]) -> list[dict[str, object]]:
 def test_rows_of_each_layout(wheel, size: int, flags: dict[str, int]) -> None:
     release, stated = registered_in(wheel(rows(flags), size, "1.17.3", wide=flags is WIDE))
     assert release == "1.17.3"
-    assert len(stated) == 63
+    assert len(stated) == 64
+    assert stated["ai.onnx", "Sum"][8, None]["graph_inputs"] == 2
+    assert "graph_inputs" not in stated["ai.onnx", "Shape"][1, None]
     assert stated["ai.onnx", "Resize"] == {
         (13, None): {
             "types": {"T1": ["UINT8"], "T2": ["FLOAT", "FLOAT16"]}, "constant_inputs": [1, 2], "query": True,
@@ -52,7 +55,7 @@ def test_other_files_are_refused(wheel, tmp_path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         registered_in(tmp_path / "onnxruntime_directml-1.24.4-cp312-cp312-win_amd64.whl")
     with pytest.raises(InputError, match="no table of registrations was found in its libraries"):
-        registered_in(wheel(rows(WIDE)[-3:]))
+        registered_in(wheel(rows(WIDE)[-4:]))
     broken = wheel([])
     broken.write_bytes(broken.read_bytes()[:40])
     with pytest.raises(InputError, match="cannot be read"):
