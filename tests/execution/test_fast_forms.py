@@ -11,7 +11,7 @@ import pytest
 
 from specgate.execution.kernels import convolution as slow_convolution
 from specgate.execution.kernels import regions, row_blocks, window_products
-from specgate.execution.kernels.activation import gelu, leaky_relu, relu
+from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, swish
 from specgate.execution.kernels.arithmetic import chosen
 from specgate.execution.kernels.boxes import by_corners
 from specgate.execution.kernels.elementwise_unary import erf, exp
@@ -62,6 +62,15 @@ def test_leaky_relu_compares_with_0(alpha: float) -> None:
 def test_relu_of_an_array_without_dimensions(value: float) -> None:
     expected = 0.0 if not value > 0 else value
     assert relu(np.array(value, np.float32)) == expected
+
+
+def test_functions_of_an_array_without_dimensions() -> None:
+    one = np.array(1.0, np.float32)
+    expected = np.float32(1 / (1 + math.exp(-2)))
+    assert swish(one, scale=2.0) == expected  # its product is a scalar of numpy
+    assert erf(one) == np.float32(math.erf(1))
+    assert gelu(one) == pytest.approx(0.8413447)
+    assert elu(-one, alpha=1.0) == pytest.approx(math.exp(-1) - 1)
 
 
 @pytest.mark.parametrize("largest", [True, False])
