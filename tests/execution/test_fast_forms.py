@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 from specgate.execution.kernels import convolution as slow_convolution
-from specgate.execution.kernels import window_products
-from specgate.execution.kernels.activation import gelu, leaky_relu, relu
+from specgate.execution.kernels import regions, row_blocks, window_products
+from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, swish
 from specgate.execution.kernels.arithmetic import chosen
+from specgate.execution.kernels.boxes import by_corners
 from specgate.execution.kernels.elementwise_unary import erf, exp
+from specgate.execution.kernels.normalize import normalize_batch, normalize_layer
 from specgate.execution.kernels.pooling import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
+from specgate.execution.kernels.softmax import softmax_along
 from specgate.execution.kernels.sorting import top_k
+from specgate.execution.kernels.suppression import Limits, apart, suppressed
 from specgate.execution.kernels.window_places import plain
 from specgate.execution.kernels.windows import convolve
 
@@ -58,6 +62,15 @@ def test_leaky_relu_compares_with_0(alpha: float) -> None:
 def test_relu_of_an_array_without_dimensions(value: float) -> None:
     expected = 0.0 if not value > 0 else value
     assert relu(np.array(value, np.float32)) == expected
+
+
+def test_functions_of_an_array_without_dimensions() -> None:
+    one = np.array(1.0, np.float32)
+    expected = np.float32(1 / (1 + math.exp(-2)))
+    assert swish(one, scale=2.0) == expected  # its product is a scalar of numpy
+    assert erf(one) == np.float32(math.erf(1))
+    assert gelu(one) == pytest.approx(0.8413447)
+    assert elu(-one, alpha=1.0) == pytest.approx(math.exp(-1) - 1)
 
 
 @pytest.mark.parametrize("largest", [True, False])
@@ -171,3 +184,81 @@ def test_a_choice_by_bits_is_one_by_elements(dtype: Any) -> None:
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.where(condition, one, other))
     assert math.isnan(chosen(np.array(True), np.float32(np.nan), np.float32(1)))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_rows_in_blocks_give_what_they_give_at_once(monkeypatch: pytest.MonkeyPatch, axis: int) -> None:
+    data = RANDOM.normal(size=(5, 7, 11)).astype(np.float32)
+    data[2, 3, 4], data[4, 1, 2] = np.inf, np.nan
+    scale, bias = RANDOM.normal(size=(2, *data.shape[axis:])).astype(np.float32)
+
+    def both() -> list[NDArray[Any]]:
+        layer = normalize_layer(data, scale, bias, axis=axis, epsilon=1e-5, statistics=np.dtype(np.float32))
+        return [*layer, softmax_along(data, axis=axis)]
+
+    whole = both()
+    monkeypatch.setattr(row_blocks, "BLOCK", 13)
+    for one, other in zip(both(), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("middle", [0.5, 3e7, np.inf])
+def test_a_line_of_each_channel_is_what_the_four_numbers_make(middle: float) -> None:
+    data = (RANDOM.normal(size=(2, 3, 4, 5)) + (middle if np.isfinite(middle) else 0)).astype(np.float32)
+    data[0, 1, 2, 3] = np.inf
+    numbers = [np.array(each, np.float32) for each in ([1, -2, 3], [0, 1, 2], [middle] * 3, [1e-3, 4, 9])]
+    found = normalize_batch(data, *numbers, epsilon=1e-5, momentum=0.9, training=False)[0]
+    factor, summand, mean, variance = (each.astype(np.float64).reshape(3, 1, 1) for each in numbers)
+    with np.errstate(all="ignore"):
+        plain = (data - mean) / np.sqrt(variance + np.float32(1e-5)) * factor + summand
+        np.testing.assert_allclose(found, plain.astype(np.float32), rtol=1e-7)
+
+
+def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
+    for number in range(60):
+        count = int(RANDOM.integers(0, 250))
+        boxes = by_corners(RANDOM.integers(0, 12, (count, 4)).astype(np.float32), centred=number % 3 == 0)
+        if count:
+            boxes[RANDOM.integers(0, count)] = np.nan
+        scores = RANDOM.integers(0, 9, count).astype(np.float32)
+        limits = Limits(int(RANDOM.integers(0, 90)), float(RANDOM.choice([0, 0.3, 0.5, np.nan])), 1.0)
+        of_boxes = apart(boxes, more=float(number % 2))
+        with np.errstate(all="ignore"):
+            found, kept = suppressed(scores, limits, of_boxes)
+            expected, others = suppressed(scores, limits, of_boxes.__call__)  # no `apart`: one by one
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(kept, others)
+
+
+def test_means_of_regions_are_those_of_points_interpolated_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = RANDOM.normal(size=(2, 3, 9, 13))
+    places = RANDOM.uniform(-6, 20, (8, 4)).astype(np.float32)
+    how: dict[str, Any] = {"height": 3, "width": 2, "samples": 0, "scale": 0.75}
+    batches = np.arange(8) % 2
+    found = regions.align_regions(data, places, batches, **how)
+
+    def at_points(planes: Any, y: Any, x: Any) -> Any:
+        return regions.interpolated(planes, np.repeat(y, len(x)), np.tile(x, len(y)))
+
+    def slow(planes: Any, y: Any, x: Any, grid: Any) -> Any:
+        return at_points(planes, y, x).reshape(len(planes), *grid).mean((2, 4))
+
+    monkeypatch.setattr(regions, "_means_on_lines", slow)
+    expected = regions.align_regions(data, places, batches, **how)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    endless = np.where(data > 2, np.inf, data)  # elements far away must not make nan
+    with np.errstate(invalid="ignore"):
+        quick = regions.align_regions(endless, places, batches, **how)
+        monkeypatch.setattr(regions, "_interpolated_on_lines", at_points)
+        one_by_one = regions.align_regions(endless, places, batches, **how)
+    np.testing.assert_allclose(quick, one_by_one, rtol=0, atol=1e-14)
+    assert np.isfinite(quick).any()
+    assert not np.isfinite(quick).all()
+
+
+def test_the_largest_alone_are_those_with_places() -> None:
+    data = RANDOM.integers(-3, 3, (2, 3, 8, 9)).astype(np.float32)
+    data[0, 0, 0, 0], data[1, 1, 3, 3], data[0, 2] = np.nan, np.inf, -0.0
+    slide: dict[str, Any] = {"strides": (2, 1), "window": (3, 2), "start_padding": (1, 1), "end_padding": (1, 0)}
+    for finite in (False, True):
+        same_bits(max_pool_values(data, **slide, finite=finite), max_pool(data, **slide, finite=finite)[0])

@@ -340,10 +340,8 @@ def find_kernel(name: str) -> Callable[..., Any]:
         return _registered[name]
     if name not in KERNELS:
         raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
-    return _shipped(name)
-
-
-@cache
-def _shipped(name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(importlib.import_module(KERNELS[name]), name)
+    function: Callable[..., Any] = getattr(_module(KERNELS[name]), name)
     return function
+
+
+_module = cache(importlib.import_module)

@@ -71,7 +71,7 @@ def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDA
     first = arrays[0]
     with quiet():
         if first.size <= BLOCK or any(x.shape != first.shape for x in arrays):
-            return round_to(function(*(array.astype(np.float64) for array in arrays)), first.dtype)
+            return round_to(function(*(np.array(array, np.float64) for array in arrays)), first.dtype)
         flat = (np.ascontiguousarray(array).reshape(-1) for array in arrays)
         return rows_by(function, *flat, dtype=first.dtype).reshape(first.shape)
 

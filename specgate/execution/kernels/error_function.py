@@ -43,6 +43,8 @@ def error_function(x: NDArray[Any], *, single: bool) -> NDArray[Any]:
     """
     if not single:
         return np.asarray(_erf(x), np.float64)
+    if not x.ndim:
+        return error_function(x.reshape(1), single=True).reshape(())
     off = np.clip(x, -_END, _END)
     np.abs(off, out=off)
     near = off * _DENSE
