@@ -62,9 +62,6 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 @pytest.mark.parametrize("operator", SHAPES)
 def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator) -> None:
     """The entries of these tables excuse what scales without bounds give; this is for all others."""
-    import onnxruntime
-    from onnx import helper
-
     pick = np.random.default_rng(7)
     attributes: dict[str, dict[str, Any]] = {
         "QLinearAveragePool": {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1]},
@@ -74,16 +71,60 @@ def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator) -> 
         last = quantized(pick, unsigned=bool(case % 2))[1:]
         inputs = [x for shape in SHAPES[operator] for x in quantized(pick, *shape, unsigned=bool(case % 2))]
         listed = [*last, *inputs] if operator == "QLinearConcat" else [*inputs, *last]
-        given = {f"i{i}": np.asarray(x) for i, x in enumerate(listed)}
-        kinds = {name: helper.np_dtype_to_tensor_dtype(x.dtype) for name, x in given.items()}
-        node = helper.make_node(operator, list(given), ["y"], domain=DOMAIN, **attributes.get(operator, {}))
-        ends = [helper.make_tensor_value_info(name, kinds[name], list(x.shape)) for name, x in given.items()]
-        graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info("y")])
-        imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
-        path = tmp_path / "model.onnx"
-        path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
-        (theirs,) = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
-        assert np.array_equal(run_model(str(path), given)["y"], theirs), case
+        path, given = one_node(tmp_path, operator, listed, attributes.get(operator, {}))
+        assert np.array_equal(run_model(path, given)["y"], asked_of_runtime(path, given)), case
+
+
+@pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul", "QLinearAveragePool"])
+def test_halves_go_to_the_neighbour_that_the_runtime_takes(tmp_path, operator) -> None:
+    """Scales that make many sums, products and means lie halfway between two numbers."""
+    pick = np.random.default_rng(11)
+    attributes = {"kernel_shape": [1, 2]} if operator == "QLinearAveragePool" else {}
+    for case in range(20):
+        kind = np.uint8 if case % 2 else np.int8
+        numbers = [pick.integers(0, 256, (1, 1, 5, 8)).astype(np.uint8).view(kind) for _ in range(2)]
+        points = [pick.integers(0, 256, ()).astype(np.uint8).view(kind) for _ in range(3)]
+        scales = [np.array(pick.choice([0.5, 0.25, 0.125, 1.0, 0.1, 0.3]), np.float32) for _ in range(3)]
+        two = [numbers[0], scales[0], points[0], numbers[1], scales[1], points[1], scales[2], points[2]]
+        listed = two if operator != "QLinearAveragePool" else [*two[:3], scales[0], points[2]]
+        path, given = one_node(tmp_path, operator, listed, attributes)
+        assert np.array_equal(run_model(path, given)["y"], asked_of_runtime(path, given)), case
+
+
+def test_softmax_is_multiplied_by_a_whole_number(tmp_path) -> None:
+    """What an entry says of QLinearSoftmax: equal where 1 / scale is whole, and else one less in places, never more."""
+    pick = np.random.default_rng(12)
+    for case in range(20):
+        x, *numbers = quantized(pick, 3, 17, unsigned=bool(case % 2))
+        whole = case < 10
+        scale = np.array(1 / 256 if whole else pick.uniform(0.002, 0.02), np.float32)
+        path, given = one_node(tmp_path, "QLinearSoftmax", [x, *numbers, scale, numbers[1]], {"opset": 13})
+        ours, theirs = run_model(path, given)["y"].astype(int), asked_of_runtime(path, given).astype(int)
+        assert set(np.unique(ours - theirs)) <= ({0} if whole else {0, 1})
+
+
+def one_node(folder, operator: str, arrays, attributes) -> tuple[str, dict[str, np.ndarray]]:
+    """Write a model of one node; return its path and what it is given."""
+    from onnx import helper
+
+    given = {f"i{i}": np.asarray(x) for i, x in enumerate(arrays)}
+    ends = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), list(x.shape))
+        for name, x in given.items()
+    ]
+    node = helper.make_node(operator, list(given), ["y"], domain=DOMAIN, **attributes)
+    graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info("y")])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    path = folder / "model.onnx"
+    path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
+    return str(path), given
+
+
+def asked_of_runtime(path: str, given) -> np.ndarray:
+    import onnxruntime
+
+    (found,) = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, given)
+    return np.asarray(found)
 
 
 def weights(*shape: int) -> np.ndarray:
