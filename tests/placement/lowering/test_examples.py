@@ -36,7 +36,8 @@ REFUSED = {
 
 
 #: As those, of what examples of the runtime's own operators become: a bias of scores and places that are stretched over
-#: batches, masks of the past, shared buffers, keys by heads, a stretched matrix. No build was asked for these.
+#: batches, masks of the past, shared buffers, keys by heads, a stretched matrix, scales for the columns of the first
+#: matrix. No build was asked for these.
 UNTRIED = {
     "directml/MULTIHEAD_ATTENTION/relative-position-bias-sizes", "directml/MULTIHEAD_ATTENTION/mask-length",
     "directml/MULTIHEAD_ATTENTION/mask-sizes",
@@ -45,10 +46,14 @@ UNTRIED = {
     "directml/MULTIHEAD_ATTENTION/present-key-length",
     "directml/MULTIHEAD_ATTENTION/present-value-length",
     "directml/tensor/output-strides-not-zero", "directml/GATHER/output-sizes",
+    "directml/MATRIX_MULTIPLY_INTEGER_TO_FLOAT/a-scale-sizes",
+    "directml/MATRIX_MULTIPLY_INTEGER_TO_FLOAT/a-zero-point-sizes",
 }  # fmt: skip
 #: Versions that no provider registers, and operators whose tables show none of their versions.
 BEFORE = {("Clip", 1)}
 WITHOUT = {"SequenceConstruct"}
+#: Operators whose rows leave out what was not tried, as their `unknowns` say: a past and a causal mask.
+PARTLY = {"com.microsoft.QAttention"}
 
 
 def examples(operator: str) -> Iterator[tuple[int, Descriptor]]:
@@ -72,7 +77,8 @@ def test_examples_are_lowered(operator: str) -> None:
         found = lower(descriptor, version)
         seen.append(found)
         if isinstance(found, NotLowered):
-            assert found.kind in {"refused", "open"} or (operator, version) in BEFORE
+            left_out = operator in PARTLY and found.kind == "no-table"
+            assert found.kind in {"refused", "open"} or left_out or (operator, version) in BEFORE
             assert found.reason
             continue
         for made in found:
