@@ -144,7 +144,7 @@ class Dialect:
 
     @property
     def stands_for(self) -> dict[str, str]:
-        """The tables that only stand in for an operator of another domain, each with that operator."""
+        """The tables that only replace an operator of another domain, each with that operator."""
         return {table: name for name, table in self.tables.about.get("stand_ins", {}).items()}
 
     def executed_as(self, name: str, level: str) -> tuple[str, str]:

@@ -63,9 +63,6 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 @pytest.mark.parametrize("operator", SHAPES)
 def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator, halves) -> None:
     """The entries of these tables excuse what scales without bounds give; this is for all others."""
-    import onnxruntime
-    from onnx import helper
-
     pick = np.random.default_rng(7)
     attributes: dict[str, dict[str, Any]] = {
         "QLinearAveragePool": {"kernel_shape": [4 if halves else 3, 2], "pads": [1, 0, 1, 1]},
@@ -76,16 +73,60 @@ def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator, hal
         last = quantized(pick, **how)[1:]
         inputs = [x for shape in SHAPES[operator] for x in quantized(pick, *shape, **how)]
         listed = [*last, *inputs] if operator == "QLinearConcat" else [*inputs, *last]
-        given = {f"i{i}": np.asarray(x) for i, x in enumerate(listed)}
-        kinds = {name: helper.np_dtype_to_tensor_dtype(x.dtype) for name, x in given.items()}
-        node = helper.make_node(operator, list(given), ["y"], domain=DOMAIN, **attributes.get(operator, {}))
-        ends = [helper.make_tensor_value_info(name, kinds[name], list(x.shape)) for name, x in given.items()]
-        graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info("y")])
-        imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
-        path = tmp_path / "model.onnx"
-        path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
-        (theirs,) = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
-        assert np.array_equal(run_model(str(path), given)["y"], theirs), case
+        path, given = one_node(tmp_path, operator, listed, attributes.get(operator, {}))
+        assert np.array_equal(run_model(path, given)["y"], asked_of_runtime(path, given)), case
+
+
+@pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul", "QLinearAveragePool"])
+def test_halves_go_to_the_neighbour_that_the_runtime_takes(tmp_path, operator) -> None:
+    """Scales that make many sums, products and means lie halfway between two numbers."""
+    pick = np.random.default_rng(11)
+    attributes = {"kernel_shape": [1, 2]} if operator == "QLinearAveragePool" else {}
+    for case in range(20):
+        kind = np.uint8 if case % 2 else np.int8
+        numbers = [pick.integers(0, 256, (1, 1, 5, 8)).astype(np.uint8).view(kind) for _ in range(2)]
+        points = [pick.integers(0, 256, ()).astype(np.uint8).view(kind) for _ in range(3)]
+        scales = [np.array(pick.choice([0.5, 0.25, 0.125, 1.0, 0.1, 0.3]), np.float32) for _ in range(3)]
+        two = [numbers[0], scales[0], points[0], numbers[1], scales[1], points[1], scales[2], points[2]]
+        listed = two if operator != "QLinearAveragePool" else [*two[:3], scales[0], points[2]]
+        path, given = one_node(tmp_path, operator, listed, attributes)
+        assert np.array_equal(run_model(path, given)["y"], asked_of_runtime(path, given)), case
+
+
+def test_softmax_is_multiplied_by_a_whole_number(tmp_path) -> None:
+    """What an entry says of QLinearSoftmax: equal where 1 / scale is whole, and else one less in places, never more."""
+    pick = np.random.default_rng(12)
+    for case in range(20):
+        x, *numbers = quantized(pick, 3, 17, unsigned=bool(case % 2))
+        whole = case < 10
+        scale = np.array(1 / 256 if whole else pick.uniform(0.002, 0.02), np.float32)
+        path, given = one_node(tmp_path, "QLinearSoftmax", [x, *numbers, scale, numbers[1]], {"opset": 13})
+        ours, theirs = run_model(path, given)["y"].astype(int), asked_of_runtime(path, given).astype(int)
+        assert set(np.unique(ours - theirs)) <= ({0} if whole else {0, 1})
+
+
+def one_node(folder, operator: str, arrays, attributes) -> tuple[str, dict[str, np.ndarray]]:
+    """Write a model of one node; return its path and what it is given."""
+    from onnx import helper
+
+    given = {f"i{i}": np.asarray(x) for i, x in enumerate(arrays)}
+    ends = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), list(x.shape))
+        for name, x in given.items()
+    ]
+    node = helper.make_node(operator, list(given), ["y"], domain=DOMAIN, **attributes)
+    graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info("y")])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    path = folder / "model.onnx"
+    path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
+    return str(path), given
+
+
+def asked_of_runtime(path: str, given) -> np.ndarray:
+    import onnxruntime
+
+    (found,) = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, given)
+    return np.asarray(found)
 
 
 def weights(*shape: int) -> np.ndarray:
@@ -174,3 +215,187 @@ def test_a_model_that_the_optimizer_wrote(tmp_path, made, opset, expected) -> No
     given = {"x": weights(*sizes)}
     (theirs,) = session.run(None, given)
     np.testing.assert_allclose(run_model(path, given)["y"], theirs, rtol=2e-5, atol=2e-6)
+
+
+WIDTH, HEADS, SIZE, WORDS = 32, 4, 8, 5
+
+
+def layer(name: str, hidden: str, skip: str, past: str, *, quantized_weights: bool):
+    """A layer of a decoder with a past, as the transformer optimizer writes it; its nodes and constants."""
+    from onnx import helper
+
+    pick = np.random.default_rng(len(name) + ord(name[-1]))
+    constants: dict[str, np.ndarray] = {}
+    nodes = []
+
+    def floats(*shape: int, scale: float = 0.3) -> str:
+        constants[key := f"{name}c{len(constants)}"] = (pick.standard_normal(shape) * scale).astype(np.float32)
+        return key
+
+    def numbers(*shape: int) -> list[str]:
+        keys = [f"{name}c{len(constants) + at}" for at in range(3)]
+        weight, point = (pick.integers(-128, 128, each).astype(np.int8) for each in (shape, ()))
+        constants.update(zip(keys, (weight, np.array(0.01, np.float32), point), strict=True))
+        return keys
+
+    def node(operator: str, inputs: list[str], *outputs: str, domain: str = DOMAIN, **attributes: Any) -> str:
+        nodes.append(helper.make_node(operator, inputs, list(outputs), domain=domain, **attributes))
+        return outputs[0]
+
+    def product(x: str, rows: int, columns: int, out: str) -> str:
+        if quantized_weights:
+            return node("DynamicQuantizeMatMul", [x, *numbers(rows, columns)], out)
+        return node("MatMul", [x, floats(rows, columns)], out, domain="")
+
+    ends = (f"{name}att", f"{name}present")
+    causal: dict[str, Any] = {"num_heads": HEADS, "unidirectional": 1}
+    if quantized_weights:
+        node("DynamicQuantizeLinear", [hidden], f"{name}q", f"{name}s", f"{name}z", domain="")
+        weight, scale, point = numbers(WIDTH, 3 * WIDTH)
+        listed = [f"{name}q", weight, floats(3 * WIDTH), f"{name}s", scale, "mask", f"{name}z", point, past]
+        node("QAttention", listed, *ends, **causal)
+    else:
+        node("Attention", [hidden, floats(WIDTH, 3 * WIDTH), floats(3 * WIDTH), "mask", past], *ends, **causal)
+    found = product(ends[0], WIDTH, WIDTH, f"{name}o")
+    norms = [floats(WIDTH, scale=1.0), floats(WIDTH), floats(WIDTH)]
+    node("SkipLayerNormalization", [skip, found, *norms], f"{name}n", "", "", f"{name}t")
+    found = node("FastGelu", [product(f"{name}n", WIDTH, 2 * WIDTH, f"{name}u"), floats(2 * WIDTH)], f"{name}g")
+    found = product(found, 2 * WIDTH, WIDTH, f"{name}d")
+    norms = [floats(WIDTH, scale=1.0), floats(WIDTH), floats(WIDTH)]
+    node("SkipLayerNormalization", [f"{name}t", found, *norms], f"{name}h", "", "", f"{name}k")
+    return nodes, constants
+
+
+@pytest.mark.parametrize("quantized_weights", [False, True])
+def test_a_decoder_of_fused_nodes(tmp_path, quantized_weights) -> None:
+    from onnx import TensorProto, helper, numpy_helper
+
+    first = layer("a", "x", "x", "pa", quantized_weights=quantized_weights)
+    second = layer("b", "ah", "ak", "pb", quantized_weights=quantized_weights)
+    past = {name: np.random.default_rng(9).standard_normal((2, 2, HEADS, 3, SIZE)) for name in ("pa", "pb")}
+    given = {"x": weights(2, WORDS, WIDTH), **{name: each.astype(np.float32) for name, each in past.items()}}
+    mask = np.ones((2, WORDS + 3), np.int32)
+    mask[0, :2] = 0
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, list(x.shape)) for name, x in given.items()]
+    ends.append(helper.make_tensor_value_info("mask", TensorProto.INT32, list(mask.shape)))
+    outputs = [helper.make_empty_tensor_value_info(name) for name in ("bh", "apresent", "bpresent")]
+    constants = {**first[1], **second[1]}
+    graph = helper.make_graph(
+        [*first[0], *second[0]], "g", ends, outputs,
+        initializer=[numpy_helper.from_array(each, name) for name, each in constants.items()],
+    )  # fmt: skip
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    path = tmp_path / "decoder.onnx"
+    path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
+    import onnxruntime
+
+    given["mask"] = mask
+    theirs = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
+    ours = run_model(str(path), given)
+    for end, found in zip(outputs, theirs, strict=True):
+        np.testing.assert_allclose(ours[end.name], found, rtol=2e-5, atol=5e-6)
+
+
+#: Inputs of GroupQueryAttention by place; numbers of tokens in a step, what is past in each batch, and the past's room.
+PLACES = ["query", "key", "value", "past_key", "past_value", "seqlens_k", "total_sequence_length", "cos_cache",
+          "sin_cache", "position_ids", "attention_bias", "head_sink", "k_scale", "v_scale"]  # fmt: skip
+STEPS = [
+    (4, [0, 0], None),
+    (4, [0, -2], None),
+    (4, [3], 3),
+    (2, [3], 9),
+    (1, [6, 2], 6),
+    (1, [6, 2], 12),
+    (3, [0, 0], 7),
+]
+WAYS: list[dict[str, Any]] = [
+    {}, {"causal": 0}, {"softcap": 1.5}, {"smooth_softmax": 1}, {"sink": True}, {"local_window_size": 2, "sink": True},
+    {"do_rotary": 1}, {"do_rotary": 1, "rotary_interleaved": 1, "bias": True}, {"qk_output": 1, "bias": True},
+    {"qk_output": 2, "local_window_size": 3, "softcap": 2.0}, {"scale": 0.3, "packed": True, "do_rotary": 1},
+    {"kv_cache_bit_width": 8, "k_quant_type": "PER_CHANNEL", "v_quant_type": "PER_CHANNEL"},
+    {"kv_cache_bit_width": 4, "k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR", "softcap": 3.0},
+    {"sliding_window_cache": 1, "local_window_size": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way) or "plain")
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_attention_over_a_cache(tmp_path, way, kind) -> None:
+    asked = 0
+    for at, (queries, past, room) in enumerate(STEPS):
+        attributes = {"num_heads": 4, "kv_num_heads": 2, **way}
+        extras = [attributes.pop(name, False) for name in ("sink", "bias", "packed")]
+        cached = attributes.keys() & {"kv_cache_bit_width", "sliding_window_cache"}
+        if (cached and room is None) or ("sliding_window_cache" in attributes and min(past) + queries < queries):
+            continue
+        given = cached_inputs(np.random.default_rng(at), kind, queries, past, room, attributes, *extras)
+        path, feeds = named_node(tmp_path, given, attributes)
+        ours, theirs = run_model(path, feeds), all_of_runtime(path, feeds)
+        for name, found in theirs.items():
+            shown = np.ma.getmaskarray(ours[name])
+            mine, other = np.ma.getdata(ours[name])[~shown], found[~shown]
+            assert mine.dtype == other.dtype
+            near = 3e-5 if kind == np.float32 else 4e-3
+            np.testing.assert_allclose(
+                mine.astype(float), other.astype(float), rtol=near, atol=near, err_msg=f"{name} {at}"
+            )
+        asked += 1
+    assert asked >= 4
+
+
+def cached_inputs(pick, kind, queries, past, room, attributes, sink, bias, packed) -> dict[str, np.ndarray]:
+    """Return random inputs of GroupQueryAttention by name."""
+    batch, total = len(past), max(past) + queries
+    bits = attributes.get("kv_cache_bit_width", 0)
+
+    def floats(*shape: int) -> np.ndarray:
+        return np.asarray(pick.standard_normal(shape).astype(kind))
+
+    parts = [floats(batch, queries, heads * 16) for heads in (4, 2, 2)]
+    given = {"query": np.concatenate(parts, axis=2)} if packed else dict(zip(PLACES[:3], parts, strict=True))
+    if room is not None:
+        shape = (batch, 2, room, 8 if bits == 4 else 16)
+        numbers = pick.integers(0, 256, (2, *shape)).astype(np.uint8)
+        caches = numbers if bits == 4 else numbers.view(np.int8) if bits else floats(2, *shape)
+        given |= {"past_key": caches[0], "past_value": caches[1]}
+    given["seqlens_k"] = np.array([n + queries - 1 for n in past], np.int32)
+    given["total_sequence_length"] = np.array(total, np.int32)
+    if "do_rotary" in attributes:
+        turns = pick.random((total + 3, 8))
+        given |= {"cos_cache": np.cos(turns).astype(kind), "sin_cache": np.sin(turns).astype(kind)}
+    if bias:
+        given["attention_bias"] = floats(batch, 1, queries, total)
+    if sink:
+        given["head_sink"] = floats(4)
+    if bits:
+        scales = (
+            pick.random((2, 1) if attributes["k_quant_type"] == "PER_TENSOR" else (2, 1, 2, 1, 16)) / 50 + 0.01
+        ).astype("f4")
+        given |= {"k_scale": scales[0], "v_scale": scales[1]}
+    return given
+
+
+def named_node(folder, given, attributes) -> tuple[str, dict[str, np.ndarray]]:
+    """Write a model of one GroupQueryAttention, with all outputs that are asked for; return its path and feeds."""
+    from onnx import helper
+
+    ends = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), list(x.shape))
+        for name, x in given.items()
+    ]
+    outputs = ["output", "present_key", "present_value", *(["output_qk"] if attributes.get("qk_output") else [])]
+    places = [name if name in given else "" for name in PLACES]
+    node = helper.make_node("GroupQueryAttention", places, outputs, domain=DOMAIN, **attributes)
+    graph = helper.make_graph([node], "g", ends, [helper.make_empty_tensor_value_info(name) for name in outputs])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    path = folder / "cached.onnx"
+    path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
+    return str(path), given
+
+
+def all_of_runtime(path: str, given) -> dict[str, np.ndarray]:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [each.name for each in session.get_outputs()]
+    return {name: np.asarray(x) for name, x in zip(names, session.run(None, given), strict=True)}

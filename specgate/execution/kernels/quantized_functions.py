@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -32,6 +32,8 @@ __all__ = [
     "sum_of_quantized",
 ]
 
+_SINGLE: Final = np.dtype(np.float32)
+
 
 def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
     """Return the only element of a scale or a zero point in float32; 0 of none."""
@@ -51,20 +53,15 @@ def _real(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> ND
     return real
 
 
-def _again(
-    real: NDArray[Any],
-    scale: NDArray[Any],
-    zero: NDArray[Any] | None,
-    dtype: np.dtype[Any],
-    *,
-    shifted: bool = False,
-) -> NDArray[Any]:
-    """Return floats as integers of `dtype`, halves to the even neighbour, nan as the least.
+def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return floats as integers of `dtype`, halves to the even neighbour before the zero point is added."""
+    steps = np.rint(real / _one("a scale", scale, _SINGLE))
+    return _rounded(steps + _one("a zero point", zero, dtype), dtype)
 
-    shifted: what is rounded has the zero point in it, so that an odd one turns halves the other way.
-    """
-    steps, point = real / _one("a scale", scale, np.dtype(np.float32)), _one("a zero point", zero, dtype)
-    made = np.rint(steps + point) if shifted else np.rint(steps) + point
+
+def _rounded(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return numbers as integers of `dtype`, halves to the even neighbour, nan as the least."""
+    made = np.rint(found)
     return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
 
 
@@ -78,10 +75,20 @@ def sum_of_quantized(
     b_zero: NDArray[Any] | None = None,
     zero: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the sums of arrays of one type that broadcast, quantized to that type by `scale` and `zero`."""
+    """Return the sums of arrays of one type that broadcast, quantized to that type by `scale` and `zero`.
+
+    Scales are divided by that of the sum first, and numbers times the quotients, less the zero points once for all,
+    are added up in float32.
+    """
     a, b = paired("quantized", a, b, broadcast=True)
+    points = _one("a zero point", a_zero, a.dtype), _one("a zero point", b_zero, a.dtype)
+    memory.hold(a.shape, np.dtype(np.float64))
     with quiet():
-        return _again(_real(a, a_scale, a_zero) + _real(b, b_scale, b_zero), scale, zero, a.dtype, shifted=True)
+        last = _one("a scale", scale, _SINGLE)
+        first, second = (np.float32(_one("a scale", each, _SINGLE) / last) for each in (a_scale, b_scale))
+        constant = _one("a zero point", zero, a.dtype) - (first * points[0] + second * points[1])
+        found = (b.astype(np.float64) * second + constant).astype(np.float32)
+        return _rounded((a.astype(np.float64) * first + found).astype(np.float32), a.dtype)
 
 
 def product_of_quantized(
@@ -94,10 +101,16 @@ def product_of_quantized(
     b_zero: NDArray[Any] | None = None,
     zero: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the products of arrays of one type that broadcast, quantized to that type by `scale` and `zero`."""
+    """Return the products of arrays of one type that broadcast, quantized to that type by `scale` and `zero`.
+
+    Both scales are multiplied, and divided by that of the product, first.
+    """
     a, b = paired("quantized", a, b, broadcast=True)
+    one = np.ones((), np.float32)
     with quiet():
-        return _again(_real(a, a_scale, a_zero) * _real(b, b_scale, b_zero), scale, zero, a.dtype, shifted=True)
+        factor = _one("a scale", a_scale, _SINGLE) * _one("a scale", b_scale, _SINGLE) / _one("a scale", scale, _SINGLE)
+        found = _real(a, one, a_zero) * _real(b, one, b_zero) * factor
+        return _rounded(found + _one("a zero point", zero, a.dtype), a.dtype)
 
 
 def quantized_sigmoid(
@@ -172,11 +185,12 @@ def mean_of_quantized_windows(
 ) -> NDArray[Any]:
     """Return `average_windows`, with its arguments, of quantized numbers, quantized by `scale` and `zero`.
 
-    channels_last: x and the result have the channels behind the spatial dimensions. Padding counts as 0.
+    channels_last: x and the result have the channels behind the spatial dimensions. Padding counts as 0. Halves go to
+    the even neighbour once the zero point is added.
     """
     with quiet():
-        real = _channels_moved(_real(x, x_scale, x_zero), channels_last)
-        found = _again(average_windows(real, **slide), scale, zero, x.dtype, shifted=True)
+        mean = average_windows(_channels_moved(_real(x, x_scale, x_zero), channels_last), **slide)
+        found = _rounded(mean / _one("a scale", scale, _SINGLE) + _one("a zero point", zero, x.dtype), x.dtype)
     return np.moveaxis(found, 1, -1) if channels_last else found
 
 

@@ -251,8 +251,7 @@ class _Walker:
             return self.misplaced(node, at, operator)
         spec = table.operator(operator)
         if opset is None:
-            name = domain_name(node.domain)
-            return Unit(at, operator, reason=f"no opset of the domain {name!r:.60} is imported")
+            return Unit(at, operator, reason=f"no opset of the domain {domain_name(node.domain)!r:.60} is imported")
         if str(opset) not in spec.dialect.position:
             newest, label = spec.dialect.levels[-1], spec.dialect.label(str(opset))
             return Unit(at, operator, reason=f"{label} is not in the tables, which end at {newest}")
@@ -269,11 +268,10 @@ class _Walker:
 
     def misplaced(self, node: OnnxNode, at: Callable[[], Location], operator: str) -> Unit:
         """Report a node of a domain that its owner has no such operator in; return its unit."""
-        table = dialect("onnx")
-        owner, real = table.foreign[node.domain], table.stands_for[operator]
+        owner, real = dialect("onnx").foreign[node.domain], dialect("onnx").stands_for[operator]
         reason = f"{owner} has {real} in the domain {domain_name('')}, and none of the name in {node.domain}"
-        fix = f"write the node without the domain {node.domain}"
-        self.findings.append(finding("operator-unknown", "error", reason, _place(at()), fix=fix))
+        place, fix = _place(at()), f"write the node without the domain {node.domain}"
+        self.findings.append(finding("operator-unknown", "error", reason, place, fix=fix))
         return Unit(at, operator, reason=reason)
 
     def complete(self, node: OnnxNode, unit: Unit) -> bool:
