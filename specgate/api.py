@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from specgate.descriptors.core import Descriptor
@@ -109,7 +108,10 @@ def execute(
     model, on_node with how many of how many of its nodes are done. basis: a descriptor's values as the page has them,
     or as builds do where the table has it. Raises InputError, also beyond a limit; NoTable, NoKernel.
     """
-    execute_at, budget_of, tables = _execution()
+    from specgate.execution.engine import execute_at
+    from specgate.execution.memory import budget_of
+    from specgate.spec.tables import dialect as tables
+
     budget = budget_of(max_bytes, max_seconds)
     if basis not in {"documented", "observed"}:
         raise InputError(f"expected the basis documented or observed, found {basis!r:.40}")
@@ -128,20 +130,7 @@ def execute(
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    outputs: dict[str, NDArray[Any]] = execute_at(
-        made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None
-    )
-    return outputs
-
-
-@cache
-def _execution() -> tuple[Any, Any, Any]:
-    """Return what executes, imported once: numpy is loaded then."""
-    from specgate.execution.engine import execute_at
-    from specgate.execution.memory import budget_of
-    from specgate.spec.tables import dialect
-
-    return execute_at, budget_of, dialect
+    return execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None)
 
 
 @overload

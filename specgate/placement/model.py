@@ -1,4 +1,7 @@
-"""What the files of a runtime may say: pydantic models. Imported only to (re)build its tables."""
+"""What the files of a runtime may say: pydantic models. Imported only to (re)build its tables.
+
+Over 300 lines: it is the form of one folder, a class for each kind of entry.
+"""
 
 from __future__ import annotations
 
