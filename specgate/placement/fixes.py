@@ -10,6 +10,7 @@ from specgate.placement.graph import body_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.placement.graph import Node
     from specgate.placement.place import Assigned, Assigner
@@ -70,8 +71,19 @@ def _stand(found: Sequence[Assigned], opset: int) -> bool:
         if descriptor is None or one.node.proto.domain or id(descriptor) in seen:
             continue
         seen.add(id(descriptor))
+        if _alike(descriptor, opset):
+            continue
         there = replace(descriptor, version=None)
         refused = any(True for _ in refusing(there, str(opset), "both", (None,)))
         if refused and not any(True for _ in refusing(descriptor, str(descriptor.version), "both", (None,))):
             return False
     return True
+
+
+def _alike(descriptor: Descriptor, opset: int) -> bool:
+    """Whether its operator takes and refuses the same at the opset that it was written for and at another."""
+    from specgate.spec.tables import dialect
+
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    one, two = (list(spec.sides_at(level).values()) for level in (str(descriptor.version), str(opset)))
+    return [said.content for said in one] == [said.content for said in two]
