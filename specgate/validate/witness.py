@@ -25,10 +25,10 @@ def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: 
 
     None among them stands for all.
     """
-    facts = Facts()
+    facts, of_plain = Facts(), Facts()
     plain = descriptor if descriptor.plain else with_sizes(descriptor)
     for by in implementations:
-        taken = plain is not None and accepts(plain, level, basis, by)  # this is fast
+        taken = plain is not None and accepts(plain, level, basis, by, of_plain)  # this is fast
         if not taken and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
             yield by
 
