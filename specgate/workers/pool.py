@@ -100,19 +100,21 @@ class Processes(Generic[J, A]):
         """Yield one answer for each job, in the order of the jobs."""
         yield from bounded_map(jobs, self._submit, self._collect, self._count * _PER_WORKER)
 
-    def _submit(self, job: J) -> Future[A]:
+    def _submit(self, job: J) -> tuple[_Pool, Future[A]]:
         if self._many is not None:
             try:
-                return self._many.executor.submit(self._function, job)
+                return self._many, self._many.executor.submit(self._function, job)
             except (BrokenProcessPool, OSError):  # OSError: it broke while it started a process
                 self._many.end()
         self._many = self._pool(self._count)
-        return self._started(self._many, job)
+        return self._many, self._started(self._many, job)
 
-    def _collect(self, job: J, future: Future[A]) -> A | Lost:
+    def _collect(self, job: J, under_way: tuple[_Pool, Future[A]]) -> A | Lost:
+        pool, future = under_way
         try:
             return future.result()
         except BrokenProcessPool:
+            pool.end()  # a process that was being started would wait for jobs for ever
             return self._alone(job)
         except Exception as error:  # noqa: BLE001  # an answer that cannot travel, for one
             return Lost(f"{type(error).__name__}: {error!s:.200}", error)
