@@ -63,8 +63,6 @@ def _versions(node: Node) -> list[int]:
 
 def _stand(found: Sequence[Assigned], opset: int) -> bool:
     """Whether a model of `opset` could have each node of ai.onnx as it is written."""
-    from specgate.validate.witness import refusing
-
     seen: set[int] = set()
     for one in found:
         descriptor = one.node.descriptor
@@ -74,10 +72,15 @@ def _stand(found: Sequence[Assigned], opset: int) -> bool:
         if _alike(descriptor, opset):
             continue
         there = replace(descriptor, version=None)
-        refused = any(True for _ in refusing(there, str(opset), "both", (None,)))
-        if refused and not any(True for _ in refusing(descriptor, str(descriptor.version), "both", (None,))):
+        if _refused(there, str(opset)) and not _refused(descriptor, str(descriptor.version)):
             return False
     return True
+
+
+def _refused(descriptor: Descriptor, level: str) -> bool:
+    from specgate.validate.witness import refusing
+
+    return any(True for _ in refusing(descriptor, level, "both", (None,)))
 
 
 def _alike(descriptor: Descriptor, opset: int) -> bool:

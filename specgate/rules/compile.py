@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import RECORDS
 from specgate.rules import primitives
 from specgate.rules.spelling import TEXT_FUNCTIONS
-from specgate.rules.translate import Translator, answer, call, load, slot
+from specgate.rules.translate import Translator, answer, assign, call, check_of, is_none, load, slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
 
-__all__ = ["compile_resolved", "located"]
-
-_NOWHERE: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
+__all__ = ["compile_resolved"]
 
 
 def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
@@ -29,26 +27,12 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     """
     builder = _Builder(resolved)
     body = builder.statements()
-    tree = ast.parse("def check(fields): pass")
-    tree.body[0].body = [ast.Try(body, [_handler(builder.errors)], [], [])]  # type: ignore[attr-defined]
-    located(tree)
-    scope: dict[str, Any] = {**_GLOBALS, **primitives.layout_functions(), **builder.constants}
-    exec(compile(tree, f"<{resolved.spec.name} at {resolved.level}>", "exec"), scope)  # noqa: S102  # a tree of whitelisted nodes
-    check: Callable[[Mapping[str, Any]], bool] = scope["check"]
+    scope = {**_GLOBALS, **primitives.layout_functions(), **builder.constants}
+    name = f"{resolved.spec.name} at {resolved.level}"
+    check: Callable[[Mapping[str, Any]], bool] = check_of(
+        [ast.Try(body, [_handler(builder.errors)], [], [])], name, scope
+    )
     return check
-
-
-def located(tree: ast.AST) -> None:
-    """Give every node a place, although there is no source; `ast.fix_missing_locations` takes five times as long."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        node.__dict__.update(_NOWHERE)
-        for part in node.__dict__.values():
-            if isinstance(part, ast.AST):
-                waiting.append(part)
-            elif type(part) is list:
-                waiting += [item for item in part if isinstance(item, ast.AST)]
 
 
 def _handler(errors: list[str]) -> ast.ExceptHandler:
@@ -90,14 +74,6 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_power_of_two": primitives.power_of_two,
     **{f"_{name}": function for name, function in TEXT_FUNCTIONS.items()},
 }
-
-
-def _assign(name: str, value: ast.expr) -> ast.Assign:
-    return ast.Assign([ast.Name(name, ast.Store())], value)
-
-
-def _is_none(name: str) -> ast.Compare:
-    return ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
 
 
 def _refuse_unless(condition: ast.expr) -> ast.stmt:
@@ -160,7 +136,7 @@ class _Builder:
             many = ast.Compare(call("len", load(f"t_{name}")), [ast.GtE()], [ast.Constant(info.min_count)])
             self._guarded([many], name if self._omissible(info) else None)
         if body:
-            elements = ast.IfExp(_is_none(f"t_{name}"), ast.Tuple([], ast.Load()), load(f"t_{name}"))
+            elements = ast.IfExp(is_none(f"t_{name}"), ast.Tuple([], ast.Load()), load(f"t_{name}"))
             self.out.append(ast.For(ast.Name(f"t_{item}", ast.Store()), elements, body, []))
 
     def _omissible(self, info: FieldInfo) -> bool:
@@ -173,7 +149,7 @@ class _Builder:
             value: ast.expr = ast.Call(get, [ast.Constant(name), self._constant(info.default)], [])
         else:
             value = ast.Subscript(load("fields"), ast.Constant(name), ast.Load())
-        self.out.append(_assign(f"t_{name}", value))
+        self.out.append(assign(f"t_{name}", value))
 
     def _refuse_strangers(self) -> None:
         """A field of another level (an attribute not yet introduced) must not pass unseen."""
@@ -210,8 +186,8 @@ class _Builder:
             else:
                 value = self.member(tensor, attribute)
             if self._omissible(self.fields[field]):
-                value = ast.IfExp(_is_none(f"t_{field}"), ast.Constant(None), value)
-            self.out.append(_assign(local, value))
+                value = ast.IfExp(is_none(f"t_{field}"), ast.Constant(None), value)
+            self.out.append(assign(local, value))
         return load(local)
 
     def _cell_checks(self, name: str, info: FieldInfo, cell: Cell | None) -> list[ast.expr]:
@@ -259,12 +235,12 @@ class _Builder:
 
     def _guarded(self, checks: list[ast.expr], optional: str | None) -> None:
         for check in checks:
-            guard = ast.BoolOp(ast.Or(), [_is_none(f"t_{optional}"), check]) if optional else check
+            guard = ast.BoolOp(ast.Or(), [is_none(f"t_{optional}"), check]) if optional else check
             self.out.append(_refuse_unless(guard))
 
     def _rule(self, form: RuleForm, bound: Mapping[str, str]) -> None:
         """Append one rule; `bound` says which field the name `tensor` stands for."""
-        needs = sorted(form.require.needs | (form.when.needs if form.when else frozenset()))
+        needs = sorted(form.needs)
         if any(bound.get(path.partition(".")[0], path.partition(".")[0]) not in self.fields for path in needs):
             return  # it reads a field that this level does not have: it never applies
         translate = Translator(self, bound)
@@ -282,7 +258,7 @@ class _Builder:
         field, _, attribute = path.partition(".")
         field = bound.get(field, field)
         if not attribute:
-            return _is_none(f"t_{field}")
+            return is_none(f"t_{field}")
         return ast.Compare(self.part(field, attribute), [ast.Is()], [ast.Constant(None)])
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNSTATED
-from specgate.rules.compile import located
 from specgate.rules.language import Context
 from specgate.rules.open_cells import CellCheck, Fewer, Strangers, stated, tensors_in
 from specgate.rules.open_parts import FUNCTIONS, of_tensors
-from specgate.rules.translate import call, load
+from specgate.rules.translate import assign, call, check_of, is_none, load
 from specgate.rules.translate_open import OpenTranslator, Unwritten
 
 if TYPE_CHECKING:
@@ -41,14 +39,9 @@ def compile_open(resolved: Resolved, judge: Judge, undefined: type[Exception]) -
     """
     builder = _Builder(resolved, judge)
     body = builder.statements()
-    tree = ast.parse("def check(fields): pass")
-    tree.body[0].body = body  # type: ignore[attr-defined]
-    located(tree)
     context = Context({}, resolved.numbers, resolved.spec.dialect.bits)
     scope = {**FUNCTIONS, **of_tensors(context), **builder.constants, "_errors": (undefined, *_ERRORS)}
-    exec(compile(tree, f"<{resolved.spec.name} at {resolved.level}, open>", "exec"), scope)  # noqa: S102  # a tree of whitelisted nodes
-    check: Callable[[Mapping[str, Any]], Any] = scope["check"]
-    return check
+    return check_of(body, f"{resolved.spec.name} at {resolved.level}, open", scope)
 
 
 class _Builder:
@@ -57,15 +50,15 @@ class _Builder:
     def __init__(self, resolved: Resolved, judge: Judge) -> None:
         self.resolved = resolved
         self.judge = judge
-        self.constants: dict[str, Any] = {"_unstated": UNSTATED, "_stated": stated}
+        self.constants: dict[str, Any] = {"_stated": stated}
         self.locals: set[str] = set()
         self.out: list[ast.stmt] = []
 
     def statements(self) -> list[ast.stmt]:
-        self.out.append(_set("open_", ast.Constant(value=False)))
+        self.out.append(assign("open_", ast.Constant(value=False)))
         for name, info in self.resolved.fields.items():
             get = ast.Attribute(load("fields"), "get", ast.Load())
-            self.out.append(_set(f"t_{name}", ast.Call(get, [ast.Constant(name), self.constant(info.default)], [])))
+            self.out.append(assign(f"t_{name}", ast.Call(get, [ast.Constant(name), self.constant(info.default)], [])))
         self.structure()
         for name, info in self.resolved.fields.items():
             if info.fuses:
@@ -87,7 +80,7 @@ class _Builder:
         dialect = self.resolved.spec.dialect
         for name, info in self.resolved.fields.items():
             if not dialect.may_omit(info):
-                self.out.append(_if(_is_none(f"t_{name}"), ast.Constant(value=False)))
+                self.out.append(_if(is_none(f"t_{name}"), ast.Constant(value=False)))
             if info.min_count is not None:
                 few = call(self.constant_name(Fewer(info.min_count)), load(f"t_{name}"))
                 self.out.append(_if(few, ast.Constant(value=False)))
@@ -119,17 +112,17 @@ class _Builder:
         """Return a local that holds a value, which is worked out before the statement that reads it."""
         if name not in self.locals:
             self.locals.add(name)
-            self.out.append(_set(name, value))
+            self.out.append(assign(name, value))
         return load(name)
 
     def answered(self, value: ast.expr, read: Iterable[str] = (), *, counts: bool = True) -> None:
         """Append what becomes of a part's value. read: outputs; what hangs on one without a type is not open."""
-        self.out.append(_set("v", value))
+        self.out.append(assign("v", value))
         wrong = _if(ast.Compare(load("v"), [ast.Is()], [ast.Constant(value=False)]), ast.Constant(value=False))
         odd = _if(ast.Compare(load("v"), [ast.IsNot()], [load("_unknown")]), ast.Constant(None))
         unstated = [load(f"t_{name}") for name in read]
         opens: ast.expr = call("_stated", *unstated) if unstated else ast.Constant(value=True)
-        more = [_set("open_", ast.BoolOp(ast.Or(), [load("open_"), opens]))] if counts else []
+        more = [assign("open_", ast.BoolOp(ast.Or(), [load("open_"), opens]))] if counts else []
         isnt_true = ast.Compare(load("v"), [ast.IsNot()], [ast.Constant(value=True)])
         self.out.append(ast.If(isnt_true, [wrong, odd, *more], []))
 
@@ -150,11 +143,8 @@ class _Builder:
     def rule(self, form: RuleForm, bound: Mapping[str, str], slow: ast.expr) -> None:
         """Append one rule. slow: its value by the evaluator."""
         fields = bound or self.resolved.fields
-        needs = {path: path.partition(".") for path in sorted(form.require.needs)}
-        if any(name not in fields for name, _, _ in needs.values()):
+        if any(path.partition(".")[0] not in fields for path in form.needs):
             return  # it reads a field that this level does not have: it never applies
-        if form.when is not None and any(path.partition(".")[0] not in fields for path in form.when.needs):
-            return
         outputs = [] if bound else [name for name in sorted(form.fields) if self.infers(name)]
         before, self.out, known = self.out, [], set(self.locals)
         try:
@@ -165,16 +155,15 @@ class _Builder:
             return
         loaded, self.out = self.out, before
         self.out += loaded
-        fallback = ast.ExceptHandler(load("_errors"), None, [_set("w", slow)])
-        self.out.append(ast.Try([_set("w", value)], [fallback], [], []))
+        fallback = ast.ExceptHandler(load("_errors"), None, [assign("w", slow)])
+        self.out.append(ast.Try([assign("w", value)], [fallback], [], []))
         self.answered(load("w"), outputs, counts=form.variable is None)
 
     def applied(self, form: RuleForm, translate: OpenTranslator) -> ast.expr:
         """Return a rule's value, True where it does not apply."""
         value = translate(form.require.tree)
-        guards = [_absent(translate, path) for path in sorted(form.require.needs)]
+        guards = [_absent(translate, path) for path in sorted(form.needs)]
         if form.when is not None:
-            guards += [_absent(translate, path) for path in sorted(form.when.needs)]
             applying = ast.NamedExpr(ast.Name("a", ast.Store()), translate(form.when.tree))
             open_ = ast.Compare(applying, [ast.Is()], [ast.Constant(value=False)])
             value = ast.IfExp(open_, ast.Constant(value=True), call("_applied", load("a"), value))
@@ -211,16 +200,8 @@ class _Builder:
 def _absent(translate: OpenTranslator, path: str) -> ast.expr:
     name, _, attribute = path.partition(".")
     local = translate.field(name)
-    return call("_absent", load(local), ast.Constant(attribute)) if attribute else _is_none(local)
-
-
-def _set(name: str, value: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], value)
+    return call("_absent", load(local), ast.Constant(attribute)) if attribute else is_none(local)
 
 
 def _if(condition: ast.expr, answer: ast.expr) -> ast.stmt:
     return ast.If(condition, [ast.Return(answer)], [])
-
-
-def _is_none(name: str) -> ast.expr:
-    return ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])

@@ -87,5 +87,5 @@ def tensors_in(value: Any) -> list[TensorDesc]:
 def stated(*values: Any) -> bool:
     """Whether no output among `values` is given, or holds one, without a type."""
     return not any(
-        value is UNSTATED or (value.__class__ is list and any(one is UNSTATED for one in value)) for value in values
+        value is UNSTATED or (isinstance(value, list) and any(one is UNSTATED for one in value)) for value in values
     )

@@ -11,13 +11,14 @@ from specgate.rules.primitives import TENSOR_FUNCTIONS
 from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from specgate.rules.language import Rule
     from specgate.spec.forms import Resolved
 
-__all__ = ["Builder", "Translator", "answer", "call", "load", "slot"]
+__all__ = ["Builder", "Translator", "answer", "assign", "call", "check_of", "is_none", "load", "slot"]
 
+_NOWHERE: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
 _OF_TENSORS: Final = frozenset(TENSOR_FUNCTIONS)
 _RENAMED: Final = {"product": "_product", "range": "_range", "power_of_two": "_power_of_two"}
 
@@ -54,6 +55,39 @@ def call(function: str, *arguments: ast.expr) -> ast.Call:
 def answer(*, value: bool) -> ast.Return:
     """Return the statement that ends a check."""
     return ast.Return(ast.Constant(value))
+
+
+def assign(name: str, value: ast.expr) -> ast.Assign:
+    """Return the statement that gives a local a value."""
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def is_none(name: str) -> ast.Compare:
+    """Return a tree that says whether a local holds None."""
+    return ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
+
+
+def check_of(body: list[ast.stmt], name: str, scope: dict[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """Return `f(fields)` with these statements. name: what a traceback calls it. scope: what they read besides."""
+    tree = ast.parse("def check(fields): pass")
+    tree.body[0].body = body  # type: ignore[attr-defined]
+    _locate(tree)
+    exec(compile(tree, f"<{name}>", "exec"), scope)  # noqa: S102  # a tree of whitelisted nodes
+    check: Callable[[Mapping[str, Any]], Any] = scope["check"]
+    return check
+
+
+def _locate(tree: ast.AST) -> None:
+    """Give every node a place, although there is no source; `ast.fix_missing_locations` takes five times as long."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        node.__dict__.update(_NOWHERE)
+        for part in node.__dict__.values():
+            if isinstance(part, ast.AST):
+                waiting.append(part)
+            elif type(part) is list:
+                waiting += [item for item in part if isinstance(item, ast.AST)]
 
 
 def _counts(tree: ast.expr) -> bool:

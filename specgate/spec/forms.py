@@ -64,6 +64,11 @@ class RuleForm:
         """Every field that the rule or its condition reads."""
         return self.require.fields | self.when.fields if self.when is not None else self.require.fields
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """The paths whose absence makes the rule not apply."""
+        return self.require.needs | self.when.needs if self.when is not None else self.require.needs
+
 
 @dataclass(frozen=True, slots=True)
 class OtherValues:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive
+from specgate.rules.open_cells import stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -136,8 +137,7 @@ def judge(form: RuleForm, context: Context) -> Any:
 
 def _unstated(form: RuleForm, context: Context) -> bool:
     """Whether the rule reads an output that is given, at least in part, without a type."""
-    values = [context.fields.get(name) for name in form.fields]
-    return any(v is UNSTATED or (isinstance(v, list) and any(item is UNSTATED for item in v)) for v in values)
+    return not stated(*(context.fields.get(name) for name in form.fields))
 
 
 def _answer(form: RuleForm, context: Context) -> Any:
