@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from specgate.dialects.onnx.lint.walk import bodies
 from specgate.placement.graph import body_of
+from specgate.spec.tables import dialect, on_change
+from specgate.validate.witness import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxModel
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.placement.graph import Node
     from specgate.placement.place import Assigned, Assigner
+    from specgate.placement.registrations import Registry
 
 __all__ = ["fixes"]
 
@@ -30,63 +37,98 @@ def fixes(source: Source, assigner: Assigner, found: Sequence[Assigned]) -> list
     first = assigner.runtime.providers[0]
     now = sum(one.provider == first for one in found)
     imported = source.model.opset_imports.get("")
-    newer = [one.node for one in found if one.reason == "newer" and not one.node.proto.domain]
-    if imported is None or not newer or first == "CPU":
+    newer = {one.node.operator: one.node for one in found if one.reason == "newer" and not one.node.proto.domain}
+    registry = assigner.lookups[first].registry
+    if imported is None or not newer or first == "CPU" or registry is None:
         return []
-    best: tuple[int, int, int] | None = None
-    for opset in _worth_trying(newer, assigner, imported):
-        if not _stand(found, opset):
+    used = _used(source.model)
+    most = {opset: _most(used, registry, opset) for opset in _worth_trying(newer.values(), registry, imported)}
+    standing = _Standing(found)
+    best: tuple[int, int, int] = now, imported, 0
+    for opset, upto in sorted(most.items(), key=lambda item: (item[1], item[0]), reverse=True):
+        if upto < best[0] or (upto, opset) < best[:2] or upto <= now:
+            break
+        if not standing.at(opset):
             continue
         placed = assigner.assign(body_of(source, assigner.runtime.release, {**source.model.opset_imports, "": opset}))
         count = sum(one.provider == first for one in placed)
-        if count > now and (best is None or (count, opset) > best[:2]):
+        if count > now and (count, opset) > best[:2]:
             best = (count, opset, len(placed))
-    return [] if best is None else [f"export at opset {best[1]}: then {best[0]} of {best[2]}"]
+    return [f"export at opset {best[1]}: then {best[0]} of {best[2]}"] if best[0] > now else []
 
 
-def _worth_trying(newer: Iterable[Node], assigner: Assigner, imported: int) -> list[int]:
+def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:
     """Return the last opsets before one of the operators became newer than what is registered, newest first."""
-    registry = assigner.lookups[assigner.runtime.providers[0]].registry
     tried = {imported - 1}
     for node in newer:
-        rows = () if registry is None else registry.of(node.proto.domain, node.proto.op_type)
-        newest = max((row.until or row.version for row in rows), default=0)
-        tried.update(since - 1 for since in _versions(node) if newest < since <= imported)
+        newest = _newest(registry, node.proto.op_type)
+        tried.update(since - 1 for since in _versions(node.operator) if newest < since <= imported)
     return sorted(tried, reverse=True)[:_MOST_TRIED]
 
 
-def _versions(node: Node) -> list[int]:
-    from specgate.spec.tables import dialect
+def _used(model: OnnxModel) -> Counter[tuple[str, str]]:
+    """Return how often each operator stands in the graphs of a model, by domain and name."""
+    graphs = (body for body in bodies(model) if body.function is None)
+    return Counter((node.domain, node.op_type) for body in graphs for node in body.nodes)
 
-    return [int(row) for row in dialect("onnx").operator(node.operator).rows]
+
+def _most(used: Counter[tuple[str, str]], registry: Registry, opset: int) -> int:
+    """Return how many nodes the provider takes at the most: those whose versions are not newer than what it has."""
+    count = used.total()
+    for (domain, name), times in used.items():
+        if not domain and name in dialect("onnx").operators:
+            since = max((version for version in _versions(name) if version <= opset), default=0)
+            count -= times if since > _newest(registry, name) else 0
+    return count
 
 
-def _stand(found: Sequence[Assigned], opset: int) -> bool:
-    """Whether a model of `opset` could have each node of ai.onnx as it is written."""
-    seen: set[int] = set()
-    for one in found:
-        descriptor = one.node.descriptor
-        if descriptor is None or one.node.proto.domain or id(descriptor) in seen:
-            continue
-        seen.add(id(descriptor))
-        if _alike(descriptor, opset):
-            continue
-        there = replace(descriptor, version=None)
-        if _refused(there, str(opset)) and not _refused(descriptor, str(descriptor.version)):
-            return False
-    return True
+def _newest(registry: Registry, name: str) -> int:
+    return max((row.until or row.version for row in registry.of("", name)), default=0)
+
+
+@lru_cache(maxsize=1024)
+def _versions(operator: str) -> tuple[int, ...]:
+    return tuple(int(row) for row in dialect("onnx").operator(operator).rows)
+
+
+class _Standing:
+    """Says whether a model of another opset could have each node of ai.onnx as it is written."""
+
+    def __init__(self, found: Sequence[Assigned]) -> None:
+        held = (one.node.descriptor for one in found if not one.node.proto.domain)
+        self._known = list({id(one): one for one in held if one is not None}.values())
+        self._refused: dict[int, bool] = {}
+
+    def at(self, opset: int) -> bool:
+        """Whether all nodes stand at an opset; those that are refused anyway do not count."""
+        return all(
+            _alike(one.operator, str(one.version), str(opset))
+            or not _refused(replace(one, version=None), str(opset))
+            or self._refused_now(one)
+            for one in self._known
+        )
+
+    def _refused_now(self, descriptor: Descriptor) -> bool:
+        known = self._refused.get(id(descriptor))
+        if known is None:
+            known = self._refused[id(descriptor)] = _refused(descriptor, str(descriptor.version))
+        return known
 
 
 def _refused(descriptor: Descriptor, level: str) -> bool:
-    from specgate.validate.witness import refusing
-
     return any(True for _ in refusing(descriptor, level, "both", (None,)))
 
 
-def _alike(descriptor: Descriptor, opset: int) -> bool:
-    """Whether its operator takes and refuses the same at the opset that it was written for and at another."""
-    from specgate.spec.tables import dialect
-
-    spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    one, two = (list(spec.sides_at(level).values()) for level in (str(descriptor.version), str(opset)))
+@lru_cache(maxsize=4096)
+def _alike(operator: str, version: str, opset: str) -> bool:
+    """Whether an operator of ONNX takes and refuses the same at the opset it was written for and at another."""
+    spec = dialect("onnx").operator(operator)
+    one, two = (list(spec.sides_at(level).values()) for level in (version, opset))
     return [said.content for said in one] == [said.content for said in two]
+
+
+@on_change
+def _forget() -> None:
+    """Drop what was read from tables that are gone."""
+    _versions.cache_clear()
+    _alike.cache_clear()

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint.walk import Key
     from specgate.placement.graph import Node
 
+    Types = Mapping[int, Mapping[str, OnnxType]]
+
 #: The place of a node that calls, its own name there, and what it calls.
 Call = tuple[str, str, OnnxFunction]
 
@@ -47,12 +49,18 @@ __all__ = ["Call", "Functions", "Inlined"]
 class Inlined:
     """A model with calls replaced. origin: by new node (its id) the path of the call and the operator called.
 
-    used: the paths of calls; nodes may share a name, and what they are made of must not.
+    used: the paths of calls; nodes may share a name, and what they are made of must not. graphs: by new graph (its id)
+    the one that it was.
     """
 
     model: OnnxModel
     origin: dict[int, tuple[str, str]] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
+    graphs: dict[int, OnnxGraph] = field(default_factory=dict)
+
+    def types(self, known: Types) -> dict[int, Mapping[str, OnnxType]]:
+        """Return by graph (its id) the types of its values that were known in the model before."""
+        return {**known, **{new: known[id(old)] for new, old in self.graphs.items() if id(old) in known}}
 
 
 class Functions:
@@ -221,7 +229,11 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGr
             nodes.append(replace(node, attributes=_with_graphs(node, partial(_held_or_new, inside))))
         else:
             nodes.append(node)
-    return replace(graph, nodes=nodes, runs=[]) if changed else graph
+    if not changed:
+        return graph
+    new = replace(graph, nodes=nodes, runs=[])
+    made.graphs[id(new)] = graph
+    return new
 
 
 def _held_or_new(new: Mapping[int, OnnxGraph], held: OnnxGraph) -> OnnxGraph:

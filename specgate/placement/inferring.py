@@ -6,6 +6,7 @@ and what the file states is compared, not believed.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -16,20 +17,22 @@ from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.infer.strip import Given
 from specgate.dialects.onnx.lint.graph import reread
-from specgate.dialects.onnx.lint.types import contradictions, merged
+from specgate.dialects.onnx.lint.types import contradictions, held_constant, merged
 from specgate.placement.registrations import minor_release, runtime_tables
 from specgate.placement.sizes import Inference, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from specgate.descriptors.core import TensorDesc
+    from specgate.dialects.onnx.file.structure import OnnxModel
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.placement.sizes import Sizes, Value
 
     Types = Mapping[int, Mapping[str, OnnxType]]
     Told = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["as_inferred", "inference_of"]
+__all__ = ["as_inferred", "completed", "inference_of"]
 
 #: Each is right for more of the model than the one before. What lint knows to begin with is right but for a little.
 _MOST_ROUNDS: Final = 12
@@ -45,30 +48,53 @@ def as_inferred(source: Source, release: str) -> Source:
     """
     if not source.types:
         return source
-    reader = _Reader(source, source.types, release)
+    reader = _Reader(source.model, source.types, release, source.scopes[id(source.model.graph)])
     if not reader.may_differ():
         return source
-    types, told = source.types, reader.told(source.types, doubting=True)
+    types = _settled(source.model, reader, reader.told(source.types, doubting=True))
+    return source if types is None or _alike(types, source.types) else reread(source, types)
+
+
+def completed(before: Source, model: OnnxModel, types: Types, release: str) -> Source | None:
+    """Return what was made of a model that was read, with the sizes that a release knows; None without an answer.
+
+    types: what is known of its values to begin with, which is most of them.
+    """
+    made = {node.outputs[0]: held for node in model.graph.nodes if (held := held_constant(node)) is not None}
+    scope = ChainMap(made, dict(before.scopes[id(before.model.graph)]))
+    reader = _Reader(model, types, release, scope)
+    settled = _settled(model, reader, reader.told(types))
+    return None if settled is None else reread(before, settled, model)
+
+
+def _settled(model: OnnxModel, reader: _Reader, told: Told) -> Types | None:
+    """Return the types that are inferred once they say no more of the values that stand for what computes them.
+
+    told: what is known of these to begin with.
+    """
     try:
         for _ in range(_MOST_ROUNDS):
-            types = inferred(source.model, Given(reader.stated, told))
+            types = inferred(model, Given(reader.stated, told))
             before, told = told, reader.told(types)
             if told == before:
                 break
     except Failed:
-        return source
-    return source if _alike(types, source.types) else reread(source, types)
+        return None
+    return types
 
 
 class _Reader:
-    """What is said of one model's values besides what is inferred. types: those that lint inferred."""
+    """What is said of one model's values besides what is inferred.
 
-    def __init__(self, source: Source, types: Types, release: str) -> None:
-        graph = source.model.graph
+    types: those that lint inferred. scope: what is known of the values of the main graph, constants above all.
+    """
+
+    def __init__(self, model: OnnxModel, types: Types, release: str, scope: Mapping[str, TensorDesc]) -> None:
+        graph = model.graph
         self.graph, self.types = graph, types
         self.main = types.get(id(graph), {})
-        self.scope = source.scopes[id(graph)]
-        self.opset = source.model.opset_imports.get("", 0)
+        self.scope = scope
+        self.opset = model.opset_imports.get("", 0)
         self.facts = inference_of(release)
         self.valued = [node for node in graph.nodes if node.op_type in self.facts.values]
         self.lists = self._computed()

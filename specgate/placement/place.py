@@ -15,7 +15,7 @@ from specgate.errors import InputError
 from specgate.placement.decide import Found, Lookup
 from specgate.placement.folding import Fusing, folding
 from specgate.placement.graph import body_of
-from specgate.placement.inferring import as_inferred
+from specgate.placement.inferring import as_inferred, completed
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.linting.nodes import Graph
-    from specgate.placement.functions import Call, Functions
+    from specgate.placement.functions import Call, Functions, Inlined
     from specgate.placement.graph import Body, Node
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
@@ -151,8 +151,8 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
     """Assign the nodes of a model, and those of the functions that it calls."""
     origin: dict[int, tuple[str, str]] = {}
     called: list[Node] = []
+    source = as_inferred(source, assigner.runtime.release)
     for turn in range(_MOST_ROUNDS + 1):
-        source = as_inferred(source, assigner.runtime.release)
         main = body_of(source, assigner.runtime.release)
         found = assigner.assign(main)
         calls: dict[int, Call] = {}
@@ -170,8 +170,17 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
             raise InputError(f"its functions are made of more than {_MOST_NODES:,} nodes", file=source.model.file)
         made = functions.replaced(source.model, calls)
         origin |= made.origin
-        source = onnx_units(made.model, source.settings).source
+        source = _inlined(source, made, assigner.runtime.release)
     return Whole([assigner.cast(one) if one.provider is None else one for one in found], main, origin, called)
+
+
+def _inlined(before: Source, made: Inlined, release: str) -> Source:
+    """Return a model in which calls were replaced, with the sizes that a release knows; most are known from before."""
+    if before.types:
+        source = completed(before, made.model, made.types(before.types), release)
+        if source is not None:
+            return source
+    return as_inferred(onnx_units(made.model, before.settings).source, release)
 
 
 def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> Placement:

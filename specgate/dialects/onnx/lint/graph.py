@@ -109,13 +109,17 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     return graph
 
 
-def reread(source: Source, types: Mapping[int, Mapping[str, OnnxType]]) -> Source:
-    """Return a model that was read, with other types of its values: they count, whatever the file states of these."""
-    made = Source(source.model, source.settings, types=types)
-    walker = _Walker(source.model, types, [], made, final=True)
-    for _ in walker.graph(source.model.graph, _Body("graph", source.model.opset_imports, {}, {})):
+def reread(source: Source, types: Mapping[int, Mapping[str, OnnxType]], model: OnnxModel | None = None) -> Source:
+    """Return a model that was read, with other types of its values: they count, whatever the file states of these.
+
+    model: one that was made of it, None for itself.
+    """
+    model = source.model if model is None else model
+    made = Source(model, source.settings, types=types)
+    walker = _Walker(model, types, [], made, final=True)
+    for _ in walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})):
         pass
-    for function in source.model.functions:
+    for function in model.functions:
         for _ in walker.function(function):
             pass
     return made
