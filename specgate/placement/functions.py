@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from specgate.dialects.onnx.file.model import read_model_bytes
@@ -106,15 +106,11 @@ class Functions:
         graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
         data = write_model(model, _written(graph), [])
         version = node.opset if self._by_opset or node.schema is None else node.schema.since
-        answer = ask(data, version or 1)
-        if not isinstance(answer, bytes):
-            return None
         try:
-            answered = read_model_bytes(answer, "<function>")
-            function = answered.functions[0]
-        except (InputError, IndexError):
+            function, built = _body(data, version or 1)
+        except _Nothing:
             return None
-        used = not self._by_opset or answered.producer_name == BUILT or _means_the_same(function, model.opset_imports)
+        used = not self._by_opset or built or _means_the_same(function, model.opset_imports)
         return function if used and function.nodes else None  # a body without nodes could not be made
 
     def size(self, function: OnnxFunction) -> int:
@@ -129,6 +125,26 @@ class Functions:
                 made.model.opset_imports.setdefault(domain, version)
         made.model.graph = _graph(model.graph, calls, made)
         return made
+
+
+class _Nothing(Exception):
+    """The onnx package says of a call that it is none, or says nothing that can be used."""
+
+
+@lru_cache(maxsize=512)
+def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool]:
+    """Return what a call is made of that stands alone in a serialized model, and whether that was built for its types.
+
+    Raises _Nothing where it is no call.
+    """
+    answer = ask(data, version)
+    if not isinstance(answer, bytes):
+        raise _Nothing
+    try:
+        answered = read_model_bytes(answer, "<function>")
+        return answered.functions[0], answered.producer_name == BUILT
+    except (InputError, IndexError):
+        raise _Nothing from None
 
 
 def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
