@@ -6,16 +6,17 @@ with the session where all inputs that it wants as constants are, and the sizes 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
+from specgate.placement.memo import Memo, key_of, keys_of
 from specgate.placement.validity import refusal
 from specgate.placement.words import listed
 from specgate.validate.check import check_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.graph import Alike, Node
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     Made = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
 
 __all__ = ["Creator"]
+
+_MADE: Final[Memo[Made]] = Memo()
+_REFUSALS: Final[Memo[Finding | None]] = Memo()
 
 
 class Creator:
@@ -67,7 +71,10 @@ class Creator:
         alike = one.node.alike
         key = alike, one.provider == self._last
         if key not in self._refusals:
-            self._refusals[key] = refusal(alike.descriptor, self.runtime.release, on_cpu=key[1])
+            release, descriptor, on_cpu = self.runtime.release, alike.descriptor, key[1]
+            self._refusals[key] = _REFUSALS.of(
+                lambda: (release, on_cpu, key_of(descriptor)), lambda: refusal(descriptor, release, on_cpu=on_cpu)
+            )
         return self._refusals[key]
 
     def _look(self, one: Assigned) -> None:
@@ -115,11 +122,20 @@ class Creator:
         return made
 
     def _made(self, node: Node) -> Made:
+        attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
+        target = self.runtime.release, self.runtime.level, self.device
+
+        def key() -> Hashable:
+            ends = key_of(node.inputs), key_of(node.outputs)
+            return target, node.operator, node.opset, ends, keys_of(attributes.items())
+
+        return _MADE.of(key, lambda: self._lowered(node, attributes))
+
+    def _lowered(self, node: Node, attributes: Mapping[str, Any]) -> Made:
         from specgate.placement import lower as lowering
 
         if node.opset is None:
             return "unknown", "", None, ()
-        attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "unknown", f"no table says what {node.operator} becomes", None, ()

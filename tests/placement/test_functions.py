@@ -101,6 +101,7 @@ def test_a_body_that_cannot_be_made_replaces_nothing(monkeypatch):
     empty.graph.SetInParent()
     empty.functions.add(name="Mish")
     monkeypatch.setattr(functions, "ask", lambda *_: empty.SerializeToString())
+    monkeypatch.setattr(functions, "_body", functions._body.__wrapped__)  # others may have asked the same before
     (found,) = specgate.place(model(graph([helper.make_node("Mish", ["x"], ["y"])]), opsets=[("", 18)]), DML)
     assert (found.operator, found.provider) == ("Mish", None)
 

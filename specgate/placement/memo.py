@@ -1,0 +1,70 @@
+"""What is worth keeping from one model for the next: keys of what nodes are, by value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Symbol, TensorDesc
+from specgate.spec.tables import on_change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+__all__ = ["Memo", "key_of", "keys_of"]
+
+Made = TypeVar("Made")
+#: How many answers each of them keeps: more than the largest models have nodes that differ.
+_MOST: Final = 4096
+
+
+class NoKey(Exception):
+    """A value that no key is made of, such as a graph."""
+
+
+def key_of(value: Any) -> Hashable:
+    """Return what is equal for values that are alike in all that counts; raise NoKey for one that is not known here.
+
+    Types count, and the sign of a zero.
+    """
+    kind = value.__class__
+    if kind is TensorDesc:
+        # A tensor without any type is known by identity; the repr tells 0.0 from -0.0.
+        return value is UNSTATED, value, None if value.value is None else repr(value.value)
+    if kind is list or kind is tuple:
+        return kind, *map(key_of, value)
+    if kind is float:
+        return kind, repr(value)
+    if kind in _PLAIN or value is None or value is UNKNOWN:
+        return kind, value
+    if kind is Descriptor and not value.oddities:
+        return kind, value.dialect, value.operator, value.version, value.layout, keys_of(value.fields.items())
+    raise NoKey
+
+
+def keys_of(items: Iterable[tuple[str, Any]]) -> tuple[Hashable, ...]:
+    """Return the key of each value with its name."""
+    return tuple([(name, key_of(value)) for name, value in items])
+
+
+_PLAIN: Final = frozenset({int, bool, str, bytes, Symbol})
+
+
+class Memo(Generic[Made]):
+    """Answers by keys of what was asked, as long as the same tables count; all go when they are too many."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Made] = {}
+        on_change(self._known.clear)
+
+    def of(self, key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
+        """Return the answer of `make`, or that to an equal question; make it each time where there is no key."""
+        try:
+            asked = key()
+        except NoKey:
+            return make()
+        known = self._known
+        if asked not in known:
+            if len(known) >= _MOST:
+                known.clear()
+            known[asked] = make()
+        return known[asked]
