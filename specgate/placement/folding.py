@@ -83,7 +83,7 @@ class Fusing:
 
     def __init__(self, provider: str) -> None:
         self.provider = provider if fusing_setting(provider) is not None else None
-        self._fit: dict[Alike, bool] = {}
+        self._fit: dict[Alike, tuple[bool, bool]] = {}
         self._whole: dict[int, bool] = {}
 
     def of(self, one: Assigned, creation: Creation) -> bool:
@@ -96,7 +96,9 @@ class Fusing:
             return False
         if row.graph_inputs not in {None, len(one.node.inputs)} or not self._plain(one.body):
             return False
-        return self._created(one.node) if creation == "created" else creation == "deferred" and _early(one, row)
+        if creation == "created":
+            return self._looked(one.node)[0]
+        return creation == "deferred" and all(self._looked(one.node)) and _given(one, row)
 
     def _plain(self, body: Body) -> bool:
         """Whether no node of a body holds bodies itself: what stands beside such a node is left."""
@@ -104,23 +106,22 @@ class Fusing:
             self._whole[id(body)] = not any(node.bodies for node in body.nodes)
         return self._whole[id(body)]
 
-    def _created(self, node: Node) -> bool:
-        fit = self._fit.get(node.alike)
-        if fit is None:
-            fit = self._fit[node.alike] = all(not _empty(tensor) for tensor in (*node.inputs, *node.outputs))
-        return fit
+    def _looked(self, node: Node) -> tuple[bool, bool]:
+        """Return whether no size of a node's tensors is 0, and whether all are known."""
+        found = self._fit.get(node.alike)
+        if found is None:
+            tensors = [tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None]
+            found = not any(map(_empty, tensors)), all(_sized(tensor.sizes) for tensor in tensors)
+            self._fit[node.alike] = found
+        return found
 
 
-def _early(one: Assigned, row: Registration) -> bool:
-    """Whether all sizes are known, none is 0, and so are the constants that are given."""
-    node = one.node
-    names = node.proto.inputs
+def _given(one: Assigned, row: Registration) -> bool:
+    """Whether the inputs that its kernel wants as constants are, as far as they are given."""
+    names = one.node.proto.inputs
     wanted = (names[at] for at in row.constant_inputs if at < len(names) and names[at])
-    if not all(one.body.constants.get(name) for name in wanted):
-        return False
-    tensors = (tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None)
-    return all(_sized(tensor.sizes) and not _empty(tensor) for tensor in tensors)
+    return all(one.body.constants.get(name) for name in wanted)
 
 
-def _empty(tensor: TensorDesc | None) -> bool:
-    return tensor is not None and 0 in (tensor.sizes or ())
+def _empty(tensor: TensorDesc) -> bool:
+    return 0 in (tensor.sizes or ())

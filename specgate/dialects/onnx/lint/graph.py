@@ -212,12 +212,15 @@ class _Walker:
         stated = {name: known[name] for name in body.stated if name in known}
         alike = self.alike.setdefault(id(body.imports), {})
         for index, node in enumerate(nodes):
-            at = partial(_location, self.file, body.place, node, index)
             inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
             outputs = [stated.get(name, UNSTATED) if name else None for name in node.outputs]
             # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
             values = map(id, node.attributes.values())
             key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
+            if self.final and key in alike and "" not in node.outputs:
+                self.source.units[id(node)] = alike[key]  # of which the descriptor counts, not the place
+                continue
+            at = partial(_location, self.file, body.place, node, index)
             reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
             writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
             if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph
