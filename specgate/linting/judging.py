@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
@@ -13,6 +13,7 @@ from specgate.linting.versions import Versions
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at, check_for, spelt_for
 from specgate.validate.looking import named_rules
+from specgate.validate.memo import Memo, key_of
 from specgate.validate.releases import with_release_findings
 from specgate.verdict import Finding, NodeRef
 
@@ -43,6 +44,9 @@ class _Known:
     difference: Any = None
 
 
+_JUDGED: Final[Memo[_Known]] = Memo()
+
+
 class Judging:
     """Judges units of `graph` for `target`; a device as in `check_at`.
 
@@ -58,6 +62,8 @@ class Judging:
         self.refused = False  # whether a node is, at its own import
         self.versions = Versions(target, basis, device)
         self._known: dict[int, _Known] = {}
+        #: All that counts besides the descriptor.
+        self._asked = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
 
     def unit(self, unit: Unit, report: Report) -> Verdict | None:
         """Judge one unit into `report`; return its verdict, None where it has no table."""
@@ -69,7 +75,9 @@ class Judging:
         report.nodes += 1
         known = self._known.get(id(descriptor))
         if known is None:
-            known = self._known[id(descriptor)] = self._judged(descriptor)
+            known = self._known[id(descriptor)] = _JUDGED.of(
+                lambda: (self._asked, key_of(descriptor)), lambda: self._judged(descriptor)
+            )
         verdict = known.verdict
         self.refused = self.refused or verdict.accepted is False
         for found in (*verdict.findings, *known.needs):

@@ -97,8 +97,6 @@ class Versions:
         key = (spec.name, str(before), str(after))
         defaults = _defaults(spec, descriptor, own, level)
         read = replace(descriptor, version=None)
-        if key in self._changes and defaults:
-            return key, defaults
         refused: tuple[str, ...] = ()
         if verdict.accepted is not False and accepts(read, level, self.basis) is False:
             found = check_at(read, level, self.basis, device=self.device).findings

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
-from specgate.placement.memo import Memo, key_of, keys_of
 from specgate.placement.validity import refusal
 from specgate.placement.words import listed
 from specgate.validate.check import check_at
+from specgate.validate.memo import Memo, key_of, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -67,7 +67,7 @@ def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> l
 
 
 def _used(model: OnnxModel) -> Counter[tuple[str, str]]:
-    """Return how often each operator stands in the graphs of a model, by domain and name."""
+    """Return how often the graphs of a model have each operator, by domain and name."""
     graphs = (body for body in bodies(model) if body.function is None)
     return Counter((node.domain, node.op_type) for body in graphs for node in body.nodes)
 

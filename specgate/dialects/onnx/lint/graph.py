@@ -218,7 +218,7 @@ class _Walker:
             values = map(id, node.attributes.values())
             key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
             if self.final and key in alike and "" not in node.outputs:
-                self.source.units[id(node)] = alike[key]  # of which the descriptor counts, not the place
+                self.source.units[id(node)] = alike[key]  # its descriptor counts, not its place
                 continue
             at = partial(_location, self.file, body.place, node, index)
             reads = [names.get(name, name) for name in node.inputs] if names else node.inputs

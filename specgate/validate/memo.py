@@ -1,10 +1,10 @@
-"""What is worth keeping from one model for the next: keys of what nodes are, by value."""
+"""What is worth keeping from one node for the next that is equal, in this model or another: answers, by value."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Symbol, TensorDesc
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Numbered, Symbol, TensorDesc
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def key_of(value: Any) -> Hashable:
         return kind, repr(value)
     if kind in _PLAIN or value is None or value is UNKNOWN:
         return kind, value
-    if kind is Descriptor and not value.oddities:
+    if kind is Numbered:
+        return kind, int(value), value.word
+    if kind is Descriptor and not value.oddities and not value.extra:
         return kind, value.dialect, value.operator, value.version, value.layout, keys_of(value.fields.items())
     raise NoKey
 
