@@ -1,17 +1,20 @@
 """The process that asks the onnx package for types and shapes; it may die or hang, and nothing is lost with it.
 
-It imports nothing of specgate. `specgate.dialects.onnx.infer.process` starts it as a script, with the seconds that
-starting may take. It answers once when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight
-bytes of a length, and that many bytes of an answer or of what went wrong. A question is a HEADER (whether subgraphs
-are included, whether values that follow from sizes are worked out, whether sizes keep the names that inference made up,
-the seconds of computing and the seconds that may pass before the process ends if it has no answer, a length) and that
-many bytes. An answer is a line of JSON with, for each graph of the question, outermost first, the names of its values
-and for each the place of its type, and behind it a model whose graph's value infos are these types.
+It imports nothing of specgate, and of the onnx package its extension alone.
+`specgate.dialects.onnx.infer.process` starts it as a script, with the seconds that starting may take. It answers once
+when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes of a length, and that many bytes
+of an answer or of what went wrong. A question is a HEADER (whether subgraphs are included, whether values that follow
+from sizes are worked out, whether sizes keep the names that inference made up, the seconds of computing and the seconds
+that may pass before the process ends if it has no answer, a length) and that many bytes. An answer is a line of JSON
+with, for each graph of the question, outermost first, the names of its values and for each the place of its type, and
+behind it a model whose graph's value infos are these types.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import importlib.machinery
+import importlib.util
 import json
 import math
 import os
@@ -24,6 +27,15 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct("<???ddQ")
 INVENTED = "unk__"  # how names of sizes begin that inference makes up
+# https://protobuf.dev/programming-guides/encoding/, and the keys of the fields of onnx.proto that are read.
+LEN, FIXED = 2, {1: 8, 5: 4}
+GRAPH = 7 << 3 | LEN  # of a ModelProto
+NODE, OUTPUT, VALUE_INFO = 1 << 3 | LEN, 12 << 3 | LEN, 13 << 3 | LEN  # of a GraphProto
+ATTRIBUTE = 5 << 3 | LEN  # of a NodeProto
+GRAPHS = frozenset({6 << 3 | LEN, 11 << 3 | LEN})  # of an AttributeProto
+NAME, TYPE = 1 << 3 | LEN, 2 << 3 | LEN  # of a ValueInfoProto
+# From a TypeProto: a tensor or a sparse one, its shape, a dimension, its name.
+SIZE_NAMES = tuple(frozenset(number << 3 | LEN for number in numbers) for numbers in ((1, 8), (2,), (1,), (2,)))
 MEMORY_BYTES = 512 << 20  # beyond what the process takes already
 MEMORY_PER_BYTE = 64  # of a question: protobuf's objects, the package's copies of them, the answer
 
@@ -54,57 +66,137 @@ def _lower(which: int, wanted: int) -> None:
     resource.setrlimit(which, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
-def graphs(graph: Any) -> Iterator[Any]:
-    """Yield a GraphProto and those inside of it, each before its own."""
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from graphs(attribute.g)
-            for inside in attribute.graphs:
-                yield from graphs(inside)
+def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+    """Yield each field of a serialized message: its key, where it begins, and where its content begins and ends.
+
+    The content of a number is not looked at.
+    """
+    while at < stop:
+        begin = at
+        key, at = number(data, at)
+        wire = key & 7
+        if wire == LEN:
+            length, at = number(data, at)
+            inner, at = at, at + length
+            yield key, begin, inner, at
+            continue
+        if wire:
+            at += FIXED[wire]
+        else:
+            _, at = number(data, at)
+        yield key, begin, at, at
 
 
-def inferred(data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
+def number(data: bytes, at: int) -> tuple[int, int]:
+    """Return a varint, and where it ends."""
+    found = data[at]
+    at += 1
+    if found < 128:
+        return found, at
+    found &= 127
+    shift = 7
+    while True:
+        byte = data[at]
+        at += 1
+        found |= (byte & 127) << shift
+        if byte < 128:
+            return found, at
+        shift += 7
+
+
+def written(value: int) -> bytes:
+    """Return a varint."""
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def message(key: int, content: bytes) -> bytes:
+    """Return a field that is a message."""
+    return written(key) + written(len(content)) + content
+
+
+def types_of(data: bytes, at: int, stop: int, found: list[dict[str, bytes]], *, nested: bool) -> None:
+    """Add the serialized types of the values of a graph by name, and behind it those of the graphs inside of it."""
+    types: dict[str, bytes] = {}
+    outputs: dict[str, bytes] = {}
+    found.append(types)
+    for key, _, inner, end in fields(data, at, stop):
+        if key == NODE and nested:
+            for part, _, first, past in fields(data, inner, end):
+                if part == ATTRIBUTE:
+                    for held, _, begin, last in fields(data, first, past):
+                        if held in GRAPHS:
+                            types_of(data, begin, last, found, nested=True)
+        elif key in {OUTPUT, VALUE_INFO}:
+            name, kind = "", None
+            for part, _, begin, last in fields(data, inner, end):
+                if part == NAME:
+                    name = data[begin:last].decode()
+                elif part == TYPE:
+                    kind = data[begin:last]
+            if kind is not None:
+                (outputs if key == OUTPUT else types)[name] = kind
+    types.update(outputs)
+
+
+def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> bytes:
+    """Return a serialized message without the texts at the end of a path of keys that begin so."""
+    parts = []
+    for key, begin, inner, end in fields(data, 0, len(data)):
+        if key not in path[0]:
+            parts.append(data[begin:end])
+        elif path[1:]:
+            parts.append(message(key, without(data[inner:end], path[1:], begins)))
+        elif not data.startswith(begins, inner, end):
+            parts.append(data[begin:end])
+    return b"".join(parts)
+
+
+def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
     """Return the types of the values of a serialized model, graph by graph; the outermost alone if not `nested`.
 
     values: whether what is computed from sizes counts where it decides on other sizes. named: whether sizes that are
     not known keep the names that inference made up for them.
     """
-    import onnx
-
-    made = onnx.shape_inference.infer_shapes(data, check_type=False, strict_mode=False, data_prop=values)
-    if isinstance(made, bytes):
-        made = onnx.ModelProto.FromString(made)
-    found = []
-    for graph in graphs(made.graph) if nested else [made.graph]:
-        types = {info.name: info.type.SerializeToString() for info in graph.value_info if info.HasField("type")}
-        types.update((info.name, info.type.SerializeToString()) for info in graph.output if info.HasField("type"))
-        found.append(types)
+    made: bytes = inference.infer_shapes(data, False, False, values)  # neither types nor strictness are checked
+    found: list[dict[str, bytes]] = []
+    for key, _, inner, end in fields(made, 0, len(made)):
+        if key == GRAPH:
+            types_of(made, inner, end, found, nested=nested)
     all_kinds = dict.fromkeys(kind for types in found for kind in types.values())
-    kept = {kind: kind if named else nameless(kind) for kind in all_kinds}
+    kept = {kind: kind if named else without(kind, SIZE_NAMES, INVENTED.encode()) for kind in all_kinds}
     places = {kind: place for place, kind in enumerate(dict.fromkeys(kept.values()))}
-    answer = onnx.ModelProto()
-    answer.graph.SetInParent()
-    for kind in places:
-        answer.graph.value_info.add().type.ParseFromString(kind)
-    serialized: bytes = answer.SerializeToString()
     said = [(list(types), [places[kept[kind]] for kind in types.values()]) for types in found]
-    return json.dumps(said, separators=(",", ":")).encode() + b"\n" + serialized
+    answer = b"".join(message(VALUE_INFO, message(TYPE, kind)) for kind in places)
+    return json.dumps(said, separators=(",", ":")).encode() + b"\n" + message(GRAPH, answer)
 
 
-def nameless(data: bytes) -> bytes:
-    """Return a serialized TypeProto without the names that inference made up."""
-    import onnx
+def loaded() -> Any:
+    """Return what the onnx package infers with: its extension alone, since the rest of it takes many times as long."""
+    try:
+        return extension().shape_inference
+    except Exception:  # noqa: BLE001  # a release that wants more of itself
+        import onnx.shape_inference
 
-    kind = onnx.TypeProto.FromString(data)
-    case = kind.WhichOneof("value")
-    if case in {"tensor_type", "sparse_tensor_type"}:
-        for size in getattr(kind, case).shape.dim:
-            if size.dim_param.startswith(INVENTED):
-                size.ClearField("dim_param")
-    serialized: bytes = kind.SerializeToString()
-    return serialized
+        return onnx.onnx_cpp2py_export.shape_inference
+
+
+def extension() -> Any:
+    """Return the extension of the onnx package without the package around it; raise whatever comes where it cannot."""
+    name = "onnx_cpp2py_export"
+    package = importlib.util.find_spec("onnx")
+    folders = (package and package.submodule_search_locations) or ()
+    places = [os.path.join(f, name + end) for f in folders for end in importlib.machinery.EXTENSION_SUFFIXES]  # noqa: PTH118
+    path = next(place for place in places if os.path.exists(place))  # noqa: PTH110
+    loader = importlib.machinery.ExtensionFileLoader(f"onnx.{name}", path)
+    spec = importlib.util.spec_from_file_location(f"onnx.{name}", path, loader=loader)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]  # a loader was given
+    loader.exec_module(module)
+    return module
 
 
 def main() -> None:
@@ -123,19 +215,18 @@ def main() -> None:
 
     end_after(float(sys.argv[1]))
     try:
-        import onnx
-        import onnx.shape_inference
+        inference = loaded()
     except Exception as error:  # noqa: BLE001  # a broken installation may raise anything
         answer(b"-", f"{type(error).__name__}: {error}".encode())
         return
-    answer(b"+", onnx.__version__.encode())
+    answer(b"+", b"")
     while header := questions.read(HEADER.size):
         nested, values, named, seconds, patience, length = HEADER.unpack(header)
         end_after(patience)
         limit(seconds, length)
         data = questions.read(length)
         try:
-            answer(b"+", inferred(data, nested=nested, values=values, named=named))
+            answer(b"+", inferred(inference, data, nested=nested, values=values, named=named))
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
 

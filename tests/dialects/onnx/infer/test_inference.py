@@ -14,6 +14,7 @@ from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer import inference, process
 from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.linting.settings import LintSettings
+from specgate.validate.memo import Memo
 from specgate.verdict import Verdict
 from tests.dialects.onnx.infer.samples import ML, bare, constants, hidden, one_hot_of, undecided
 from tests.linting.models import BOOL, FLOAT, INT64, branch, graph, helper, info, model, onnx, relu, weights
@@ -100,6 +101,7 @@ def test_what_the_file_says_otherwise_is_told_once(monkeypatch, kind, shape, exp
     told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id.split("/")[1], f.severity) for f in told] == [("Cast", "error")] * (expected is not None)
     monkeypatch.setattr("specgate.linting.judging.check_at", accepting)
+    monkeypatch.setattr("specgate.linting.judging._JUDGED", Memo())
     told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id, f.severity) for f in told] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
 
@@ -144,7 +146,8 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     slow = tmp_path / "slow.py"
     slow.write_text(
         script.replace(
-            'answer(b"+", inferred(data, nested=nested, values=values, named=named))', "import time; time.sleep(600)"
+            'answer(b"+", inferred(inference, data, nested=nested, values=values, named=named))',
+            "import time; time.sleep(600)",
         ),
         encoding="utf-8",
     )
