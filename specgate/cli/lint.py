@@ -23,6 +23,7 @@ from specgate.report.selection import regraded
 from specgate.targets import parse_targets
 from specgate.validate.device import device_of
 from specgate.verdict import Report
+from specgate.workers.lost import Lost, PoolClosed
 
 if TYPE_CHECKING:
     import argparse
@@ -108,8 +109,6 @@ def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, a
 
 def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> Report:
     """One report of all files; those that are unusable are named in it."""
-    from specgate.workers.pool import PoolClosed
-
     report, answered = Report(), 0
     named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
     try:
@@ -158,8 +157,6 @@ def _full_names(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Report | str]:
     """Lint the files in order, in this process, in several or on a cluster."""
-    from specgate.workers.pool import Lost
-
     with ExitStack() as stack:
         workers = _workers(len(jobs), arguments)
         answers = map(lint_job, jobs) if workers is None else stack.enter_context(workers).answers(jobs)

@@ -16,7 +16,8 @@ from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect as tables
-from specgate.workers.pool import Lost, Processes
+from specgate.workers.lost import Lost
+from specgate.workers.pool import Processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

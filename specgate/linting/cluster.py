@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from specgate.errors import InputError
 from specgate.linting.jobs import load_specs
-from specgate.workers.pool import Lost, PoolClosed, bounded_map
+from specgate.workers.lost import Lost, PoolClosed
+from specgate.workers.pool import bounded_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -26,7 +26,7 @@ from specgate.rules.language import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["parse"]
+__all__ = ["parse", "parse_later"]
 
 MAX_LENGTH: Final = 2_000
 MAX_LITERAL: Final = 2**64
@@ -64,6 +64,34 @@ def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
         depth=checker.depth,
         loops=checker.loops,
     )
+
+
+class _Unparsed(Rule):
+    """A rule that is parsed when more than its text is asked for."""
+
+    __slots__ = ("_scope",)
+    _scope: Scope
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "_scope", scope)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __getattr__(self, name: str) -> object:
+        """Parse it: what it has then is found before this is asked again."""
+        if name not in Rule.__slots__:
+            raise AttributeError(name)
+        parsed = parse(self.text, self._scope)
+        for slot in Rule.__slots__:
+            object.__setattr__(self, slot, getattr(parsed, slot))
+        return getattr(self, name)
+
+
+def parse_later(text: str, scope: Scope) -> Rule:
+    """Return a rule of tables that were checked, whose text is parsed when it is needed: most of them never are."""
+    return _Unparsed(" ".join(text.split()), scope)
 
 
 def _asked_for(test: ast.expr) -> str | None:

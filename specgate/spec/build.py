@@ -14,6 +14,7 @@ from specgate.errors import InputError
 from specgate.spec import dialect_model, model
 from specgate.spec.assemble import PART_FOLDERS, Part, assemble
 from specgate.spec.desugar import plain_tensor_rules
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.folders import layout_file
 from specgate.spec.references import check_references
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
@@ -169,4 +170,6 @@ def build_dialect(folder: Path) -> dict[str, Any]:
         problems += check_references(tables, folder, lines, sources)
     if problems:
         raise SpecErrors(problems)
-    return tables
+    whole = Dialect(tables["dialect"]["dialect"], tables)
+    counted = {name: sorted(whole.operator(name).counted_outputs) for name in tables["operators"]}
+    return {**tables, "counted": counted}

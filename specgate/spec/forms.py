@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from specgate.caching import cached_property
-from specgate.rules.parse import parse
+from specgate.rules.parse import parse, parse_later
 from specgate.spec.fields import Cell
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Overlay:
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
-        """Read the compiled form; RuleError (a ValueError) says what is wrong with a rule."""
+        """Read the compiled form."""
         forms = {name: rule_forms(entry) for name, entry in raw.get("rules", {}).items()}
         return cls(
             builds,
@@ -194,7 +194,7 @@ class Resolved:
 def make_forms(
     raw: Mapping[str, list[dict[str, Any]]], scope: Scope, *, kind: str = "operator"
 ) -> tuple[RuleForm, ...]:
-    """Parse compiled rules; RuleError (a ValueError) says what is wrong with one."""
+    """Return the rules of compiled tables, whose texts were checked; each is parsed when it is needed."""
     forms = []
     for name, entries in raw.items():
         for entry in entries:
@@ -202,8 +202,9 @@ def make_forms(
                 k: tuple(v) if isinstance(v, list) else v for k, v in entry.items() if k not in {"require", "when"}
             }
             names = scope.between(entry.get("since"), entry.get("until"))
-            when = parse(entry["when"], names) if "when" in entry else None
-            forms.append(RuleForm(name=name, require=parse(entry["require"], names), when=when, scope=kind, **extra))
+            when = parse_later(entry["when"], names) if "when" in entry else None
+            require = parse_later(entry["require"], names)
+            forms.append(RuleForm(name=name, require=require, when=when, scope=kind, **extra))
     return tuple(forms)
 
 

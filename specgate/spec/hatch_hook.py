@@ -1,11 +1,10 @@
 """Hatchling build hook: compile ``specs/`` into the wheel, so that a check reads no YAML.
 
-One JSON file for each dialect, and two for the runtime beside them: what it registers, and what it lowers nodes to.
+One file for each dialect, and two for the runtime beside them: what it registers, and what it lowers nodes to.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -15,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CompileSpecs(BuildHookInterface[Any]):
-    """Adds ``specgate/_specs/DIALECT.json`` to a wheel; an editable install reads the checkout's YAML instead."""
+    """Adds ``specgate/_specs/DIALECT.jsonl`` to a wheel; an editable install reads the checkout's YAML instead."""
 
     PLUGIN_NAME = "custom"
 
@@ -28,13 +27,13 @@ class CompileSpecs(BuildHookInterface[Any]):
         from specgate.placement.lowering.build import build_lowering
         from specgate.placement.registrations import RUNTIME
         from specgate.spec.build import build_dialect
+        from specgate.spec.store import written_tables
 
         folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
         builders = dict.fromkeys(SHIPPED, build_dialect)
         builders |= {RUNTIME: build_runtime, f"{RUNTIME}/lowering": build_lowering}
         for path, build in builders.items():
             name = path.replace("/", "-")
-            tables = {"stamp": None, "tables": build(Path(self.root) / "specs" / path)}
-            compiled = folder / f"{name}.json"
-            compiled.write_text(json.dumps(tables, separators=(",", ":")), encoding="utf-8")
-            build_data["force_include"][str(compiled)] = f"specgate/_specs/{name}.json"
+            compiled = folder / f"{name}.jsonl"
+            compiled.write_text(written_tables(None, build(Path(self.root) / "specs" / path)), encoding="utf-8")
+            build_data["force_include"][str(compiled)] = f"specgate/_specs/{name}.jsonl"

@@ -97,6 +97,9 @@ class OperatorSpec:
     @cached_property
     def counted_outputs(self) -> frozenset[str]:
         """The outputs that count although they have no type: a rule asks for them, or not every level has them."""
+        worked_out = self.dialect.tables.counted.get(self.name)
+        if worked_out is not None:
+            return frozenset(worked_out)
         forms = [*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules)]
         rules = [rule for form in forms for rule in (form.require, form.when) if rule is not None]
         asked = {name for rule in rules for name in rule.fields - {need.partition(".")[0] for need in rule.needs}}

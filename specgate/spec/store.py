@@ -1,9 +1,14 @@
-"""Where compiled tables come from: shipped in the wheel, or made from the YAML beside the package until stale."""
+"""Where compiled tables come from: shipped in the wheel, or made from the YAML beside the package until stale.
+
+A file of them is lines of JSON: one with all but the operators and with how long the lines are that follow, then one
+for each operator, which is read when it is asked for.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import MutableMapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,12 +19,12 @@ from specgate.files import write_text
 from specgate.spec.folders import CHECKOUT, PACKAGE, layout_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-__all__ = ["compiled_folder", "compiled_tables"]
+__all__ = ["compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
 _SHIPPED: Final = PACKAGE / "_specs"
-_TOOL_VERSION: Final = 6  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 7  # raise it whenever build.py's output changes shape
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -43,10 +48,10 @@ def compiled_folder(name: str, build: Callable[[Path], dict[str, Any]]) -> dict[
     folder = CHECKOUT / name
     if (CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir():
         return _fresh(name, folder, build)
-    path = _SHIPPED / f"{name}.json"
+    path = _SHIPPED / f"{name}.jsonl"
     if not path.is_file():
         raise InputError(f"no tables of {name!r:.60} are installed", file=str(path))
-    return _read(path)["tables"]  # type: ignore[no-any-return]
+    return kept_tables(path)["tables"]  # type: ignore[no-any-return]
 
 
 def _dialect_built(folder: Path) -> dict[str, Any]:
@@ -56,9 +61,9 @@ def _dialect_built(folder: Path) -> dict[str, Any]:
 
 
 def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
-    path = _SHIPPED / f"{dialect}.json"
+    path = _SHIPPED / f"{dialect}.jsonl"
     if path.is_file():
-        return _read(path)["tables"]  # type: ignore[no-any-return]
+        return kept_tables(path)["tables"]  # type: ignore[no-any-return]
     from specgate.spec.build import build_dialect  # pydantic and yaml: for the dialects of others
 
     for root in extra:  # a folder that brings a whole dialect
@@ -70,9 +75,65 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
     return build_dialect(Path(specs))
 
 
-def _read(path: Path) -> Any:
+class _Operators(MutableMapping[str, Any]):
+    """The tables of operators by their names, each read from its line when it is first asked for."""
+
+    def __init__(self, held: dict[str, Any]) -> None:
+        self._held = held
+
+    def __getitem__(self, name: str) -> Any:
+        held = self._held[name]
+        if held.__class__ is bytes:
+            held = self._held[name] = json.loads(held)
+        return held
+
+    def __setitem__(self, name: str, table: Any) -> None:
+        self._held[name] = table
+
+    def __delitem__(self, name: str) -> None:
+        del self._held[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._held
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+def kept_tables(path: Path) -> Any:
+    """Return what `written_tables` wrote; raise ValueError where it is not whole."""
     with path.open("rb") as file:
-        return json.loads(file.read())
+        data = file.read()
+    at = data.index(b"\n") + 1
+    found = json.loads(data[:at])
+    if found["lines"] is None:
+        return found
+    held = {}
+    for name, length in found["lines"].items():
+        held[name] = data[at : at + length]
+        at += length
+    if at != len(data):
+        raise ValueError(f"expected {at} bytes, found {len(data)}")
+    found["tables"]["operators"] = _Operators(held)
+    return found
+
+
+def written_tables(stamp: object, tables: dict[str, Any]) -> str:
+    """Return the text of a file of compiled tables."""
+    operators = tables.get("operators")
+    if operators is None:
+        return _line({"stamp": stamp, "lines": None, "tables": tables})
+    lines = {name: _line(table) for name, table in operators.items()}
+    rest = {name: part for name, part in tables.items() if name != "operators"}
+    lengths = {name: len(line) for name, line in lines.items()}  # in bytes, as JSON is written in ASCII
+    return _line({"stamp": stamp, "lines": lengths, "tables": rest}) + "".join(lines.values())
+
+
+def _line(content: object) -> str:
+    return json.dumps(content, separators=(",", ":")) + "\n"
 
 
 def stamp(folder: Path) -> list[list[Any]]:
@@ -95,24 +156,24 @@ def stamp(folder: Path) -> list[list[Any]]:
 
 
 def _fresh(name: str, folder: Path, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
-    path = _SHIPPED / f"{name}.json"
+    path = _SHIPPED / f"{name}.jsonl"
     now = stamp(folder)
     try:
-        kept = _read(path)
+        kept = kept_tables(path)
         if kept["stamp"] == now:
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     tables = build(folder)
-    write_tables(path, {"stamp": now, "tables": tables})
+    write_tables(path, now, tables)
     return tables
 
 
-def write_tables(path: Path, content: dict[str, Any]) -> None:
+def write_tables(path: Path, stamp: object, tables: dict[str, Any]) -> None:
     """Write compiled tables whole or not at all; a folder that cannot be written only costs the next start."""
     with suppress(OSError, InputError):
         path.parent.mkdir(exist_ok=True)
-        write_text(path, json.dumps(content, separators=(",", ":")))
+        write_text(path, written_tables(stamp, tables))
 
 
 def _merge(tables: dict[str, Any], folder: Path) -> None:
@@ -133,5 +194,7 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found
     problems += check_operators(tables, sources)
+    for name in sources:
+        tables["counted"].pop(name, None)
     if problems:
         raise SpecErrors(problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from specgate.rules.parse import parse
+from specgate.rules.parse import parse_later
 from specgate.spec.forms import RuleForm
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec
     whose = f"{one} and {other}" if one != other else f"the tensors of {one}"
     return RuleForm(
         name=f"{variable}.{SAME_TYPE}",
-        require=parse(text, spec.scope.between(since, until)),
+        require=parse_later(text, spec.scope.between(since, until)),
         since=None if since == spec.rows[0] else since,
         until=until,
         because=f"{whose} must have the same type ({variable})",

@@ -175,6 +175,12 @@ class DialectTables:
         return found
 
     @property
+    def counted(self) -> Mapping[str, list[str]]:
+        """By operator the outputs that count although they have no type, as far as they were worked out before."""
+        found: Mapping[str, list[str]] = self.entries.get("counted", {})
+        return found
+
+    @property
     def foreign(self) -> Mapping[str, str]:
         """Domains that another project defines, each with its name."""
         return self.about.get("foreign", {})

@@ -6,11 +6,11 @@ import os
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specgate.errors import InputError
+from specgate.workers.lost import Lost
 from specgate.workers.processes import be_worker
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["Lost", "PoolClosed", "Processes", "Workers", "bounded_map"]
+__all__ = ["Processes", "Workers", "bounded_map"]
 
 J = TypeVar("J")
 A = TypeVar("A")
@@ -27,18 +27,6 @@ J_contra = TypeVar("J_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 _PER_WORKER = 8  # jobs under way or answered and not yet taken; the slowest holds up at most so many others
 _MOST_ON_WINDOWS = 61  # what concurrent.futures takes there
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A job without an answer, and why: its worker died, or what it raised, which is the `error`."""
-
-    reason: str
-    error: Exception | None = field(default=None, compare=False)
-
-
-class PoolClosed(InputError):
-    """There are no workers any more: the answers so far stand, the other jobs have none."""
 
 
 class Workers(Protocol[J_contra, A_co]):

@@ -33,7 +33,7 @@ def mutants(table: Dialect, operator: str) -> Iterator[tuple[str, Dialect]]:
     def changed(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Dialect:
         kept = {**table.tables.entries, "operators": {operator: table.tables.operators[operator]}}
         raw = copy.deepcopy(kept)
-        raw["operators"] = {**table.tables.operators, **raw["operators"]}
+        raw |= {"operators": {**table.tables.operators, **raw["operators"]}, "counted": {}}
         change(raw["operators"][operator], raw)
         return Dialect(table.name, raw)
 

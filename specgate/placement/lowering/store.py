@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any, Final
 
 from specgate.errors import InputError
 from specgate.spec.folders import CHECKOUT, PACKAGE
-from specgate.spec.store import stamp, write_tables
+from specgate.spec.store import kept_tables, stamp, write_tables
 
 __all__ = ["FILE", "FOLDER", "lowering_tables"]
 
 FOLDER: Final = CHECKOUT / "onnxruntime" / "lowering"
-FILE: Final = PACKAGE / "_specs" / "onnxruntime-lowering.json"
-_FORMAT: Final = 1  # raise it whenever the compiled form changes
+FILE: Final = PACKAGE / "_specs" / "onnxruntime-lowering.jsonl"
+_FORMAT: Final = 2  # raise it whenever the compiled form changes
 
 
 @cache
@@ -23,7 +22,7 @@ def lowering_tables() -> dict[str, Any]:
     in_checkout = (CHECKOUT.parent / "pyproject.toml").is_file() and FOLDER.is_dir()
     now = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
     try:
-        kept = json.loads(FILE.read_bytes())
+        kept = kept_tables(FILE)
         if now is None or kept["stamp"] == now:
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError):
@@ -32,5 +31,5 @@ def lowering_tables() -> dict[str, Any]:
     from specgate.placement.lowering.build import build_lowering  # pydantic and yaml: only when stale
 
     tables = build_lowering(FOLDER)
-    write_tables(FILE, {"stamp": now, "tables": tables})
+    write_tables(FILE, now, tables)
     return tables
