@@ -5,22 +5,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import specgate
 from specgate.bench.ir_groups import ir_groups
+from specgate.bench.made_models import OPSET, SIZES, chain
 from specgate.bench.peers import run
+from specgate.bench.real_groups import real_groups
 from specgate.bench.timing import Contender, Group
 from specgate.dialects.onnx.file.model import read_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["chain", "lint_groups"]
+__all__ = ["lint_groups"]
 
-SIZES = (100, 5_000, 50_000)
-OPSET = 17
-_ROWS, _COLUMNS = 4, 8
 
 # Peak memory of one call in a process that has imported and warmed up everything; only Linux reports it exactly.
 _PEAK = """
@@ -40,8 +39,9 @@ print(status("VmHWM") - before)
 
 
 def lint_groups() -> Iterator[Group]:
-    """The groups of both formats."""
+    """The groups of both formats: generated models, exported ones, many files, and IRs."""
     yield from _onnx_groups()
+    yield from real_groups()
     yield from ir_groups()
 
 
@@ -60,46 +60,6 @@ def _onnx_groups() -> Iterator[Group]:
             path = Path(folder, f"{size}.onnx")
             onnx.save(chain(size), path)
             yield _group(size, str(path), str(small), per_node)
-
-
-def chain(nodes: int) -> Any:
-    """Return a model of `nodes` common operators, one after the other, with shapes and shared initializers."""
-    import onnx
-    from onnx import TensorProto, helper
-
-    floats = helper.make_tensor_value_info("x", TensorProto.FLOAT, [_ROWS, _COLUMNS])
-    made, infos, last = [], [], "x"
-    for number in range(nodes):
-        operator, inputs, attributes = _STEPS[number % len(_STEPS)]
-        output = f"{operator}_{number}_output"
-        made.append(helper.make_node(operator, [last, *inputs], [output], f"/block.{number}/{operator}", **attributes))
-        infos.append(helper.make_tensor_value_info(output, TensorProto.FLOAT, [_ROWS, _COLUMNS]))
-        last = output
-    initializers = [
-        helper.make_tensor("weight", TensorProto.FLOAT, [_COLUMNS, _COLUMNS], [0.5] * _COLUMNS**2),
-        helper.make_tensor("bias", TensorProto.FLOAT, [_COLUMNS], [0.5] * _COLUMNS),
-        helper.make_tensor("shape", TensorProto.INT64, [2], [_ROWS, _COLUMNS]),
-        helper.make_tensor("low", TensorProto.FLOAT, [], [-1.0]),
-        helper.make_tensor("high", TensorProto.FLOAT, [], [1.0]),
-    ]
-    graph = helper.make_graph(made, "chain", [floats], infos[-1:], initializers, value_info=infos[:-1])
-    return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=onnx.IR_VERSION_2021_7_30
-    )
-
-
-_STEPS: tuple[tuple[str, list[str], dict[str, Any]], ...] = (
-    ("MatMul", ["weight"], {}),
-    ("Add", ["bias"], {}),
-    ("LayerNormalization", ["bias", "bias"], {"axis": -1, "epsilon": 1e-5}),
-    ("Relu", [], {}),
-    ("Reshape", ["shape"], {}),
-    ("Gemm", ["weight", "bias"], {"alpha": 1.0, "beta": 1.0, "transB": 1}),
-    ("Clip", ["low", "high"], {}),
-    ("Softmax", [], {"axis": 1}),
-    ("Transpose", [], {"perm": [0, 1]}),
-    ("Mul", ["x"], {}),
-)
 
 
 def _group(size: int, path: str, small: str, per_node: dict[int, float]) -> Group:

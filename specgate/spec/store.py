@@ -78,13 +78,18 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
 class _Operators(MutableMapping[str, Any]):
     """The tables of operators by their names, each read from its line when it is first asked for."""
 
-    def __init__(self, held: dict[str, Any]) -> None:
+    def __init__(self, held: dict[str, Any], file: Path) -> None:
         self._held = held
+        self._file = file
 
     def __getitem__(self, name: str) -> Any:
         held = self._held[name]
         if held.__class__ is bytes:
-            held = self._held[name] = json.loads(held)
+            try:
+                held = self._held[name] = json.loads(held)
+            except (ValueError, RecursionError):
+                reason = f"the compiled table of {name} cannot be read; delete the file, or install again"
+                raise InputError(reason, file=str(self._file)) from None
         return held
 
     def __setitem__(self, name: str, table: Any) -> None:
@@ -117,7 +122,7 @@ def kept_tables(path: Path) -> Any:
         at += length
     if at != len(data):
         raise ValueError(f"expected {at} bytes, found {len(data)}")
-    found["tables"]["operators"] = _Operators(held)
+    found["tables"]["operators"] = _Operators(held, path)
     return found
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import specgate
 from specgate.bench import place_groups as bench
+from specgate.bench.made_models import encoder
 from specgate.cli import main
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.oracle
 
 def test_the_encoder_is_sound_and_has_a_shape_subgraph(tmp_path: Path) -> None:
     path = tmp_path / "encoder.onnx"
-    onnx.save(bench.encoder(2), path)
+    onnx.save(encoder(2), path)
     onnx.checker.check_model(str(path), full_check=True)
     assert specgate.lint(path, targets=["onnx:17"]).clean
     placed = specgate.place(path, bench.TARGET)
@@ -33,6 +34,6 @@ def test_ratios_and_growth_are_said(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setattr(bench, "LAYERS", 1)
     assert main(["bench", "place", "--repeat", "1", "--format", "json"]) == 0
     groups = json.loads(capsys.readouterr().out)["groups"]
-    assert [group["work"] for group in groups] == [20, 200, len(bench.encoder(1).graph.node)]
+    assert [group["work"] for group in groups] == [20, 200, len(encoder(1).graph.node)]
     assert all("placing against linting" in group["remarks"] for group in groups)
     assert "time per node against the model of 20 nodes" in groups[1]["remarks"]

@@ -46,15 +46,16 @@ def builds(monkeypatch) -> list[Path]:
 
 
 def compiled(checkout: Path) -> Path:
-    return checkout.parent.parent / "compiled" / "scratch.json"
+    return checkout.parent.parent / "compiled" / "scratch.jsonl"
 
 
 def test_built_once_then_read(checkout, builds) -> None:
     first = store.compiled_tables("scratch")
     assert store.compiled_tables("scratch") == first
     assert len(builds) == 1
-    assert json.loads(compiled(checkout).read_text(encoding="utf-8"))["tables"] == first
-    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.json"]
+    head, *lines = map(json.loads, compiled(checkout).read_text(encoding="utf-8").splitlines())
+    assert {**head["tables"], "operators": dict(zip(head["lines"], lines, strict=True))} == first
+    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.jsonl"]
 
 
 CHANGES = {
@@ -103,7 +104,9 @@ CORRUPT = {
     "no JSON": b"\xff\xfe\x00",
     "a list": b"[]",
     "null": b"null",
-    "another stamp": b'{"stamp": null, "tables": {}}',
+    "another stamp": b'{"stamp": null, "lines": null, "tables": {}}\n',
+    "no lines": b'{"stamp": null, "tables": {}}\n',
+    "lines that are missing": b'{"stamp": null, "lines": {"COPY": 9}, "tables": {}}\n',
     "no stamp": b'{"tables": {}}',
     "deep": b"[" * 100_000,
 }
@@ -114,8 +117,18 @@ def test_corrupt_tables_are_built_anew(checkout, builds, content: bytes) -> None
     compiled(checkout).parent.mkdir()
     compiled(checkout).write_bytes(content)
     assert "COPY" in store.compiled_tables("scratch")["operators"]
-    assert json.loads(compiled(checkout).read_text(encoding="utf-8"))["stamp"] == store.stamp(checkout)
+    first = compiled(checkout).read_text(encoding="utf-8").splitlines()[0]
+    assert json.loads(first)["stamp"] == store.stamp(checkout)
     assert len(builds) == 1
+
+
+def test_a_line_that_is_no_json_is_an_error_that_names_the_file(checkout) -> None:
+    store.compiled_tables("scratch")
+    head, line = compiled(checkout).read_text(encoding="utf-8").splitlines()
+    compiled(checkout).write_text(f"{head}\n{'x' * len(line)}\n", encoding="utf-8")
+    tables = store.compiled_tables("scratch")
+    with pytest.raises(InputError, match=r"scratch\.jsonl.*COPY"):
+        tables["operators"]["COPY"]
 
 
 def test_tables_of_an_older_tool_are_built_anew(checkout, builds, monkeypatch) -> None:
@@ -164,7 +177,7 @@ def test_nothing_is_left_half_written(checkout, monkeypatch, step: str) -> None:
         monkeypatch.setattr(os if step == "replace" else Path, step, no_space)
     assert "COPY" in store.compiled_tables("scratch")["operators"]
     assert compiled(checkout).read_bytes() == before
-    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.json"]
+    assert [path.name for path in compiled(checkout).parent.iterdir()] == ["scratch.jsonl"]
 
 
 def test_a_file_system_that_is_read_only(checkout, monkeypatch) -> None:

@@ -1,0 +1,108 @@
+"""Models as users export them, made with torch, scikit-learn and ONNX Runtime's quantizer where these are installed.
+
+All are small in bytes and as large in nodes as real ones: what is measured of them is read, not computed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["REAL_MODELS"]
+
+_WIDTH, _HEADS, _LENGTH, _LAYERS = 32, 4, 16, 12
+_CHANNELS, _SIDE = 8, 32
+
+
+def _resnet() -> tuple[Any, Any]:
+    """Return a ResNet of 18 layers with few channels, and an image for it."""
+    import torch
+    from torch import nn
+
+    class Block(nn.Module):
+        def __init__(self, before: int, after: int, stride: int) -> None:
+            super().__init__()
+            self.first = nn.Sequential(
+                nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()
+            )
+            self.second = nn.Sequential(nn.Conv2d(after, after, 3, 1, 1, bias=False), nn.BatchNorm2d(after))
+            same = before == after and stride == 1
+            self.beside = nn.Identity() if same else nn.Conv2d(before, after, 1, stride, bias=False)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.relu(self.second(self.first(x)) + self.beside(x))
+
+    widths = [_CHANNELS << stage for stage in range(4)]
+    blocks = [
+        Block(widths[max(stage - 1, 0)] if first else width, width, 2 if first and stage else 1)
+        for stage, width in enumerate(widths)
+        for first in (True, False)
+    ]
+    stem = nn.Sequential(nn.Conv2d(3, _CHANNELS, 7, 2, 3, bias=False), nn.BatchNorm2d(_CHANNELS), nn.ReLU())
+    head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], 10))
+    network = nn.Sequential(stem, nn.MaxPool2d(3, 2, 1), *blocks, head)
+    return network, torch.randn(1, 3, _SIDE, _SIDE)
+
+
+def _transformer() -> tuple[Any, Any]:
+    """Return an encoder of 12 layers, and what it encodes."""
+    import torch
+    from torch import nn
+
+    layer = nn.TransformerEncoderLayer(_WIDTH, _HEADS, 2 * _WIDTH, batch_first=True)
+    network = nn.TransformerEncoder(layer, _LAYERS, enable_nested_tensor=False)
+    return network, torch.randn(1, _LENGTH, _WIDTH)
+
+
+def _exported(make: Callable[[], tuple[Any, Any]], opset: int, *, dynamic: bool) -> Callable[[Path], None]:
+    def save(path: Path) -> None:
+        import torch
+
+        torch.manual_seed(0)
+        network, sample = make()
+        axes = {"x": {0: "batch", 1: "length"} if sample.dim() == 3 else {0: "batch"}} if dynamic else None
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                network.eval(), (sample,), path, dynamo=False, opset_version=opset, input_names=["x"], dynamic_axes=axes
+            )
+
+    return save
+
+
+def _quantized(path: Path) -> None:
+    from onnxruntime.quantization import quantize_dynamic
+
+    whole = path.with_name("whole.onnx")
+    _exported(_transformer, 17, dynamic=False)(whole)
+    quantize_dynamic(str(whole), str(path))
+
+
+def _forest(path: Path) -> None:
+    import numpy as np
+    from skl2onnx import to_onnx
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((200, 8)).astype(np.float32)
+    forest = RandomForestClassifier(20, random_state=0).fit(features, features.sum(axis=1) > 0)
+    path.write_bytes(to_onnx(forest, features[:1], target_opset=17).SerializeToString())
+
+
+#: By what it is, what writes the model to a path; it raises ImportError where a package is missing.
+REAL_MODELS: Final[dict[str, Callable[[Path], None]]] = {
+    "ResNet of 18 layers, opset 13": _exported(_resnet, 13, dynamic=False),
+    "ResNet of 18 layers, opset 17": _exported(_resnet, 17, dynamic=False),
+    "ResNet of 18 layers, opset 17, any batch": _exported(_resnet, 17, dynamic=True),
+    "encoder of 12 layers, opset 13": _exported(_transformer, 13, dynamic=False),
+    "encoder of 12 layers, opset 17": _exported(_transformer, 17, dynamic=False),
+    "encoder of 12 layers, opset 17, any batch and length": _exported(_transformer, 17, dynamic=True),
+    "encoder of 12 layers, quantized": _quantized,
+    "forest of 20 trees": _forest,
+}
