@@ -52,7 +52,7 @@ def real_groups() -> Iterator[Group]:
 
 
 class _Ratios:
-    """The ratios of several groups, of which the middle and the worst are said."""
+    """The ratios of several groups; the middle one and the worst are said."""
 
     def __init__(self) -> None:
         self.found: list[float] = []
