@@ -15,6 +15,7 @@ __all__ = ["Memo", "key_of", "keys_of"]
 Made = TypeVar("Made")
 #: How many answers each of them keeps: more than the largest models have nodes that differ.
 _MOST: Final = 4096
+_MISSING: Final = object()
 
 
 class NoKey(Exception):
@@ -55,7 +56,7 @@ class Memo(Generic[Made]):
     """Answers by keys of what was asked, as long as the same tables count; all go when they are too many."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, Made] = {}
+        self._known: dict[Hashable, Made | object] = {}
         on_change(self._known.clear)
 
     def of(self, key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
@@ -64,9 +65,10 @@ class Memo(Generic[Made]):
             asked = key()
         except NoKey:
             return make()
-        known = self._known
-        if asked not in known:
-            if len(known) >= _MOST:
-                known.clear()
-            known[asked] = make()
-        return known[asked]
+        found = self._known.get(asked, _MISSING)
+        if found is _MISSING:
+            found = make()
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[asked] = found
+        return found  # type: ignore[return-value]  # it is no longer missing

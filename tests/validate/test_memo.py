@@ -1,0 +1,65 @@
+"""Answers are kept by value: what differs in anything that counts is asked anew, and so is all for other tables."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Numbered, Symbol, TensorDesc
+from specgate.spec.tables import use_specs
+from specgate.validate import memo
+from specgate.validate.memo import Memo, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+X = TensorDesc("FLOAT", (2, 3))
+APART: list[Any] = [
+    None, UNKNOWN, UNSTATED, TensorDesc(None, None), X, X._replace(sizes=(2, Symbol("N"))), X._replace(sizes=None),
+    X._replace(value=(0.0,)), X._replace(value=(-0.0,)), X._replace(value=(0,)), 0, 0.0, -0.0, False, "0", b"0",
+    Numbered(0, "ZERO"), [], [0], (0,), [[0]],
+    Descriptor("d", "A", {}), Descriptor("d", "A", {}, "1"), Descriptor("d", "A", {"x": 1}), Descriptor("d", "B", {}),
+    Descriptor("d", "A", {}, layout="1"),
+]  # fmt: skip
+
+
+def test_no_two_values_that_differ_have_one_key() -> None:
+    for one, two in itertools.combinations(APART, 2):
+        assert key_of(one) != key_of(two), (one, two)
+
+
+@pytest.mark.parametrize("make", [lambda: TensorDesc("FLOAT", (2, Symbol("N"))), lambda: [1, 2.5, "a"],
+                                  lambda: Descriptor("d", "A", {"x": [X], "y": Numbered(3, "C")}, "7")])  # fmt: skip
+def test_equal_values_have_one_key(make: Callable[[], Any]) -> None:
+    assert key_of(make()) == key_of(make())
+    assert hash(key_of(make())) == hash(key_of(make()))
+
+
+def test_an_answer_is_made_once_for_equal_questions() -> None:
+    kept: Memo[int] = Memo()
+    answers = iter(range(10))
+    ask = lambda value: kept.of(lambda: key_of(value), lambda: next(answers))  # noqa: E731
+    assert [ask(1), ask(1), ask(1.0), ask(None), ask(1)] == [0, 0, 1, 2, 0]
+
+
+def test_what_has_no_key_is_made_each_time() -> None:
+    kept: Memo[int] = Memo()
+    answers = iter(range(10))
+    assert [kept.of(lambda: key_of(object()), lambda: next(answers)) for _ in range(2)] == [0, 1]
+
+
+def test_they_are_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memo, "_MOST", 3)
+    kept: Memo[int] = Memo()
+    for number in range(10):
+        assert kept.of(lambda held=number: key_of(held), lambda held=number: held) == number  # type: ignore[misc]
+        assert len(kept._known) <= 3
+
+
+def test_other_tables_have_other_answers() -> None:
+    kept: Memo[int] = Memo()
+    assert kept.of(lambda: 1, lambda: 2) == 2
+    use_specs()
+    assert kept.of(lambda: 1, lambda: 3) == 3
