@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Lstm", "Matrix", "Sequences", "run_gru", "run_lstm", "run_rnn"]
+__all__ = ["Gru", "Lstm", "Matrix", "Network", "Rnn", "Sequences", "run_gru", "run_lstm", "run_rnn"]
 
 _DIRECTIONS: Final = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
@@ -42,7 +42,7 @@ class _Plain(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Network:
+class Network:
     """One direction in float64. recurrence: of gates * hidden rows. bias, state_bias: [gates * hidden] each.
 
     peephole: [3 * hidden] of input, output and forget. functions: what is applied, after the clip.
@@ -72,7 +72,7 @@ class _Network:
         return found
 
 
-class _Rnn(_Network):
+class Rnn(Network):
     gates: ClassVar[int] = 1
     defaults: ClassVar[tuple[str, ...]] = ("tanh",)
 
@@ -80,7 +80,7 @@ class _Rnn(_Network):
         return [self.gate(0, entering + self.returning(states[0], 0, 1))]
 
 
-class _Gru(_Network):
+class Gru(Network):
     gates: ClassVar[int] = 3
     defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh")
 
@@ -94,7 +94,7 @@ class _Gru(_Network):
         return [(1.0 - update) * proposed + update * state]
 
 
-class Lstm(_Network):
+class Lstm(Network):
     """Gates input, output, forget, cell."""
 
     gates: ClassVar[int] = 4
@@ -131,7 +131,7 @@ def run_rnn(
     coefficients in turn), clip (of what the functions of gates get), batch_first (inputs are [batch, time, input], and
     states have the batch first). Raises NoKernel for lengths that are no part of the time.
     """
-    made = Sequences(_Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    made = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
     return made[0], made[1]
 
 
@@ -148,7 +148,7 @@ def run_gru(
 
     how: and linear, with which the reset gate multiplies behind the product with the state.
     """
-    made = Sequences(_Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    made = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
     return made[0], made[1]
 
 
@@ -177,7 +177,7 @@ class Sequences:
 
     def __init__(
         self,
-        kind: type[_Network],
+        kind: type[Network],
         inputs: NDArray[Any],
         weights: NDArray[Any],
         recurrence: NDArray[Any],
@@ -274,7 +274,7 @@ class Sequences:
             sequence[places, running] = following[0]
         return states
 
-    def _network(self, at: int) -> tuple[_Network, NDArray[Any]]:
+    def _network(self, at: int) -> tuple[Network, NDArray[Any]]:
         """Return one direction's network, and what all inputs give to its gates, [time, batch, gates * hidden]."""
         rows = self.kind.gates * self.width
         both = np.zeros(2 * rows) if self.bias is None else to_float64(self.bias[at])
