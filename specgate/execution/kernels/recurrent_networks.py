@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Gru", "Lstm", "Matrix", "Network", "Rnn", "Sequences", "run_gru", "run_lstm", "run_rnn"]
+__all__ = ["Gru", "Lstm", "Matrix", "Network", "Plain", "Rnn", "Sequences", "run_gru", "run_lstm", "run_rnn"]
 
 _DIRECTIONS: Final = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
@@ -32,7 +32,7 @@ class Matrix(Protocol):
         ...
 
 
-class _Plain(NamedTuple):
+class Plain(NamedTuple):
     """Weights as they are, [rows, columns], in float64."""
 
     numbers: NDArray[Any]
@@ -224,7 +224,7 @@ class Sequences:
 
     def matrix(self, which: int, at: int) -> Matrix:
         """Return one direction's weights, 0 of the inputs, 1 of the state."""
-        return _Plain(to_float64(self.arrays[which][at]))
+        return Plain(to_float64(self.arrays[which][at]))
 
     def _placed(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
         if state is None:
