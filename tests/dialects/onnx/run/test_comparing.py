@@ -45,6 +45,16 @@ def test_no_node_differs(path, name):
     assert found.outputs["e"].shape == (1, 3)
 
 
+def test_the_file_is_read_once(path, monkeypatch):
+    from specgate.dialects.onnx.run import comparing, model
+
+    read, plain = [], comparing.read_model
+    for module in (comparing, model):
+        monkeypatch.setattr(module, "read_model", lambda file: read.append(file) or plain(file))
+    compare_model(str(path), {"x": X, "c": np.array(True)}, "reference", None, budget=budget_of())
+    assert read == [str(path)]
+
+
 def test_only_the_node_that_differs_is_named(path, monkeypatch, capsys):
     """Later nodes go on from the other's values, so a fault does not spread."""
     from specgate.execution.kernels import elementwise_unary
