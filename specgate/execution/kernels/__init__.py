@@ -192,6 +192,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "cached_attention": ("attend_cached",),
     "projected_attention": ("attend_by_projection", "attend_packed", "attend_quantized", "rotate_heads"),
     "distances": ("distances_of_rows",),
+    "hashing": ("hash_elements",),
     "quantized_tables": ("gather_from_blocks", "normalize_quantized_embeddings"),
     "quantized_functions": (
         "choose_quantized", "join_quantized", "largest_of_places", "mean_of_quantized_places",
