@@ -11,6 +11,7 @@ from specgate.execution import memory
 from specgate.execution.kernels.activation import leaky_relu, sigmoid
 from specgate.execution.kernels.arithmetic import check_axis
 from specgate.execution.kernels.elementwise import held, paired, quiet, whole
+from specgate.execution.kernels.elementwise_logical import select
 from specgate.execution.kernels.joining import join
 from specgate.execution.kernels.softmax import softmax_along
 from specgate.execution.kernels.window_pools import average_windows, largest_of_windows
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "choose_quantized",
     "join_quantized",
     "largest_of_places",
     "mean_of_quantized_places",
@@ -29,6 +31,7 @@ __all__ = [
     "quantized_leaky_relu",
     "quantized_sigmoid",
     "quantized_softmax",
+    "real_of",
     "sum_of_quantized",
 ]
 
@@ -44,7 +47,7 @@ def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
     return np.float32(array.reshape(())[()])
 
 
-def _real(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
+def real_of(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
     """Return the floats that integers stand for."""
     whole("quantized", x)
     memory.hold(x.shape, np.dtype(np.float64))
@@ -109,8 +112,31 @@ def product_of_quantized(
     one = np.ones((), np.float32)
     with quiet():
         factor = _one("a scale", a_scale, _SINGLE) * _one("a scale", b_scale, _SINGLE) / _one("a scale", scale, _SINGLE)
-        found = _real(a, one, a_zero) * _real(b, one, b_zero) * factor
+        found = real_of(a, one, a_zero) * real_of(b, one, b_zero) * factor
         return _rounded(found + _one("a zero point", zero, a.dtype), a.dtype)
+
+
+def choose_quantized(
+    condition: NDArray[Any],
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    a_zero: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    b_zero: NDArray[Any],
+    scale: NDArray[Any],
+    zero: NDArray[Any],
+) -> NDArray[Any]:
+    """Return elements of `a` where the condition holds, else of `b`, quantized to their type by `scale` and `zero`.
+
+    What has this scale and zero point already stays as it is.
+    """
+    given, parts = ((a, a_scale, a_zero), (b, b_scale, b_zero)), []
+    with quiet():
+        for x, own_scale, own_zero in given:
+            made = _again(real_of(x, own_scale, own_zero), scale, zero, zero.dtype)
+            parts.append(x if own_scale == scale and own_zero == zero else made)
+    return select(condition, *parts, broadcast=True)
 
 
 def quantized_sigmoid(
@@ -122,7 +148,7 @@ def quantized_sigmoid(
 ) -> NDArray[Any]:
     """Return the logistic function of quantized numbers, quantized to their type by `scale` and `zero`."""
     with quiet():
-        return _again(sigmoid(_real(x, x_scale, x_zero)), scale, zero, x.dtype)
+        return _again(sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
 
 
 def quantized_leaky_relu(
@@ -136,7 +162,7 @@ def quantized_leaky_relu(
 ) -> NDArray[Any]:
     """Return quantized numbers, those below 0 times alpha, quantized to their type by `scale` and `zero`."""
     with quiet():
-        return _again(leaky_relu(_real(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
+        return _again(leaky_relu(real_of(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
 
 
 def quantized_softmax(
@@ -151,7 +177,7 @@ def quantized_softmax(
 ) -> NDArray[Any]:
     """Return `softmax_along` of quantized numbers, quantized to their type by `scale` and `zero`."""
     with quiet():
-        return _again(softmax_along(_real(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype)
+        return _again(softmax_along(real_of(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype)
 
 
 def join_quantized(
@@ -168,7 +194,7 @@ def join_quantized(
         for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             if x.dtype != zero.dtype:
                 raise InputError(f"quantized: expected arrays of {zero.dtype}, found {x.dtype}")
-            made.append(_again(_real(x, x_scale, x_zero), scale, zero, zero.dtype))
+            made.append(_again(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
     check_axis(axis, made[0].ndim, "quantized")
     return join(made, axis=axis)
 
@@ -189,7 +215,7 @@ def mean_of_quantized_windows(
     the even neighbour once the zero point is added.
     """
     with quiet():
-        mean = average_windows(_channels_moved(_real(x, x_scale, x_zero), channels_last), **slide)
+        mean = average_windows(_channels_moved(real_of(x, x_scale, x_zero), channels_last), **slide)
         found = _rounded(mean / _one("a scale", scale, _SINGLE) + _one("a zero point", zero, x.dtype), x.dtype)
     return np.moveaxis(found, 1, -1) if channels_last else found
 
@@ -210,7 +236,7 @@ def mean_of_quantized_places(
         raise InputError(f"quantized: {list(x.shape)} has no places to take the mean of")
     axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
     with quiet():
-        mean = _real(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
+        mean = real_of(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
         return _again(mean, scale, zero, x.dtype)
 
 

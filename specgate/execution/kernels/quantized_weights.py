@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "multiply_by_blocks", "multiply_by_range", "multiply_scaled", "product_of_scaled", "quantized_windows_of_places",
+    "multiply_by_blocks", "multiply_by_codes", "multiply_by_range", "multiply_scaled", "product_of_scaled",
+    "quantized_windows_of_places", "unpacked",
 ]  # fmt: skip
 
 
@@ -159,7 +160,7 @@ def multiply_by_blocks(
         raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
     memory.hold((columns, count * block), np.dtype(np.float64))
     with quiet():
-        numbers = _unpacked(b.reshape(columns, -1), bits)[:, :rows].astype(np.float64)
+        numbers = unpacked(b.reshape(columns, -1), bits)[:, :rows].astype(np.float64)
         at = np.arange(rows) // block if groups is None else _groups(groups, rows, count)
         points = _points(zeros, (columns, count), bits)
         factors = to_float64(scales).reshape(columns, count)
@@ -181,11 +182,11 @@ def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
     return groups
 
 
-def _unpacked(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
-    """Return the numbers of each row, the lowest bits first."""
+def unpacked(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
+    """Return the numbers packed along the last dimension, the lowest bits first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    spread = (data[:, :, np.newaxis] >> shifts) & np.uint8(2**bits - 1)
-    return np.asarray(spread.reshape(len(data), -1), np.uint8)
+    spread = (data[..., np.newaxis] >> shifts) & np.uint8(2**bits - 1)
+    return np.asarray(spread.reshape(*data.shape[:-1], data.shape[-1] * len(shifts)), np.uint8)
 
 
 def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> NDArray[np.float64]:
@@ -197,7 +198,49 @@ def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> ND
     if zeros.size != columns * each:
         raise InputError(f"matrix product: expected {columns * each} zero points, found {zeros.size}")
     table = zeros.reshape(columns, each)
-    return (_unpacked(table, bits)[:, :count] if packed else table).astype(np.float64)
+    return (unpacked(table, bits)[:, :count] if packed else table).astype(np.float64)
+
+
+#: What codes of 4 bits stand for: a float of a sign, two bits of exponent and one of mantissa, its largest 1; and
+#: the quantiles of a normal distribution between -1 and 1.
+_FP4: Final = (0.0, 0.0625 / 12, 8 / 12, 12 / 12, 4 / 12, 6 / 12, 2 / 12, 3 / 12)
+_NF4: Final = (
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+)  # fmt: skip
+_CODES: Final = {0: np.array([*_FP4, *(-x for x in _FP4)], np.float32), 1: np.array(_NF4, np.float32)}
+
+
+def multiply_by_codes(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    peaks: NDArray[Any],
+    *,
+    rows: int,
+    columns: int,
+    block: int,
+    kind: int,
+    transposed: bool = True,
+) -> NDArray[Any]:
+    """Return a @ w.T, or a @ w if not transposed; w: [columns, rows] of codes of 4 bits, scaled in blocks.
+
+    b: uint8, two codes in each byte, the first in the upper bits. peaks: one for each block of elements of w in
+    row-major order. kind: 0 for floats of 4 bits, 1 for quantiles of a normal distribution.
+    """
+    want_float("matrix product", a, peaks)
+    inner, count = (rows if transposed else columns), rows * columns
+    if kind not in _CODES or block < 1 or a.ndim < 1 or a.shape[-1] != inner:
+        raise InputError(f"matrix product: codes of kind {kind} in blocks of {block} do not go with {list(a.shape)}")
+    require_shape("matrix product", "codes", b.shape, (-(-count // 2),))
+    require_shape("matrix product", "peaks", peaks.shape, (-(-count // block),))
+    memory.hold((count,), np.dtype(np.float64))
+    with quiet():
+        codes = np.stack([b >> 4, b & 15], axis=1).reshape(-1)[:count]
+        weights = (_CODES[kind][codes] * peaks.astype(np.float32)[np.arange(count) // block]).astype(np.float64)
+        matrix = weights.reshape(columns, rows)
+        found = multiply_matrices(to_float64(a).reshape(-1, inner), matrix.T if transposed else matrix)
+        return round_to(found.reshape(*a.shape[:-1], found.shape[-1]), a.dtype)
 
 
 def quantized_windows_of_places(inputs: NDArray[Any], *, channels_last: bool = False, **others: Any) -> NDArray[Any]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from specgate.execution.kernels.arithmetic import require_shape, to_float64
 from specgate.execution.kernels.products import multiply_matrices
 from specgate.execution.kernels.recurrent_layers import applied, layer_of
+from specgate.execution.kernels.recurrent_networks import Lstm, Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,37 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["lstm"]
 
 
-@dataclass(slots=True)
-class _Cell:
-    """One direction's weights, in float64, and what it does between them. weights: [4 hidden, input] and so on."""
+class _Held(Lstm):
+    """Gates whose clip holds a nan at the lower bound."""
+
+    def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
+        return self.functions[which](values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip))
+
+
+class _Cell(NamedTuple):
+    """One direction's weights [4 hidden, input] and their bias, in float64, and what is done with the product."""
 
     weights: NDArray[Any]
-    recurrence: NDArray[Any]
     bias: NDArray[Any]
-    peephole: NDArray[Any] | None
-    functions: Sequence[Callable[[NDArray[Any]], NDArray[Any]]]
-    clip: float | None
-    coupled: bool
+    network: Lstm
 
     def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
         """Return the next hidden state and cell, [batch, hidden size] as those before."""
-        hidden, cell = states
-        gates = multiply_matrices(inputs, self.weights.T) + multiply_matrices(hidden, self.recurrence.T) + self.bias
-        to_input, to_output, to_forget, to_cell = np.split(gates, 4, axis=1)
-        entering = self.activated(0, to_input + self.seen(0, cell))
-        kept = 1 - entering if self.coupled else self.activated(0, to_forget + self.seen(2, cell))
-        following = kept * cell + entering * self.activated(1, to_cell)
-        leaving = self.activated(0, to_output + self.seen(1, following))
-        return [leaving * applied(self.functions[2], following), following]
-
-    def seen(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
-        """Return what the peephole adds to a gate: nothing without one, also where the cell is infinite."""
-        return 0.0 if self.peephole is None else np.split(self.peephole, 3)[which] * cell
-
-    def activated(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
-        # a nan is held at the lower bound
-        held = values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip)
-        return applied(self.functions[which], held)
+        return self.network.step(multiply_matrices(inputs, self.weights.T) + self.bias, states)
 
 
 def lstm(
@@ -90,12 +77,12 @@ def lstm(
         kind = f"a peephole of {inputs.dtype}"
         require_shape("lstm", kind, peephole.shape if peephole.dtype == inputs.dtype else (), (1, 1, count, 3 * width))
     bound = float(np.float32(clip)) if clipped else None
-    cells = [
-        _Cell(
-            layer.weights[index], layer.recurrence[index], layer.bias[index].sum(axis=0),
-            None if peephole is None else to_float64(peephole[0, 0, index]), layer.activations[index], bound, coupled,
-        )
-        for index in range(count)
-    ]  # fmt: skip
+    cells = []
+    for index in range(count):
+        functions = [partial(applied, each) for each in layer.activations[index]]
+        own, state_bias = layer.bias[index]
+        seen = None if peephole is None else to_float64(peephole[0, 0, index])
+        network = _Held(Plain(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
+        cells.append(_Cell(layer.weights[index], own, network))
     every, last, last_cell = layer.run(cells)
     return every, last, last_cell

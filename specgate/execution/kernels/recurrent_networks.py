@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,21 +19,38 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["run_gru", "run_lstm", "run_rnn"]
+__all__ = ["Gru", "Lstm", "Matrix", "Network", "Plain", "Rnn", "Sequences", "run_gru", "run_lstm", "run_rnn"]
 
 _DIRECTIONS: Final = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
 
+class Matrix(Protocol):
+    """Weights of one direction, whose rows are those of the gates."""
+
+    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
+        """Return values [n, columns] times each of these rows, [n, rows], in float64."""
+        ...
+
+
+class Plain(NamedTuple):
+    """Weights as they are, [rows, columns], in float64."""
+
+    numbers: NDArray[Any]
+
+    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
+        return multiply_matrices(values, self.numbers[rows].T)
+
+
 @dataclass(slots=True)
-class _Network:
-    """One direction in float64. recurrence: [gates * hidden, hidden]. bias, state_bias: [gates * hidden] each.
+class Network:
+    """One direction in float64. recurrence: of gates * hidden rows. bias, state_bias: [gates * hidden] each.
 
     peephole: [3 * hidden] of input, output and forget. functions: what is applied, after the clip.
     """
 
     gates: ClassVar[int]
     defaults: ClassVar[tuple[str, ...]]
-    recurrence: NDArray[Any]
+    recurrence: Matrix
     state_bias: NDArray[Any]
     peephole: NDArray[Any] | None
     functions: Sequence[Callable[[NDArray[Any]], NDArray[Any]]]
@@ -51,11 +68,11 @@ class _Network:
     def returning(self, state: NDArray[Any], first: int, last: int) -> NDArray[Any]:
         size = state.shape[1]
         part = slice(first * size, last * size)
-        found: NDArray[Any] = multiply_matrices(state, self.recurrence[part].T) + self.state_bias[part]
+        found: NDArray[Any] = self.recurrence.times(state, part) + self.state_bias[part]
         return found
 
 
-class _Rnn(_Network):
+class Rnn(Network):
     gates: ClassVar[int] = 1
     defaults: ClassVar[tuple[str, ...]] = ("tanh",)
 
@@ -63,7 +80,7 @@ class _Rnn(_Network):
         return [self.gate(0, entering + self.returning(states[0], 0, 1))]
 
 
-class _Gru(_Network):
+class Gru(Network):
     gates: ClassVar[int] = 3
     defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh")
 
@@ -77,7 +94,9 @@ class _Gru(_Network):
         return [(1.0 - update) * proposed + update * state]
 
 
-class _Lstm(_Network):
+class Lstm(Network):
+    """Gates input, output, forget, cell."""
+
     gates: ClassVar[int] = 4
     defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh", "tanh")
 
@@ -112,7 +131,7 @@ def run_rnn(
     coefficients in turn), clip (of what the functions of gates get), batch_first (inputs are [batch, time, input], and
     states have the batch first). Raises NoKernel for lengths that are no part of the time.
     """
-    made = _Sequences(_Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    made = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
     return made[0], made[1]
 
 
@@ -129,7 +148,7 @@ def run_gru(
 
     how: and linear, with which the reset gate multiplies behind the product with the state.
     """
-    made = _Sequences(_Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    made = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
     return made[0], made[1]
 
 
@@ -149,16 +168,16 @@ def run_lstm(
     cell: as `hidden`. peephole: [directions, 3 * hidden], of input, output and forget. how: and coupled, with which the
     forget gate is 1 less the input gate.
     """
-    made = _Sequences(_Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
+    made = Sequences(Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
     return made[0], made[1], made[2]
 
 
-class _Sequences:
+class Sequences:
     """A network over a batch of sequences, in each direction."""
 
     def __init__(
         self,
-        kind: type[_Network],
+        kind: type[Network],
         inputs: NDArray[Any],
         weights: NDArray[Any],
         recurrence: NDArray[Any],
@@ -187,7 +206,8 @@ class _Sequences:
             require_shape("recurrent", "a bias", bias.shape, (many, 2 * rows))
         if peephole is not None:
             require_shape("recurrent", "peepholes", peephole.shape, (many, 3 * width))
-        self.arrays = weights, recurrence, bias, peephole
+        self.arrays = weights, recurrence
+        self.bias, self.peephole = bias, peephole
         shape = (batch, many, width) if self.batch_first else (many, batch, width)
         for state in states:
             if state is not None:
@@ -201,6 +221,10 @@ class _Sequences:
         self.functions = functions_of(
             how.get("activations"), kind.defaults * many, how.get("alphas") or (), how.get("betas") or ()
         )
+
+    def matrix(self, which: int, at: int) -> Matrix:
+        """Return one direction's weights, 0 of the inputs, 1 of the state."""
+        return Plain(to_float64(self.arrays[which][at]))
 
     def _placed(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
         if state is None:
@@ -250,20 +274,20 @@ class _Sequences:
             sequence[places, running] = following[0]
         return states
 
-    def _network(self, at: int) -> tuple[_Network, NDArray[Any]]:
+    def _network(self, at: int) -> tuple[Network, NDArray[Any]]:
         """Return one direction's network, and what all inputs give to its gates, [time, batch, gates * hidden]."""
-        weights, recurrence, bias, peephole = self.arrays
         rows = self.kind.gates * self.width
-        both = np.zeros(2 * rows) if bias is None else to_float64(bias[at])
-        time, batch, size = self.data.shape
+        both = np.zeros(2 * rows) if self.bias is None else to_float64(self.bias[at])
+        _, batch, size = self.data.shape
+        time = int(self.ends.max(initial=0))  # what is behind the longest sequence is not read
         memory.hold((time, batch, rows), np.dtype(np.float64))
-        flat = to_float64(self.data).reshape(time * batch, size)
-        entering = multiply_matrices(flat, to_float64(weights[at]).T).reshape(time, batch, rows) + both[:rows]
+        flat = to_float64(self.data[:time]).reshape(time * batch, size)
+        entering = self.matrix(0, at).times(flat, slice(None)).reshape(time, batch, rows) + both[:rows]
         count = len(self.kind.defaults)
         network = self.kind(
-            to_float64(recurrence[at]),
+            self.matrix(1, at),
             both[rows:],
-            None if peephole is None else to_float64(peephole[at]),
+            None if self.peephole is None else to_float64(self.peephole[at]),
             self.functions[at * count : (at + 1) * count],
             self.how.get("clip") or None,
             bool(self.how.get("linear", 0)),

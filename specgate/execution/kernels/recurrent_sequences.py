@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
-from specgate.execution.kernels.recurrent_steps import Gru, Lstm, Network, Rnn, network_of
+from specgate.execution.kernels.arithmetic import require_shape
+from specgate.execution.kernels.recurrent_networks import Gru, Lstm, Network, Rnn, Sequences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["gru_sequences", "lstm_sequences", "rnn_sequences"]
+__all__ = ["gru_sequences", "lstm_sequences", "over_time", "rnn_sequences"]
 
-_DIRECTIONS: Final = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+_WAYS: Final = {"forward": 1, "reverse": 1, "bidirectional": 2}
+_NAMES: Final = ("relu", "sigmoid", "tanh")
+#: Where the gates input, output, forget and cell stand among forget, input, cell and output.
+_GATES: Final = [1, 3, 0, 2]
 
 
 def rnn_sequences(
@@ -94,52 +96,84 @@ def _sequences(
     clip: float | None,
     linear: bool = False,
 ) -> list[NDArray[Any]]:
-    if direction not in _DIRECTIONS:
-        raise InputError(f"recurrent: unknown direction {direction!r:.60}; known: {', '.join(_DIRECTIONS)}")
-    backwards = _DIRECTIONS[direction]
     if inputs.ndim != 3 or recurrence.ndim != 3:
         raise InputError("recurrent: expected inputs and recurrence of 3 dimensions")
-    (batch, time, size), width = inputs.shape, recurrence.shape[2]
-    for name, array in (("weights", weights), ("recurrence", recurrence), ("bias", bias)):
-        require_shape("recurrent", f"parts of {name}", array.shape[:1], (len(backwards),))
-    for state in states:
-        require_shape("recurrent", "a state", state.shape, (batch, len(backwards), width))
+    batch, time = inputs.shape[:2]
     require_shape("recurrent", "lengths", lengths.shape, (batch,))
     if (lengths < 0).any():
         raise InputError("recurrent: expected lengths of 0 and above")
-    sequence = memory.empty((batch, len(backwards), time, width), np.dtype(np.float64))
-    last = [memory.empty((batch, len(backwards), width), np.dtype(np.float64)) for _ in states]
     ends = np.minimum(lengths, time).astype(np.int64)
-    for at, reverse in enumerate(backwards):
-        network = network_of(kind, (weights[at], recurrence[at], bias[at]), (size, width), activations, clip, linear)
-        begin = [to_float64(state[:, at]) for state in states]
-        for made, whole in zip(_run(network, inputs, begin, ends, sequence[:, at], reverse), last, strict=True):
-            whole[:, at] = made
+    arrays = weights, recurrence, bias
+    sequence, *last = over_time(kind, inputs, states, ends, arrays, direction, activations, clip, linear)
     behind = np.arange(time) >= ends[:, np.newaxis]
     unknown = (lengths == 0) | (lengths > time)
-    masked = [_masked(round_to(sequence, inputs.dtype), behind[:, np.newaxis, :, np.newaxis])]
-    return masked + [_masked(round_to(each, inputs.dtype), unknown[:, np.newaxis, np.newaxis]) for each in last]
+    return [
+        _masked(sequence, behind[:, np.newaxis, :, np.newaxis]),
+        *(_masked(each, unknown[:, np.newaxis, np.newaxis]) for each in last),
+    ]
 
 
-def _run(
-    network: Network,
+def over_time(
+    kind: type[Network],
     inputs: NDArray[Any],
     states: list[NDArray[Any]],
     ends: NDArray[Any],
-    sequence: NDArray[Any],
-    reverse: bool,
+    arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None],
+    direction: str,
+    activations: Sequence[str],
+    clip: float | None,
+    linear: bool,
 ) -> list[NDArray[Any]]:
-    """Fill `sequence` [batch, time, hidden] with one direction's states, and return the last ones."""
-    sequence[...] = 0
-    rows = np.arange(len(ends))
-    for time in memory.in_time(range(inputs.shape[1])):
-        running = rows[time < ends]
-        at = ends[running] - 1 - time if reverse else time
-        following = network.step(to_float64(inputs[running, at]), [state[running] for state in states])
-        for state, new in zip(states, following, strict=True):
-            state[running] = new
-        sequence[running, at] = following[0]
-    return states
+    """Return all states [batch, directions, time, hidden] and the last ones, as `run_rnn` and others compute them.
+
+    inputs: [batch, time, input]. states: [batch, directions, hidden] each. ends: [batch], parts of the time. arrays:
+    weights, recurrence and bias or None, for each direction, an LSTM's in the order forget, input, cell, output.
+    """
+    weights, recurrence, bias = arrays
+    if direction not in _WAYS:
+        raise InputError(f"recurrent: unknown direction {direction!r:.60}; known: {', '.join(_WAYS)}")
+    ways, count, width = _WAYS[direction], len(kind.defaults), recurrence.shape[-1]
+    if len(activations) != count or not {*activations} <= {*_NAMES}:
+        raise InputError(f"recurrent: expected {count} of {', '.join(_NAMES)}, found {list(activations)!r:.60}")
+    if clip is not None and not clip >= 0:  # builds write 0 where nothing is clipped
+        raise InputError(f"recurrent: expected a positive clip, found {clip}")
+    rows = kind.gates * width
+    for name, array, shape in (
+        ("weights", weights, (rows, inputs.shape[-1])),
+        ("recurrence", recurrence, (rows, width)),
+        ("bias", bias, ((4 if linear else kind.gates) * width,)),
+    ):
+        if array is not None:
+            require_shape("recurrent", f"parts of {name}", array.shape[:1], (ways,))
+            require_shape("recurrent", name, array.shape[1:], shape)
+    how = {
+        "direction": direction,
+        "activations": [*activations] * ways,
+        "clip": clip,
+        "linear": linear,
+        "batch_first": 1,
+    }
+    both, turned = _biases(kind, bias, width), (_ordered(kind, weights), _ordered(kind, recurrence))
+    sequence, *last = map(np.ma.getdata, Sequences(kind, inputs, *turned, both, ends, states, None, how).run())
+    return [sequence.swapaxes(1, 2), *last]
+
+
+def _ordered(kind: type[Network], array: NDArray[Any]) -> NDArray[Any]:
+    """Return weights or biases with an LSTM's gates as `run_lstm` has them."""
+    if kind is not Lstm:
+        return array
+    return np.concatenate([np.split(array, 4, axis=1)[at] for at in _GATES], axis=1)
+
+
+def _biases(kind: type[Network], bias: NDArray[Any] | None, width: int) -> NDArray[Any] | None:
+    """Return the biases of the inputs and behind them those of the state, which has one in a linear GRU alone."""
+    if bias is None:
+        return None
+    rows = kind.gates * width
+    own = np.zeros((len(bias), rows), bias.dtype)
+    if bias.shape[1] > rows:
+        own[:, rows - width :] = bias[:, rows:]
+    return np.concatenate([_ordered(kind, bias[:, :rows]), own], axis=1)
 
 
 def _masked(array: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:

@@ -44,10 +44,10 @@ def compare_model(
         raise InputError(f"{implementation} is not installed: pip install 'specgate-ml[oracles]'")
     question = implementation, str(Path(path).resolve()), dict(arrays)
     version, theirs = values_of("specgate.dialects.onnx.oracle.whole", question, implementation, path, budget)
-    nodes = read_model(path).graph.nodes
+    model = read_model(path)
     places = {
         name: (f"graph/{label(node, index)}", node.op_type)
-        for index, node in enumerate(nodes)
+        for index, node in enumerate(model.graph.nodes)
         for name in node.outputs
         if name
     }
@@ -65,5 +65,5 @@ def compare_model(
         judge.next_node()
         on_node(count, of)
 
-    outputs = run_model(path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done)
+    outputs = run_model(path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done, model=model)
     return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)

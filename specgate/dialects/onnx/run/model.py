@@ -39,6 +39,7 @@ def run_model(
     evaluate: Callable[[Run, Descriptor, Mapping[str, Any], str], dict[str, Any]] | None = None,
     watch: Callable[[str, Any], Any] | None = None,
     on_node: Callable[[int, int], object] | None = None,
+    model: OnnxModel | None = None,
 ) -> dict[str, Any]:
     """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.
 
@@ -46,10 +47,11 @@ def run_model(
     an input with an initializer may be left out. Sequences are lists, maps are dicts, an optional is a value or None.
     target: a runtime up to this opset; a model that imports a newer one is refused. budget: of the values that are
     alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: gets how many nodes of how many of
-    the main graph are done. Raises InputError; NoTable and NoKernel name the node that has neither table nor kernel.
+    the main graph are done. model: what was read of the file, if it was. Raises InputError; NoTable and NoKernel name
+    the node that has neither table nor kernel.
     """
     budget = memory.budget_of() if budget is None else budget
-    model = read_model(path)
+    model = read_model(path) if model is None else model
     _hold_target(model, target, path)
     graph = model.graph
     step = None if on_node is None else lambda done: on_node(done, len(graph.nodes))

@@ -18,6 +18,7 @@ from specgate.dialects.onnx.run.scope import Scope
 from specgate.errors import InputError, NoKernel
 from specgate.execution.containers import type_of
 from specgate.execution.models import arrays_by_name, at_node, at_place
+from specgate.execution.undefined import computed_apart, is_undefined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,20 +120,25 @@ def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
     attributes = _attributes(scope, node)
     if is_constant(node):
         return [constant_value(scope, attributes, len(node.outputs))]
-    given = [_given(scope, name) if name else None for name in node.inputs]
     function = _called(scope.run, node)
+    flow = function is None and (node.domain, node.op_type) in FLOW
+    given = [(_given if flow else Scope.read)(scope, name) if name else None for name in node.inputs]
     if function is not None:
         return _call(scope, node, function, given, attributes, place)
-    if (node.domain, node.op_type) in FLOW:
+    if flow:
         return _with_bodies(scope, node, given, attributes, place)
     return _computed(scope, node, given, attributes, place)
 
 
 def _given(scope: Scope, name: str) -> Any:
     value = scope.read(name)
-    if isinstance(value, np.ma.MaskedArray):
-        raise InputError(f"reads {name!r:.60}, which has undefined elements")
+    if is_undefined(value):
+        raise _undefined(name)
     return value
+
+
+def _undefined(name: str) -> InputError:
+    return InputError(f"reads {name!r:.60}, which has undefined elements")
 
 
 def _attributes(scope: Scope, node: OnnxNode) -> Mapping[str, OnnxAttribute]:
@@ -274,7 +280,17 @@ def _computed(
     layout, several = spec.layout(version), spec.several_at(version)
     if len(node.outputs) > len(layout.outputs) and not several:
         raise InputError(f"has {len(node.outputs)} outputs, at most {len(layout.outputs)} are defined")
-    results = run.evaluate(descriptor, arrays_by_name(layout.inputs, given), place)
+    arrays = arrays_by_name(layout.inputs, given)
+    if unknown := [name for name, value in zip(node.inputs, given, strict=True) if is_undefined(value)]:
+        known = computed_apart(
+            spec, version, arrays, lambda filled: run.evaluate(descriptor, filled, place),
+            lambda marks: run.execute(descriptor, marks),
+        )  # fmt: skip
+        if known is None:
+            raise _undefined(unknown[0])
+        results = known
+    else:
+        results = run.evaluate(descriptor, arrays, place)
     if several:
         return [part for info in layout.outputs for part in results[info.name]]
     for info, name in zip(layout.outputs, node.outputs, strict=False):

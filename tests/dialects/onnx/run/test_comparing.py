@@ -45,6 +45,22 @@ def test_no_node_differs(path, name):
     assert found.outputs["e"].shape == (1, 3)
 
 
+def test_the_file_is_read_once(path, monkeypatch):
+    from specgate.dialects.onnx.file.model import read_model
+    from specgate.dialects.onnx.run import comparing, model
+
+    read = []
+
+    def noted(file):
+        read.append(file)
+        return read_model(file)
+
+    for module in (comparing, model):
+        monkeypatch.setattr(module, "read_model", noted)
+    compare_model(str(path), {"x": X, "c": np.array(True)}, "reference", None, budget=budget_of())
+    assert read == [str(path)]
+
+
 def test_only_the_node_that_differs_is_named(path, monkeypatch, capsys):
     """Later nodes go on from the other's values, so a fault does not spread."""
     from specgate.execution.kernels import elementwise_unary

@@ -1,0 +1,122 @@
+"""Elements without a defined value: which of a node's outputs depend on those of its inputs.
+
+A kernel masks what its page leaves undefined, such as an infinity cast to an integer. A node that reads such elements
+is computed where it can be shown which of its own results depend on them: those are masked in turn, and what drops
+them, as a choice between two tensors may, gives defined results again. What stands for the elements is of no account.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.execution.recipe import array_fields, recipe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from specgate.spec.operator_spec import OperatorSpec
+
+    Evaluate = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+__all__ = ["computed_apart", "is_undefined"]
+
+#: Kernels of whose results each element depends on the elements at its place alone, in inputs that broadcast.
+_BY_PLACE: Final = frozenset({
+    "absolute", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "cast_elements", "ceil", "celu_of_any", "cos", "cosh", "divide", "elu", "equal", "erf",
+    "exp", "floor", "gelu", "greater", "greater_equal", "hard_sigmoid", "hard_swish", "hold_between", "identity",
+    "is_infinite", "is_not_a_number", "leaky_relu", "less", "less_equal", "log", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "maximum_of_all", "mean_of_all", "minimum_of_all", "mish", "multiply", "negative",
+    "power", "prelu", "reciprocal", "relu", "remainder", "round_to_integer", "scaled_elu", "shift", "shrink", "sigmoid",
+    "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "subtract", "sum_of_all", "swish", "swish_product", "tan",
+    "tanh", "thresholded_relu",
+})  # fmt: skip
+#: Kernels that only move, repeat or leave out elements of these arguments, whatever those are.
+_MOVED: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        ("depth_to_space", "elements_at", "expand", "flatten", "insert_dimensions", "keep_triangle",
+         "remove_dimensions", "reshape", "reverse_sequences", "slice_between", "slices_at", "space_to_depth",
+         "split_along", "tile_by", "transpose", "tuples_at"),
+        frozenset({"inputs"}),
+    ),
+    "join": frozenset({"parts"}), "pad_ends": frozenset({"inputs", "value"}), "select": frozenset({"a", "b"}),
+}  # fmt: skip
+#: Kernels that look at the sizes of their input alone.
+_SIZES: Final = frozenset({"count_elements", "sizes_between"})
+
+
+def is_undefined(value: Any) -> bool:
+    """Return whether an array has elements without a defined value."""
+    return isinstance(value, np.ma.MaskedArray)
+
+
+def computed_apart(
+    spec: OperatorSpec, level: str, arrays: Mapping[str, Any], evaluate: Evaluate, repeat: Evaluate
+) -> dict[str, Any] | None:
+    """Return a node's outputs by name, masked where they depend on undefined elements; None where that is not known.
+
+    arrays: by the names of its inputs, or lists of them, some of them masked. evaluate: computes the node; repeat: does
+    it again, of numbers that stand for what is undefined.
+    """
+    kernel = recipe_of(spec)["kernel"]
+    names = {field: argument for argument, field in array_fields(spec, level).items()}
+    undefined = {field for field, value in arrays.items() if any(map(is_undefined, _listed(value)))}
+    moved = {field for field in arrays if names.get(field) in _MOVED.get(kernel, ())}
+    if kernel not in _BY_PLACE | _SIZES and not undefined <= moved:
+        return None
+    if any(part.dtype.kind not in "biuf" for field in undefined for part in _listed(arrays[field])):
+        return None
+    results = evaluate({field: _each(_filled, value) for field, value in arrays.items()})
+    if kernel in _SIZES:
+        return results
+    if kernel in _BY_PLACE:
+        masks = [np.ma.getmaskarray(part) for field in undefined for part in _listed(arrays[field])]
+        return {
+            name: _masked(result, [_spread(mask, np.shape(result)) for mask in masks])
+            for name, result in results.items()
+        }
+    where = repeat({**arrays, **{field: _each(_marks, arrays[field]) for field in moved}})
+    return {name: _each_pair(result, where[name]) for name, result in results.items()}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _each(change: Callable[[Any], Any], value: Any) -> Any:
+    return [change(part) for part in value] if isinstance(value, list) else change(value)
+
+
+def _filled(array: Any) -> Any:
+    return np.ma.filled(array, 1) if is_undefined(array) else array
+
+
+def _marks(array: NDArray[Any]) -> NDArray[Any]:
+    """Return 1 where an array is undefined, in its type."""
+    return np.ma.getmaskarray(array).astype(array.dtype)
+
+
+def _each_pair(result: Any, marks: Any) -> Any:
+    if isinstance(result, list):
+        return [_each_pair(*pair) for pair in zip(result, marks, strict=True)]
+    return _masked(result, [np.ma.getdata(marks) != 0])
+
+
+def _spread(mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which results depend on masked elements: all where older operators may align the places otherwise."""
+    if mask.ndim == len(shape) or mask.size == 1:
+        return np.broadcast_to(mask.reshape(()) if mask.size == 1 else mask, shape)
+    return np.full(shape, mask.any())
+
+
+def _masked(result: NDArray[Any], masks: list[NDArray[np.bool_]]) -> NDArray[Any]:
+    """Return a result with what is masked of it already and what one of the masks says; a plain array of nothing."""
+    mask = np.ma.getmaskarray(result).copy()
+    for each in masks:
+        mask |= each
+    data = np.ma.getdata(result)
+    return np.ma.MaskedArray(data, mask=mask) if mask.any() else data

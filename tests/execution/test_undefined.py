@@ -1,0 +1,173 @@
+"""Undefined elements of inputs: what they leave undefined, of every kernel that says so, and what drops them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specgate.conform.fill import fill
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.positional import reordered_for
+from specgate.descriptors.read import read_dict
+from specgate.dialects.onnx.run.model import run_model
+from specgate.errors import InputError
+from specgate.execution import undefined
+from specgate.execution.engine import execute_at
+from specgate.execution.recipe import array_fields
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+
+TABLES = dialect("onnx")
+
+
+def kernels() -> dict[str, list[str]]:
+    """Return the operators of each kernel that is computed with undefined elements."""
+    found: dict[str, list[str]] = {}
+    for name in TABLES.tables.operators:
+        recipe = TABLES.operator(name).table.recipe
+        kernel = recipe["kernel"] if recipe else ""
+        if kernel in undefined._BY_PLACE or kernel in undefined._MOVED or kernel in undefined._SIZES:
+            found.setdefault(kernel, []).append(name)
+    return found
+
+
+def test_all_of_them_are_kernels_of_operators() -> None:
+    assert kernels().keys() == undefined._BY_PLACE | undefined._MOVED.keys() | undefined._SIZES
+
+
+def examples(name: str):
+    """Yield the table, the newest level, and descriptors of an operator there, which do not declare the outputs."""
+    spec = TABLES.operator(name)
+    level = spec.dialect.levels[-1]
+    outputs = {info.name for info in spec.outputs}
+    for example in spec.table.examples.values():
+        descriptor = read_dict(example["descriptor"], "onnx")
+        if accepts(descriptor, level, "documented"):
+            kept = {n: [TensorDesc(None, None) for _ in v] for n, v in descriptor.fields.items() if isinstance(v, list)}
+            fields = {name: value for name, value in descriptor.fields.items() if name not in outputs}
+            fields |= {name: value for name, value in kept.items() if name in outputs}
+            yield spec, level, reordered_for(replace(descriptor, fields=fields, plain=False), spec, level)
+
+
+@pytest.mark.parametrize("kernel", sorted(kernels()))
+def test_only_masked_results_depend_on_masked_elements(kernel) -> None:
+    pick, tried, kept = np.random.default_rng(3), 0, 0
+    for name in kernels()[kernel]:
+        for spec, level, descriptor in examples(name):
+            for field, arrays in maskable(spec, level, descriptor, kernel):
+                whole = np.ones(first(arrays[field]).shape, np.bool_)
+                mask = whole & (pick.random(whole.shape) < 0.5)
+                mask = mask if mask.any() else whole
+                made, other = both_ways(spec, level, descriptor, arrays, field, mask)
+                for output in made:
+                    for mine, its in zip(listed(made[output]), listed(other[output]), strict=True):
+                        open_ = np.ma.getmaskarray(mine)
+                        one, two = np.ma.getdata(mine), np.ma.getdata(its)
+                        assert ((one == two) | (one != one) | open_).all(), (name, field, output)  # noqa: PLR0124
+                        kept += int((~open_).sum())
+                tried += 1
+    assert tried, kernel
+    assert kept, kernel
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def first(value: Any) -> Any:
+    return listed(value)[0]
+
+
+def maskable(spec, level, descriptor, kernel):
+    """Yield the inputs that may have undefined elements, with arrays for all of them."""
+    arguments = {field: argument for argument, field in array_fields(spec, level).items()}
+    arrays = fill(descriptor, level, Random(5), tame=True)  # repeatable on purpose
+    try:
+        execute_at(descriptor, arrays, level)
+    except InputError:  # sizes that are no constants
+        return
+    moved = undefined._MOVED.get(kernel)
+    for field, array in arrays.items():
+        if first(array).dtype.kind in "biuf" and first(array).size and (moved is None or arguments[field] in moved):
+            yield field, arrays
+
+
+def both_ways(spec, level, descriptor, arrays, field, mask) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a node's outputs with masked elements, and those of other numbers in the places of these."""
+
+    def run(given):
+        return execute_at(descriptor, given, level)
+
+    def with_first(array):
+        return {**arrays, field: [array, *arrays[field][1:]] if isinstance(arrays[field], list) else array}
+
+    array = first(arrays[field])
+    made = undefined.computed_apart(spec, level, with_first(np.ma.MaskedArray(array, mask=mask)), run, run)
+    assert made is not None
+    changed = np.where(mask, ~array if array.dtype.kind == "b" else array + 1, array).astype(array.dtype)
+    return made, run(with_first(changed))
+
+
+def bucket_model(folder, *, dropped: bool):
+    """Write what T5 says of how far apart two words are: the logarithm of 0, cast, is chosen for no distance of 0."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    node = helper.make_node
+    constants = {
+        "few": np.array(8, np.int64), "most": np.array(15, np.int64), "eight": np.float32(8),
+        "scale": np.float32(8 / np.log(128 / 8)),
+    }  # fmt: skip
+    nodes = [
+        node("Abs", ["distance"], ["far"]), node("Less", ["far", "few"], ["near"]),
+        node("Cast", ["far"], ["float"], to=TensorProto.FLOAT), node("Div", ["float", "eight"], ["part"]),
+        node("Log", ["part"], ["log"]), node("Mul", ["log", "scale"], ["scaled"]),
+        node("Cast", ["scaled"], ["steps"], to=TensorProto.INT64), node("Add", ["steps", "few"], ["large"]),
+        node("Shape", ["large"], ["shape"]), node("Expand", ["most", "shape"], ["full"]),
+        node("Min", ["large", "full"], ["held"]),
+        node("Where", ["near", "far", "held"] if dropped else ["near", "held", "far"], ["bucket"], name="choice"),
+        node("Transpose", ["bucket"], ["turned"]),
+    ]  # fmt: skip
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("distance", TensorProto.INT64, ["n", "m"])],
+        [helper.make_tensor_value_info("turned", TensorProto.INT64, ["m", "n"])],
+        initializer=[numpy_helper.from_array(np.asarray(each), name) for name, each in constants.items()],
+    )  # fmt: skip
+    path = folder / "bucket.onnx"
+    path.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    )
+    return str(path)
+
+
+DISTANCE = np.arange(-3, 4)[:, None] * np.array([1, 5, 40])
+
+
+def test_undefined_elements_that_a_choice_drops(tmp_path) -> None:
+    pytest.importorskip("onnx")
+    found = run_model(bucket_model(tmp_path, dropped=True), {"distance": DISTANCE})["turned"]
+    assert not undefined.is_undefined(found)
+    far = np.abs(DISTANCE)
+    with np.errstate(divide="ignore"):
+        steps = np.trunc(np.log(far / 8) * 8 / np.log(16))
+    assert np.array_equal(found, np.where(far < 8, far, np.minimum(8 + steps, 15)).astype(int).T)
+
+
+def test_undefined_elements_that_are_chosen_stay_undefined(tmp_path) -> None:
+    pytest.importorskip("onnx")
+    found = run_model(bucket_model(tmp_path, dropped=False), {"distance": DISTANCE})["turned"]
+    assert np.array_equal(np.ma.getmaskarray(found), (DISTANCE == 0).T)
+
+
+def test_what_mixes_elements_is_refused(tmp_path) -> None:
+    onnx = pytest.importorskip("onnx")
+    path = bucket_model(tmp_path, dropped=False)
+    model = onnx.load(path)
+    model.graph.node[-1].CopyFrom(onnx.helper.make_node("CumSum", ["bucket", "axis"], ["turned"], name="sum"))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(0, np.int64), "axis"))
+    onnx.save(model, path)
+    with pytest.raises(InputError, match="node 'sum': reads 'bucket', which has undefined elements"):
+        run_model(path, {"distance": DISTANCE})
