@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
 from typing import TYPE_CHECKING, Final
 
 import specgate
 from specgate.bench.made_models import OPSET, SIZES, chain, encoder
-from specgate.bench.timing import Contender, Group
+from specgate.bench.timing import Contender, Group, processes_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ LAYERS: Final = 12
 
 
 def place_groups() -> Iterator[Group]:
-    """Yield one group for each size of a chain, and one for an encoder; CPU time counts."""
+    """Yield a group for each size of a chain, and one for an encoder; the processor's time of all processes counts."""
     try:
         import onnx
     except ImportError:
@@ -43,7 +42,7 @@ def _group(title: str, size: int, path: str, per_node: dict[int, float]) -> Grou
     place = Contender("specgate.place", lambda: specgate.place(path, TARGET), own=True)
     lint = Contender("specgate.lint", lambda: specgate.lint(path, targets=[f"onnx:{OPSET}"]))
     contenders = [place, lint]
-    return Group(title, contenders, 0.1, size, "nodes", _remarks(place, lint, size, per_node), process_time)
+    return Group(title, contenders, 0.1, size, "nodes", _remarks(place, lint, size, per_node), processes_time)
 
 
 def _remarks(

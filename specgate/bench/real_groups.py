@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import process_time
 from typing import TYPE_CHECKING, Final
 
 import specgate
 from specgate.bench.made_models import chain
 from specgate.bench.real_models import REAL_MODELS
-from specgate.bench.timing import Contender, Group
+from specgate.bench.timing import Contender, Group, ended_time, processes_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +77,7 @@ def _warm(title: str, path: str, size: int, ratios: _Ratios) -> Group:
 
     own = Contender("specgate.lint", lambda: specgate.lint(path, targets=[TARGET]), own=True)
     other = Contender("onnx.checker.check_model", lambda: onnx.checker.check_model(path, full_check=True))
-    return Group(f"warm: {title}", [own, other], 0.1, size, "nodes", lambda: ratios.said(own, other), _all_processes)
+    return Group(f"warm: {title}", [own, other], 0.1, size, "nodes", lambda: ratios.said(own, other), processes_time)
 
 
 def _many(files: Sequence[str]) -> Group:
@@ -100,30 +99,10 @@ def _command(command: Sequence[str]) -> Callable[[], float]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def once() -> float:
-        before = _ended()
+        before = ended_time()
         done = subprocess.run(command, check=False, capture_output=True, env=environment)
         if done.returncode not in {0, 1}:
             raise specgate.Error(f"{command[:4]} ends with {done.returncode}: {done.stderr.decode()[-200:]}")
-        return _ended() - before
+        return ended_time() - before
 
     return lambda: min(once() for _ in range(_COLD_RUNS))
-
-
-def _ended() -> float:
-    """Return the processor's seconds of processes that ended, with those that they waited for."""
-    try:
-        import resource
-    except ImportError:  # not on Windows, where this is 0
-        return os.times().children_user + os.times().children_system
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _all_processes() -> float:
-    """Return the processor's seconds of this process and those that it started; on Linux also while they run."""
-    total = process_time() + _ended()
-    for children in Path("/proc/self/task").glob("*/children"):
-        for number in children.read_text(encoding="ascii").split():
-            with open(f"/proc/{number}/schedstat", encoding="ascii") as file:  # noqa: PTH123
-                total += int(file.read().split()[0]) * 1e-9
-    return total
