@@ -20,7 +20,8 @@ __all__ = ["FUNCTIONS", "function_of"]
 FUNCTIONS: Final[Mapping[str, str]] = {
     "clip": "clamping",
     **dict.fromkeys(("joined", "padded", "sliced", "tiled"), "rearranging"),
-    **dict.fromkeys(("attention", "grouped_attention", "multihead_attention", "quantized_attention"), "attention"),
+    **dict.fromkeys(("grouped_attention", "multihead_attention"), "attention"),
+    **dict.fromkeys(("attention", "quantized_attention"), "stacked"),
     **dict.fromkeys(("embedding", "rotation"), "embedding"),
     "einsum": "summing",
     "fused_product": "products",
