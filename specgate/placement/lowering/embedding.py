@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.state import State
 
-__all__ = ["embedding", "rotation"]
+__all__ = ["embedding", "rotation", "whole_rotation"]
 
 
 def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> Descriptor:
@@ -132,7 +132,8 @@ class _Turn(NamedTuple):
         return bare(self.word, self.whole, strides if self.swapped else None)
 
 
-def _turn(state: State) -> _Turn:
+def _turn(state: State, *, stated: bool) -> _Turn:
+    """Return what turns. stated: by the node's attributes; else by its table of cosines alone."""
     data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
     sizes, table = sizes_of(data), sizes_of(cosines)
     swapped = len(sizes) == 4
@@ -142,26 +143,42 @@ def _turn(state: State) -> _Turn:
         raise Refused("table-rank", "the cosines must have two dimensions")
     if 0 in sizes or 0 in table:
         raise Refused("no-elements", "neither the input nor the cosines may be empty")
-    stated, part = (as_uint(state.get(name)) for name in ("num_heads", "rotary_embedding_dim"))
-    if part and not stated:
-        raise Refused("heads", "where rotary_embedding_dim is given, num_heads must be, too")
-    if swapped and stated not in {0, sizes[1]}:
-        raise Refused("heads", "num_heads must be the second size of an input with four dimensions")
     batch, length = (sizes[0] if len(sizes) > 2 else 1), (sizes[-2] if len(sizes) > 1 else 1)
     hidden = prod(sizes) // (batch * length)
-    head = hidden // stated if stated else 2 * table[-1]
-    heads = stated or hidden // head
-    if not head or not heads:
-        raise Refused(
-            "heads", "there must be no more heads than elements of a place, and no fewer elements than a head has"
-        )
+    heads, head, part = _stated_heads(state, sizes, hidden) if stated else (0, 0, 0)
+    head = head or 2 * table[-1]
+    if not stated and sizes[-1] % head:
+        raise Refused("heads", "the elements of a place must be whole heads")
+    heads = heads or hidden // head
+    if not heads:
+        raise Refused("heads", "a place must have the elements of one head")
     interleaved = bool(state.get("interleaved"))
     return _Turn(state.dml_type(data), batch, length, heads, head, part or head, swapped, interleaved)
 
 
+def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int, int, int]:
+    """Return how many heads a node states, how large one is, and how much of it turns; 0 for what is not stated."""
+    heads, part = (as_uint(state.get(name)) for name in ("num_heads", "rotary_embedding_dim"))
+    if part and not heads:
+        raise Refused("heads", "where rotary_embedding_dim is given, num_heads must be, too")
+    if len(sizes) == 4 and heads not in {0, sizes[1]}:
+        raise Refused("heads", "num_heads must be the second size of an input with four dimensions")
+    if heads > hidden:
+        raise Refused("heads", "there must be no more heads than elements of a place")
+    return heads, hidden // heads if heads else 0, part
+
+
 def rotation(state: State) -> Iterator[Descriptor]:
-    """Yield the operators of a RotaryEmbedding."""
-    turn = _turn(state)
+    """Yield the operators of a RotaryEmbedding, whose heads its attributes state."""
+    return _rotated(state, _turn(state, stated=True))
+
+
+def whole_rotation(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a RotaryEmbedding that turns whole heads, twice as large as a row of cosines."""
+    return _rotated(state, _turn(state, stated=False))
+
+
+def _rotated(state: State, turn: _Turn) -> Iterator[Descriptor]:
     word, half, pairs = turn.word, turn.part // 2, turn.pairs
     whole, paired = bare(word, turn.whole), bare(word, pairs)
     axis = 4 if turn.interleaved else 3

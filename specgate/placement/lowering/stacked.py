@@ -70,8 +70,6 @@ class _Stack:
 
     def __init__(self, state: State, weights: str) -> None:
         sizes = sizes_of(tensor_of(state, "input"))
-        if len(sizes) != 3:
-            raise Refused("input-rank", "the input must have three dimensions")
         self.state = state
         self.batch, self.length, self.inner = sizes
         if len(sizes_of(tensor_of(state, weights))) != 2:
