@@ -14,6 +14,7 @@ from specgate.placement.checks import (
     releases_problems,
     type_problems,
 )
+from specgate.placement.function_model import FunctionsFile, function_problems, node_parts
 from specgate.placement.model import (
     GraphsFile,
     InferenceFile,
@@ -50,6 +51,7 @@ _OBSERVED: Final = "observed.yaml"
 _GRAPHS: Final = "graphs.yaml"
 _LOADING: Final = "loading.yaml"
 _INFERENCE: Final = "inference.yaml"
+_FUNCTIONS: Final = "functions.yaml"
 #: Folders that other parts of the placement read.
 _OTHERS: Final = ("lowering/",)
 #: What a compiled row leaves out where it is this.
@@ -102,6 +104,8 @@ class _Build:
                 self._loading(made)
             elif name == _INFERENCE:
                 self._inference(made["inference"])
+            elif name == _FUNCTIONS:
+                made["functions"] = self._functions()
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
                 known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
                 self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
@@ -162,6 +166,25 @@ class _Build:
                 ends = self._span(_INFERENCE, lines, (part, index), entry)
                 versions = {name: _ends(text) for name, text in entry["operators"].items()}
                 entries.append({**entry, **ends, "operators": versions})
+
+    def _functions(self) -> dict[str, Any]:
+        content, lines = self._load(_FUNCTIONS, FunctionsFile)
+        self._tell(_FUNCTIONS, lines, list(function_problems(content)))
+        made = {}
+        for name, entry in content.get("functions", {}).items():
+            parts = [(node, node_parts(node["node"])) for node in entry["nodes"]]
+            nodes = [
+                {
+                    **{key: node[key] for key in ("given", "without") if node.get(key)},
+                    "result": r,
+                    "operator": o,
+                    "inputs": i,
+                }
+                for node, (r, o, i) in parts
+            ]
+            ends = self._span(_FUNCTIONS, lines, ("functions", name), entry)
+            made[name] = {"constants": {}, **entry, **ends, "nodes": nodes}
+        return made
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)

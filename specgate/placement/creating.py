@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
+from specgate.placement.own_sizes import inferred_here
 from specgate.placement.validity import refusal
 from specgate.placement.words import listed
 from specgate.validate.check import check_at
@@ -79,7 +80,8 @@ class Creator:
 
     def _look(self, one: Assigned) -> None:
         """Note values whose sizes the runtime may know and nothing here: behind operators of its own domains."""
-        foreign = one.node.proto.domain not in STANDARD_DOMAINS
+        proto = one.node.proto
+        foreign = proto.domain not in STANDARD_DOMAINS and not inferred_here(proto)
         if not foreign and not self._blind:
             return
         node, body = one.node, id(one.body)

@@ -25,6 +25,7 @@ from specgate.dialects.onnx.infer.inference import installed
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, label, subgraphs
 from specgate.errors import InputError
 from specgate.placement.asking import BUILT, ask
+from specgate.placement.own_functions import own_function
 from specgate.placement.registrations import function_bodies
 from specgate.placement.schemas import schema_of
 from specgate.placement.scopes import type_word
@@ -72,7 +73,7 @@ class Functions:
         self._sizes = sizes(own)
         # A function that ends in itself the linter reports, and no runtime loads.
         self._own = {key: function for key, function in own.items() if key in self._sizes}
-        self._domains = opsets
+        self._domains, self._release = opsets, release
         #: Whether the opset of the model says which body is meant; else the operator's version does, whatever it holds.
         self._by_opset = not release or function_bodies(release) == "opset"
         self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
@@ -85,8 +86,10 @@ class Functions:
         if own is not None:
             return own
         domain = node.proto.domain
-        if node.schema is None or domain not in STANDARD_DOMAINS or domain not in self._domains:
+        if node.schema is None or domain not in self._domains:
             return None
+        if domain not in STANDARD_DOMAINS:
+            return own_function(node, self._release)
         attributes = tuple(map(id, node.proto.attributes.values()))
         shapes = tuple((tensor.type, _numbers(tensor)) if tensor else None for tensor in (*node.inputs, *node.outputs))
         key = (node.operator, node.opset, len(node.inputs), shapes, attributes)

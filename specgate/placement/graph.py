@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Tensors = tuple[TensorDesc | None, ...]
     Kinds = tuple[str | None, ...]
 
-__all__ = ["Alike", "Body", "Node", "body_of"]
+__all__ = ["Alike", "Body", "Node", "body_of", "derived"]
 
 _BLANK = TensorDesc(None, None)
 
@@ -228,7 +228,7 @@ class _Reader:
         told = any(tensor is not None and tensor.type is None for tensor in outputs)
         if told:
             outputs = tuple(
-                [one if one is None else self.derived.setdefault(one, one) for one in _derived(schema, inputs, outputs)]
+                [one if one is None else self.derived.setdefault(one, one) for one in derived(schema, inputs, outputs)]
             )
         operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
         kinds = _kinds(inputs), _kinds(outputs)
@@ -267,7 +267,7 @@ def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
     return tuple([None if tensor is None else word(tensor.type) for tensor in tensors])
 
 
-def _derived(
+def derived(
     schema: Schema | None, inputs: tuple[TensorDesc | None, ...], outputs: tuple[TensorDesc | None, ...]
 ) -> tuple[TensorDesc | None, ...]:
     """Give outputs whose type nothing states the one that the operator's type variables say they have."""

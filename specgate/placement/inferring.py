@@ -15,9 +15,10 @@ from specgate.dialects.onnx.file.schema import STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.infer.strip import Given
+from specgate.dialects.onnx.infer.strip import Given, tensor_type
 from specgate.dialects.onnx.lint.graph import reread
-from specgate.dialects.onnx.lint.types import contradictions, held_constant, merged
+from specgate.dialects.onnx.lint.types import contradictions, held_constant, known_type, merged
+from specgate.placement.own_sizes import OwnSizes
 from specgate.placement.registrations import minor_release, runtime_tables
 from specgate.placement.sizes import Inference, Row
 
@@ -96,9 +97,12 @@ class _Reader:
         self.scope = scope
         self.opset = model.opset_imports.get("", 0)
         self.facts = inference_of(release)
-        self.valued = [node for node in graph.nodes if node.op_type in self.facts.values]
+        self.sizes = OwnSizes(release, model.opset_imports)
+        self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
+        self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
         self.lists = self._computed()
         self.more = False  # whether the file states more of some value
+        self.infos = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.type is not None}
         self.stated: dict[str, OnnxType] = {}
         self.fixed: Told = {}
         self._stated()
@@ -133,7 +137,7 @@ class _Reader:
 
     def may_differ(self) -> bool:
         """Return whether more is known of a value than lint knows, or less may be."""
-        return self.more or bool(self.fixed) or bool(self.lists)
+        return self.more or bool(self.fixed) or bool(self.lists) or bool(self.foreign)
 
     def _computed(self) -> frozenset[str]:
         """Return the values that nodes compute and that may be lists of sizes."""
@@ -150,44 +154,75 @@ class _Reader:
 
         doubting: these are lint's, which may know the sizes of what follows from a list of sizes that is none here.
         """
-        told = dict(self.fixed)
-        if not self.facts.values:
-            return told
-        own = types.get(id(self.graph), {})
-        known: dict[str, Value] = {}
-        doubtful = set(self.fixed)
-
-        def sizes(name: str) -> Sizes:
-            kind = own.get(name)
-            if kind is not None:
-                return kind.shape if kind.kind == "tensor" and name not in doubtful else None
-            held = self.scope.get(name)
-            return (
-                None if held is None or held.sizes is None else [s if isinstance(s, int) else None for s in held.sizes]
-            )
-
-        def constant(name: str) -> Sequence[Any] | None:
-            held = self.scope.get(name)
-            return None if held is None or not isinstance(held.value, tuple) else held.value
-
-        def doubts(names: Sequence[str]) -> bool:
-            return not doubtful.isdisjoint(names) or (
-                not self.lists.isdisjoint(names) and any(name in self.lists and name not in known for name in names)
-            )
-
+        held = _Held(self, types.get(id(self.graph), {}))
         for node in self.graph.nodes if doubting else self.valued:
             value = None
             if node.op_type in self.facts.values:
-                value = self.facts.value(node, self.opset, known, sizes, constant)
+                value = self.facts.value(node, self.opset, held.known, held.sizes, held.constant)
             if value is not None:
-                name = node.outputs[0]
-                known[name] = value
-                kind = own.get(name)
-                if kind is not None and kind.elem_type in _COUNTING and name not in told:
-                    told[name] = _constant(name, kind, value)
-            elif doubting and doubts(node.inputs):
-                doubtful.update(node.outputs)
-        return told
+                held.learn(node.outputs[0], value)
+            elif doubting and held.doubts(node.inputs):
+                held.doubtful.update(node.outputs)
+            elif id(node) in self.foreign:
+                for name, kind in self.sizes.types(node, held.tensor).items():
+                    held.told.setdefault(name, self._with_stated(name, kind))
+        return held.told
+
+    def _with_stated(self, name: str, kind: OnnxType) -> OnnxType:
+        """Return what follows from a node of the runtime's own operators together with what the file states."""
+        stated = self.infos.get(name)
+        if stated is None or stated.kind != "tensor" or stated.shape is None:
+            return kind
+        return _shared(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
+
+
+class _Held:
+    """What is known of the values of a model's main graph in one turn. types: that were inferred last.
+
+    doubtful: values that lint knows more of than is known here.
+    """
+
+    def __init__(self, reader: _Reader, types: Mapping[str, OnnxType]) -> None:
+        self.types, self.scope, self.lists = types, reader.scope, reader.lists
+        self.told: Told = dict(reader.fixed)
+        self.known: dict[str, Value] = {}
+        self.doubtful = set(reader.fixed)
+
+    def sizes(self, name: str) -> Sizes:
+        """Return the sizes of a value."""
+        kind = self.types.get(name)
+        if kind is not None:
+            return kind.shape if kind.kind == "tensor" and name not in self.doubtful else None
+        held = self.scope.get(name)
+        return None if held is None or held.sizes is None else [s if isinstance(s, int) else None for s in held.sizes]
+
+    def constant(self, name: str) -> Sequence[Any] | None:
+        """Return the elements of a constant."""
+        held = self.scope.get(name)
+        return None if held is None or not isinstance(held.value, tuple) else held.value
+
+    def tensor(self, name: str) -> TensorDesc | None:
+        """Return all that is known of a value."""
+        told = self.told.get(name)
+        kind = tensor_type(told) if isinstance(told, OnnxTensor) else told or self.types.get(name)
+        held = self.scope.get(name)
+        if kind is None or kind.kind != "tensor":
+            return held
+        known = known_type(kind)
+        return known if held is None else known._replace(value=held.value)
+
+    def doubts(self, names: Sequence[str]) -> bool:
+        """Return whether what a node computes of these values may be known to lint alone."""
+        return not self.doubtful.isdisjoint(names) or (
+            not self.lists.isdisjoint(names) and any(name in self.lists and name not in self.known for name in names)
+        )
+
+    def learn(self, name: str, value: Value) -> None:
+        """Note a list of sizes, or a number out of one, that a node computes."""
+        self.known[name] = value
+        kind = self.types.get(name)
+        if kind is not None and kind.elem_type in _COUNTING and name not in self.told:
+            self.told[name] = _constant(name, kind, value)
 
 
 def _counts(kind: OnnxType) -> bool:

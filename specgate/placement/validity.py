@@ -8,6 +8,7 @@ from specgate.descriptors.core import shown
 from specgate.dialects.onnx.lint.walk import label
 from specgate.placement.foreign import own_refusal
 from specgate.placement.loading import loading_of, refusing_rules
+from specgate.placement.own_schemas import own_schema
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
@@ -74,6 +75,14 @@ def _place(found: Finding) -> str:
     return (found.location.node if found.location is not None else None) or "graph"
 
 
+def _before_the_dialect(descriptor: Descriptor, release: str) -> bool:
+    """Whether the runtime has a schema of its own for an operator at a version where the dialect has none yet."""
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    domain, _, name = descriptor.operator.rpartition(".")
+    version = descriptor.version or ""
+    return spec.row_at(version) is None and own_schema(domain, name, int(version), release) is not None
+
+
 def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
     """Return why a release refuses a node of a model, None where it takes it, or nothing certain is known.
 
@@ -88,6 +97,8 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
         return own
     if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
         return own_refusal(descriptor, known, release, on_cpu=on_cpu)
+    if _before_the_dialect(descriptor, release):
+        return None
     asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
     for implementation in refusing(descriptor, descriptor.version, "observed", asked):
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)

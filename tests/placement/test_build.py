@@ -215,3 +215,26 @@ def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
     made = build_runtime(folder)["inference"]
     assert made["values"][0]["operators"] == {"Shape": (1, None)}
     assert (made["values"][0]["first"], made["unsized"][0]["operators"]) == (1, {"Abs": (1, 6)})
+
+
+def test_a_function_is_made_of_operators_and_values_that_there_are(folder) -> None:
+    (folder / "functions.yaml").write_text(
+        """\
+sources: [{measured: sessions}]
+functions:
+  com.microsoft.QuickGelu:
+    opset: 13
+    inputs: [X]
+    outputs: [Y, Z]
+    nodes:
+      - {node: "A = Muls(X, X)"}
+      - {node: "Y = Mul(A, alpha)"}
+""",
+        encoding="utf-8",
+    )
+    found = problems(folder)
+    assert [problem.partition(": ")[2] for problem in found] == [
+        "functions.com.microsoft.QuickGelu.nodes.0: unknown operator 'Muls'",
+        "functions.com.microsoft.QuickGelu.nodes.1: nothing makes 'alpha'",
+        "functions.com.microsoft.QuickGelu: nothing makes the output 'Z'",
+    ]

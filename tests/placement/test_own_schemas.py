@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from specgate.errors import InputError
+from specgate.linting.given import Given
+from specgate.linting.settings import LintSettings
 from specgate.placement.own_schemas import Parameter, own_schema
+from specgate.placement.reading import place_model
 from specgate.placement.schemas import schema_of
+from specgate.targets import parse_target
 
 
 def test_a_schema_has_its_parts_in_order() -> None:
@@ -67,3 +71,15 @@ def test_a_runtimes_own_operator_goes_by_its_release_and_not_by_the_table():
     ]
     assert [each[5] for each in names] == ["relative_position_bias", "attention_bias"]
     assert schema_of("com.microsoft", "Attention", 1) is None
+
+
+def test_a_node_of_a_version_that_only_the_runtime_has_is_no_refused_one() -> None:
+    onnx = pytest.importorskip("onnx", reason="it writes the models")
+    text = (
+        '<ir_version: 8, opset_import: ["" : {}]> g (float[2,3] x, float[3] s) => (y) {{y = LayerNormalization(x, s)}}'
+    )
+    for opset in (14, 17):  # ONNX has LayerNormalization from 17 on, ONNX Runtime from 1 on
+        data = onnx.parser.parse_model(text.format(opset)).SerializeToString()
+        target = parse_target("onnxruntime-directml:1.24.4")
+        found = place_model(Given(data, "onnx", "model"), target, None, LintSettings())
+        assert (found.session, [node.provider for node in found]) == ("created", ["DirectML"])

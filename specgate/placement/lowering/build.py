@@ -111,7 +111,7 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     for name, text in shorthand.check():
         raise FormError(text, "define", name)
     plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
-    parts = {"define": plain, **{key: content.get(key) for key in ("lists", "outputs", "refuses", "rows")}}
+    parts = {"define": plain, **{key: content.get(key) for key in ("lists", "outputs", "inferred", "refuses", "rows")}}
     for key, part in parts.items():
         if part:
             made[key] = _written_out(part, words, shorthand, (key,))

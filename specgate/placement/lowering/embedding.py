@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from specgate.dialects.directml.vocabulary import ScaleBias
 from specgate.placement.lowering.building import bare, given, operator, plain, sizes_of, spread, tensor_of
 from specgate.placement.lowering.reasons import Refused
+from specgate.placement.lowering.shape import as_uint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.state import State
 
-__all__ = ["embedding", "rotation"]
+__all__ = ["embedding", "rotation", "whole_rotation"]
 
 
 def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> Descriptor:
@@ -28,13 +29,13 @@ def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> De
     )
 
 
-def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int) -> Descriptor:
-    """Rows of a table of two dimensions, which is described with four."""
+def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int, width: int | None = None) -> Descriptor:
+    """Rows of a table of two dimensions, which is described with four. width: of what is made, None for the table's."""
     return operator(
         "GATHER",
         InputTensor=table,
         IndicesTensor=indices,
-        OutputTensor=bare(str(table.type), (1, batch, length, sizes_of(table)[-1])),
+        OutputTensor=bare(str(table.type), (1, batch, length, sizes_of(table)[-1] if width is None else width)),
         Axis=2,
         IndexDimensions=2,
     )
@@ -126,44 +127,70 @@ class _Turn(NamedTuple):
         return self.whole[:3] + ((half, 2) if self.interleaved else (2, half))
 
     def laid(self) -> TensorDesc:
-        """How the node's own tensor has the part."""
-        strides = (self.heads * self.length * self.head, self.head, self.length * self.head, 1)
-        return bare(self.word, self.whole, strides if self.swapped and self.part == self.head else None)
+        """How the part lies in a tensor with the dimensions of the node's own."""
+        strides = (self.heads * self.length * self.part, self.part, self.length * self.part, 1)
+        return bare(self.word, self.whole, strides if self.swapped else None)
 
 
-def _turn(state: State) -> _Turn:
+def _turn(state: State, *, stated: bool) -> _Turn:
+    """Return what turns. stated: by the node's attributes; else by its table of cosines alone."""
     data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
-    sizes = sizes_of(data)
-    if len(sizes) not in {3, 4}:
-        raise Refused("input-rank", "the input must have three or four dimensions")
-    if len(sizes_of(cosines)) != 2:
-        raise Refused("table-rank", "the cosines must have two dimensions")
-    if 0 in sizes or 0 in sizes_of(cosines):
-        raise Refused("no-elements", "neither the input nor the cosines may be empty")
-    half = sizes_of(cosines)[-1]
-    part = int(state.get("rotary_embedding_dim")) or 2 * half
-    hidden = prod(sizes) // (sizes[0] * sizes[-2])
-    heads = sizes[1] if len(sizes) == 4 else int(state.get("num_heads")) or hidden // part
-    if heads < 1 or hidden % heads:
-        raise Refused("heads", "the elements of a place must be whole heads")
-    interleaved = bool(state.get("interleaved"))
+    sizes, table = sizes_of(data), sizes_of(cosines)
     swapped = len(sizes) == 4
-    return _Turn(state.dml_type(data), sizes[0], sizes[-2], heads, hidden // heads, part, swapped, interleaved)
+    if len(sizes) > 4:
+        raise Refused("input-rank", "the input must have at most four dimensions")
+    if len(table) != 2:
+        raise Refused("table-rank", "the cosines must have two dimensions")
+    if 0 in sizes or 0 in table:
+        raise Refused("no-elements", "neither the input nor the cosines may be empty")
+    batch, length = (sizes[0] if len(sizes) > 2 else 1), (sizes[-2] if len(sizes) > 1 else 1)
+    hidden = prod(sizes) // (batch * length)
+    heads, head, part = _stated_heads(state, sizes, hidden) if stated else (0, 0, 0)
+    head = head or 2 * table[-1]
+    if not stated and sizes[-1] % head:
+        raise Refused("heads", "the elements of a place must be whole heads")
+    heads = heads or hidden // head
+    if not heads:
+        raise Refused("heads", "a place must have the elements of one head")
+    interleaved = bool(state.get("interleaved"))
+    return _Turn(state.dml_type(data), batch, length, heads, head, part or head, swapped, interleaved)
+
+
+def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int, int, int]:
+    """Return how many heads a node states, how large one is, and how much of it turns; 0 for what is not stated."""
+    heads, part = (as_uint(state.get(name)) for name in ("num_heads", "rotary_embedding_dim"))
+    if part and not heads:
+        raise Refused("heads", "where rotary_embedding_dim is given, num_heads must be, too")
+    if len(sizes) == 4 and heads not in {0, sizes[1]}:
+        raise Refused("heads", "num_heads must be the second size of an input with four dimensions")
+    if heads > hidden:
+        raise Refused("heads", "there must be no more heads than elements of a place")
+    return heads, hidden // heads if heads else 0, part
 
 
 def rotation(state: State) -> Iterator[Descriptor]:
-    """Yield the operators of a RotaryEmbedding."""
-    turn = _turn(state)
+    """Yield the operators of a RotaryEmbedding, whose heads its attributes state."""
+    return _rotated(state, _turn(state, stated=True))
+
+
+def whole_rotation(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a RotaryEmbedding that turns whole heads, twice as large as a row of cosines."""
+    return _rotated(state, _turn(state, stated=False))
+
+
+def _rotated(state: State, turn: _Turn) -> Iterator[Descriptor]:
     word, half, pairs = turn.word, turn.part // 2, turn.pairs
     whole, paired = bare(word, turn.whole), bare(word, pairs)
     axis = 4 if turn.interleaved else 3
     one = bare(word, (*pairs[:axis], 1, *pairs[axis + 1 :]))
-    positions = bare("INT64", (1, 1, turn.batch, turn.length))
+    stated = tensor_of(state, "position_ids")
+    counted = len(sizes_of(stated)) == 1
+    positions = bare("INT64", (1, 1, turn.batch, turn.length)) if counted else plain(state, stated)
     identity = ScaleBias(1.0, 0.0)
     yield operator("ELEMENT_WISE_IDENTITY", InputTensor=turn.laid(), OutputTensor=whole, ScaleBias=identity)
     yield operator("SPLIT", InputTensor=paired, OutputTensors=[one, one], Axis=axis)
     for name in ("cos_cache", "sin_cache"):
-        yield _gathered(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length)
+        yield _gathered(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length, half)
     yield _sequence(word, (2,), -1.0, 2.0)
     yield operator("JOIN", InputTensors=[one, one], OutputTensor=paired, Axis=axis)
     angles = (turn.batch, turn.length, 1, half, 1) if turn.interleaved else (turn.batch, turn.length, 1, 1, half)
@@ -172,25 +199,26 @@ def rotation(state: State) -> Iterator[Descriptor]:
         other = spread(word, pairs, held)
         yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
     yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.laid())
-    if prod(sizes_of(tensor_of(state, "position_ids"))) == 1:
-        yield from _positions(turn, positions)
-    if turn.part < turn.head:
+    if counted:
+        yield from _positions(turn, positions, sizes_of(plain(state, stated)))
+    if turn.part != turn.head:
         yield from _rest(turn)
 
 
 def _rest(turn: _Turn) -> Iterator[Descriptor]:
-    """The part of a head that is not turned is cut off, and joined again."""
-    front = turn.whole[:3]
+    """The part of a head that is not turned is cut off, and joined again; the node's own order stays."""
+    batch, length, heads = turn.whole[:3]
+    front = (batch, heads, length) if turn.swapped else (batch, length, heads)
     all_of_it = bare(turn.word, (*front, turn.head))
-    parts = [bare(turn.word, (*front, turn.part)), bare(turn.word, (*front, turn.head - turn.part))]
+    parts = [bare(turn.word, (*front, turn.part)), bare(turn.word, (*front, as_uint(turn.head - turn.part)))]
     yield operator("SPLIT", InputTensor=all_of_it, OutputTensors=parts, Axis=3)
     yield operator("JOIN", InputTensors=parts, OutputTensor=all_of_it, Axis=3)
 
 
-def _positions(turn: _Turn, positions: TensorDesc) -> Iterator[Descriptor]:
-    """Positions that count on from one number."""
+def _positions(turn: _Turn, positions: TensorDesc, held: Sequence[int]) -> Iterator[Descriptor]:
+    """Positions that count on from where a list of numbers, mostly one, says that they begin."""
     yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
     sizes = sizes_of(positions)
     counted = positions if turn.batch == 1 else spread("INT64", sizes, (turn.length,))
-    first = spread("INT64", sizes, ())
+    first = positions if held == sizes else spread("INT64", sizes, held)
     yield operator("ELEMENT_WISE_ADD", ATensor=counted, BTensor=first, OutputTensor=positions)

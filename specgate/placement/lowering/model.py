@@ -71,7 +71,9 @@ class LoweringFile(_File):
     operators: by name, bare or with the domain in front, and the words that stand for ``$NAME`` in the rest.
     fields: of operators that have no table among ONNX's. use: what of `general.yaml` it shares. lists: lists of numbers
     by name, each as a field of numbers is written; later ones may read earlier ones. outputs: the sizes that the kernel
-    works out itself, for outputs without sizes in the model.
+    works out itself, for outputs without sizes in the model. inferred: those that the runtime's inference gives the
+    outputs of an operator of its own, and its kernel works out, too, where `outputs` does not say otherwise; none are
+    known where one is below 0. An entry with `releases` has its `sizes` beside them.
     """
 
     summary: str
@@ -84,5 +86,6 @@ class LoweringFile(_File):
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
+    inferred: dict[str, Any] = {}
     refuses: dict[str, Check | list[Check]] = {}
     rows: list[Row]

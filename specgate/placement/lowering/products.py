@@ -14,18 +14,31 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.placement.lowering.state import State
 
-__all__ = ["fused_product"]
+__all__ = ["fused_product", "turned_product"]
 
 _Strided = tuple[list[int], list[int]]
 
 
 def fused_product(state: State) -> Iterator[Descriptor]:
-    """Yield the operator of a FusedMatMul."""
+    """Yield the operator of a FusedMatMul; DirectML transposes matrices."""
+    yield _product(state, turned=False)
+
+
+def turned_product(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a FusedMatMul whose matrices are transposed by strides."""
+    yield _product(state, turned=True)
+
+
+def _product(state: State, *, turned: bool) -> Descriptor:
     first, second = (tensor_of(state, name) for name in ("A", "B"))
+    across = [bool(state.get(name)) for name in ("transA", "transB")]
     ours, theirs = (
         _turned(sizes_of(first), state.get("transBatchA")),
         _turned(sizes_of(second), state.get("transBatchB")),
     )
+    if turned:
+        ours, theirs = (_across(each) if swap else each for each, swap in zip((ours, theirs), across, strict=True))
+        across = [False, False]
     product = list(sizes_of(tensor_of(state, "Y")))
     if len(theirs[0]) == 1:
         theirs = [*theirs[0], 1], [*theirs[1], 0]
@@ -35,16 +48,23 @@ def fused_product(state: State) -> Iterator[Descriptor]:
         product.insert(len(product) - 1, 1)
     ours, theirs = _broadcast(ours, product), _broadcast(theirs, product)
     word = state.dml_type(first)
-    yield operator(
+    words = ["TRANSPOSE" if swap else "NONE" for swap in across]
+    return operator(
         "GEMM",
         ATensor=bare(word, *ours),
         BTensor=bare(word, *theirs),
         OutputTensor=bare(word, product),
-        TransA="TRANSPOSE" if state.get("transA") else "NONE",
-        TransB="TRANSPOSE" if state.get("transB") else "NONE",
+        TransA=words[0],
+        TransB=words[1],
         Alpha=float(state.get("alpha")),
         Beta=0.0,
     )
+
+
+def _across(strided: _Strided) -> _Strided:
+    """Swap the last two dimensions; a vector stays."""
+    sizes, strides = strided
+    return (sizes[:-2] + sizes[:-3:-1], strides[:-2] + strides[:-3:-1]) if len(sizes) > 1 else strided
 
 
 def _turned(sizes: Sequence[int], batch: int) -> _Strided:

@@ -84,8 +84,10 @@ class State:
         return rule is None or self.value(rule, i) is True
 
     def dml_type(self, tensor: TensorDesc) -> str:
-        """Return DirectML's word for a tensor's element type; raise Refused where it has none."""
-        word = self.types.get(tensor.type or "")
+        """Return DirectML's word for a tensor's element type; raise Refused without one, Open where none is known."""
+        if tensor.type is None:
+            raise Open("the type of a tensor is not known here")
+        word = self.types.get(tensor.type)
         if word is None:
             raise Refused("type", f"DirectML has no tensors of the type {tensor.type}")
         return word

@@ -70,10 +70,10 @@ class Table:
         for name, entry in raw.get("lists", {}).items():
             self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
             scope = _with_list(scope, name)
-        self.outputs: dict[str, Callable[[State, int], Any]] = {
-            name: _at(output_sizes, name, entry, scope, path=("outputs", name))
-            for name, entry in raw.get("outputs", {}).items()
-        }
+        entries = raw.get("inferred", {})
+        self.late = {n: e["releases"] for n, e in entries.items() if isinstance(e, dict) and "releases" in e}
+        self.inferred = _sizes({n: e["sizes"] if n in self.late else e for n, e in entries.items()}, "inferred", scope)
+        self.outputs = self.inferred | _sizes(raw.get("outputs", {}), "outputs", scope)
         self.sizes_open: bool = raw.get("sizes_open", False)
         self.checks = tuple(_checks(raw, scope))
         self.rows = tuple(_rows(raw, scope))
@@ -114,6 +114,13 @@ class Table:
         values = self.schema.values(descriptor, version)
         return State(values, self.defines, self.lists, self.general, descriptor.operator)
 
+    def sizes_inferred(self, descriptor: Descriptor, version: int, release: str | None) -> dict[str, tuple[int, ...]]:
+        """Return by name the sizes that a release infers of outputs of one of the runtime's own operators."""
+        state = self._state(descriptor, version)
+        forms = {name: form for name, form in self.inferred.items() if released(self.late.get(name), release)}
+        found = {name: _worked(form, state) for name, form in forms.items()}
+        return {name: sizes for name, sizes in found.items() if sizes is not None}
+
     def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
         """Give outputs whose sizes the model's inference does not know those that the provider works out."""
         found: dict[str, TensorDesc] = {}
@@ -121,13 +128,23 @@ class Table:
             tensor = descriptor.fields.get(name)
             if not isinstance(tensor, TensorDesc) or tensor.type is None or tensor.concrete:
                 continue
-            try:
-                sizes = form(state, 0)
-            except (Open, Refused):  # what it is made of is not known, or is refused below
-                continue
+            sizes = _worked(form, state)
             if sizes is not None:
-                found[name] = tensor._replace(sizes=tuple(sizes))
+                found[name] = tensor._replace(sizes=sizes)
         return replace(descriptor, fields={**descriptor.fields, **found}) if found else descriptor
+
+
+def _sizes(entries: Mapping[str, Any], key: str, scope: Scope) -> dict[str, Callable[[State, int], Any]]:
+    return {name: _at(output_sizes, name, entry, scope, path=(key, name)) for name, entry in entries.items()}
+
+
+def _worked(form: Callable[[State, int], Any], state: State) -> tuple[int, ...] | None:
+    """Return sizes; None where one is below 0, and where what they are made of is not known, or cannot be used."""
+    try:
+        sizes = form(state, 0)
+    except (Open, Refused):
+        return None
+    return None if sizes is None or any(size is None or size < 0 for size in sizes) else tuple(sizes)
 
 
 def hold_ranks(descriptor: Descriptor, most: int) -> None:

@@ -114,10 +114,11 @@ class _Reading:
             return dict(zip(("Scale", "Bias"), self.numbers("f", to, 2), strict=True))
         return [_value(member, number) for number in self.numbers(_CODES[member.base], to, count)]
 
-    def tensor(self, at: int) -> dict[str, Any]:
+    def tensor(self, at: int) -> dict[str, Any] | None:
+        """Return a tensor's description, None where a program points to an empty one for a tensor that is left out."""
         start = self.target(at + 8)
         if start is None:
-            raise InputError("expected a tensor's description, found none")
+            return None
         kind, flags, rank = self.numbers("I", start, 3)
         sizes, strides = self.target(start + 16), self.target(start + 24)
         total, alignment = struct.unpack_from("<QI", self.data, start + 32)

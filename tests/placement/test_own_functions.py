@@ -1,0 +1,80 @@
+"""Functions among the runtime's own operators: what is known of sessions of five releases, optimisations off."""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.linting.given import Given
+from specgate.linting.settings import LintSettings
+from specgate.placement.reading import place_model
+from specgate.targets import parse_target
+
+onnx = pytest.importorskip("onnx", reason="it writes the models")
+
+
+def placed(call, kind, target="onnxruntime-directml:1.24.4", opset=17):
+    imports = f'"" : {opset}, "com.microsoft" : 1'
+    text = (
+        f"<ir_version: 8, opset_import: [{imports}]> g ({kind}[2,3] x, {kind}[3] b) => (y) {{y = com.microsoft.{call}}}"
+    )
+    data = onnx.parser.parse_model(text).SerializeToString()
+    return place_model(Given(data, "onnx", "model"), parse_target(target), None, LintSettings())
+
+
+def operators(found):
+    return sorted(node.operator for node in found)
+
+
+def test_a_node_of_doubles_is_replaced_by_what_it_is_made_of():
+    found = placed("QuickGelu(x)", "double")
+    assert operators(found) == ["Mul", "Mul", "Sigmoid"]
+    assert {node.provider for node in found} == {"CPU"}
+    assert found.session == "created"
+
+
+def test_a_node_with_a_kernel_stays():
+    found = placed("QuickGelu(x)", "float")
+    assert operators(found) == ["com.microsoft.QuickGelu"]
+    assert operators(placed("QuickGelu(x)", "float16")) == ["com.microsoft.QuickGelu"]
+
+
+def test_a_bias_is_added_where_there_is_one():
+    assert operators(placed("FastGelu(x, b)", "double")) == ["Add"] * 3 + ["Mul"] * 5 + ["Tanh"]
+    assert operators(placed("FastGelu(x)", "double")) == ["Add"] * 2 + ["Identity"] + ["Mul"] * 5 + ["Tanh"]
+
+
+def test_half_floats_go_to_the_cpu_as_floats():
+    found = placed("QuickGelu(x)", "float16", "onnxruntime:1.24.4")
+    assert operators(found) == ["Mul", "Mul", "Sigmoid"]
+    assert found.session == "created"
+
+
+def test_a_part_without_a_kernel_is_what_fails():
+    found = placed("Gelu(x)", "double")
+    assert [node.operator for node in found if not node.has_kernel] == ["Erf"]
+    assert found.session == "fails"
+
+
+@pytest.mark.parametrize(("release", "session"), [("1.16.3", "fails"), ("1.20.1", "fails"), ("1.24.4", "created")])
+def test_fast_gelu_takes_doubles_from_a_release_on(release, session):
+    assert placed("FastGelu(x)", "double", f"onnxruntime:{release}").session == session
+
+
+@pytest.mark.parametrize(("call", "number"), [("QuickGelu<alpha = -1.5>(x)", -1.5), ("QuickGelu(x)", 1.702)])
+def test_the_number_of_an_attribute_is_a_constant(call, number):
+    nodes = call_of(call)
+    assert nodes[0].attributes["value"].value.values() == [pytest.approx(number)]
+
+
+def call_of(call):
+    from specgate.dialects.onnx.file.model import read_model_bytes
+    from specgate.dialects.onnx.lint.graph import onnx_units
+    from specgate.placement.graph import body_of
+    from specgate.placement.own_functions import own_function
+
+    text = f'<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (double[2,3] x) => (y) {{y = com.microsoft.{call}}}'
+    data = onnx.parser.parse_model(text).SerializeToString()
+    body = body_of(onnx_units(read_model_bytes(data), LintSettings()).source, "1.24")
+    made = own_function(body.nodes[0], "1.24")
+    assert made is not None
+    return made.nodes
