@@ -15,6 +15,7 @@ from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, s
 from specgate.execution.kernels.arithmetic import chosen
 from specgate.execution.kernels.boxes import by_corners
 from specgate.execution.kernels.elementwise_unary import erf, exp
+from specgate.execution.kernels.half_floats import to_half
 from specgate.execution.kernels.normalize import normalize_batch, normalize_layer
 from specgate.execution.kernels.pooling import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
@@ -48,6 +49,35 @@ def test_error_functions_of_float32_are_the_nearest_numbers() -> None:
     with np.errstate(all="ignore"):
         expected = 0.5 * wide * (1 + np.array([math.erf(x) for x in wide * math.sqrt(0.5)]))
         np.testing.assert_allclose(gelu(MANY), expected.astype(np.float32), rtol=0, atol=3e-8)
+
+
+@pytest.mark.parametrize(
+    "kind", ["all exponents", "normal", "half of them 0", "small", "halfway", "one nan", "one large"]
+)
+def test_floats_are_rounded_to_16_bits_as_numpy_does(kind: str) -> None:
+    normal = RANDOM.normal(size=70_001).astype(np.float32)
+    codes = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    data = {
+        "all exponents": RANDOM.integers(0, 2**32, 70_001, np.uint32, endpoint=False).view(np.float32),
+        "normal": normal,
+        "half of them 0": np.maximum(normal, np.float32(0)) * np.sign(np.roll(normal, 1)),
+        "small": normal * np.float32(2.0**-15),
+        "halfway": np.concatenate([s * (codes[1:] + codes[:-1]) / 2 for s in (np.float32(1), np.float32(-1))]),
+        "one nan": np.concatenate([normal, SPECIAL[:1]]),
+        "one large": np.concatenate([normal, np.float32([65519.996])]),
+    }[kind]
+    with np.errstate(all="ignore"):
+        for found, whole in ((to_half(data), data), (to_half(data[::-3]), data[::-3])):
+            np.testing.assert_array_equal(found.view(np.uint16), whole.astype(np.float16).view(np.uint16))
+
+
+def test_every_exponent_is_rounded_to_16_bits_as_numpy_does() -> None:
+    near = np.arange(0, 2**32, 2**13, np.int64)[:, None] + np.array([-1, 0, 1, 2**12 - 1, 2**12, 2**12 + 1])
+    data = (near.reshape(-1) % 2**32).astype(np.uint32).view(np.float32)
+    finite = data[np.abs(data) < 65520]
+    with np.errstate(all="ignore"):
+        for each in (data, finite):
+            np.testing.assert_array_equal(to_half(each).view(np.uint16), each.astype(np.float16).view(np.uint16))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0, 2.0, -0.5, math.nan])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution.kernels.half_floats import to_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +76,9 @@ def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if array.dtype == dtype:
         return array
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return to_float32(array, dtype).astype(dtype, copy=False)
+        single = to_float32(array, dtype)
+        half = dtype == np.float16 and single.dtype == np.float32
+        return to_half(single) if half else single.astype(dtype, copy=False)
 
 
 def check_axis(axis: int, rank: int, name: str) -> None:
