@@ -23,6 +23,7 @@ from specgate.execution.kernels import find_kernel
 from specgate.execution.observed import observed_arguments
 from specgate.execution.recipe import recipe_of
 from specgate.execution.settled import keep, needed, settled, shape_of
+from specgate.execution.silence import silent
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -70,7 +71,9 @@ def execute_at(
     else:
         spec, level, descriptor = hold_executable(descriptor, level)
     kernel = find_kernel(recipe_of(spec)["kernel"])
-    inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
+    inputs = known and known.as_expected(arrays)
+    if inputs is None:
+        inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
     if known is None or known.guards:
         hold_guards(descriptor, inputs, spec, level)
     if known is None:
@@ -81,8 +84,13 @@ def execute_at(
     results = _computed(kernel, {**arrays, **known.arguments}, left)
     results = results if isinstance(results, tuple) else (results,)
     pairs = zip(known.outputs, results, strict=True)
-    outputs = {name: _array(each) for name, each in pairs if name is not None}
-    return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+    outputs = {}
+    for name, each in pairs:
+        if name is not None:
+            output = np.asarray(each) if isinstance(each, np.generic) else each  # functions of no dimensions give it
+            if _wanted(name, output, descriptor, spec):
+                outputs[name] = output
+    return outputs
 
 
 def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
@@ -103,7 +111,7 @@ def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, s
 def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
     """Call a kernel within a budget: infinities and nan are values like others, a lack of memory is no fault of it."""
     try:
-        with memory.limit(budget), np.errstate(all="ignore"):
+        with memory.limit(budget), silent():
             return kernel(**arguments)
     except MemoryError as error:
         raise InputError(f"needs more memory than there is: {error}") from None
@@ -118,13 +126,9 @@ def _budget(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> 
         count = known.elements + sum(map(memory.elements, arrays.values()))
         needs = needed(known.spec, max(item_size, known.item_size), count, known.declared)
     taken, for_output, everything = needs
-    whole.hold(everything, f"executing {known.spec.name}")
+    if everything > whole.left:
+        whole.hold(everything, f"executing {known.spec.name}")
     return whole.less(taken, for_output)
-
-
-def _array(output: Any) -> Any:
-    """Return numpy's scalars, which functions of arrays without dimensions give, as arrays."""
-    return np.asarray(output) if isinstance(output, np.generic) else output
 
 
 def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:

@@ -132,8 +132,9 @@ def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that are computed")
     budget = _budget.get()
     needed = prod(shape) * max(dtype.itemsize, budget.for_output)
-    budget.hold(int(needed), f"the output of shape {list(shape)}")
-    if prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
+    if needed > budget.left:
+        budget.hold(int(needed), f"the output of shape {list(shape)}")
+    if not needed and prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
         raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
 
 

@@ -6,6 +6,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import ref
 
+import numpy as np
+
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.execution import memory
 from specgate.execution.guard import asks_arrays
@@ -16,8 +18,6 @@ from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import numpy as np
 
     from specgate.spec.operator_spec import OperatorSpec
 
@@ -33,7 +33,8 @@ class Settled(NamedTuple):
     kernel gets. outputs: the field of each result. declared: how many elements the outputs have as declared. expected:
     type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
     arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
-    with the declared outputs; None where the descriptor does not say the type and shape of all arrays.
+    with the declared outputs; None where the descriptor does not say the type and shape of all arrays. complete:
+    whether it says them of all inputs that it has.
     """
 
     spec: OperatorSpec
@@ -50,6 +51,17 @@ class Settled(NamedTuple):
     expected: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
     guards: bool
     needs: tuple[int, float, int] | None
+    complete: bool
+
+    def as_expected(self, arrays: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the arrays if they are all inputs that the descriptor has, each of the type and shape it says."""
+        expected = self.expected
+        if not self.complete or len(arrays) != len(expected):
+            return None
+        for name, array in arrays.items():
+            if array.__class__ is not np.ndarray or (array.dtype, array.shape) != expected.get(name):
+                return None
+        return dict(arrays)
 
 
 #: By the id of a descriptor that lives; lists are copied, since they may be written into.
@@ -104,6 +116,7 @@ def keep(
         expected,
         asks_arrays(there, spec, level),
         needs,
+        all(info.name in expected for info in spec.inputs if there.fields.get(info.name) is not None),
     )
     if not found.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels import KERNELS, find_kernel
+from specgate.execution.silence import silent
 
 NAN, INF = math.nan, math.inf
 
@@ -368,3 +369,19 @@ def test_broadcasting_is_for_dialects_that_have_it():
     assert found.shape == (3, 4)
     with memory.limit(100), pytest.raises(InputError, match="more than the limit"):
         find_kernel("add")(np.ones((3, 1), "f4"), np.ones(400, "f4"), broadcast=True)
+
+
+def test_a_square_has_the_dimensions_of_its_exponent():
+    base = np.array([1, 2, -3], np.float32)
+    found = find_kernel("power")(base, np.full((1, 1), 2, np.float32), broadcast=True)
+    np.testing.assert_array_equal(found, [[1, 4, 9]])
+
+
+def test_kernels_raise_no_warnings_and_leave_those_of_others(recwarn):
+    one, zero = np.ones(3, np.float32), np.zeros((), np.float32)
+    find_kernel("divide")(one, zero, broadcast=True)
+    with silent():
+        find_kernel("divide")(one, zero, broadcast=True)
+    assert not recwarn.list
+    np.divide(one, zero)
+    assert [each.category for each in recwarn.list] == [RuntimeWarning]

@@ -6,7 +6,7 @@ so that a result does not depend on the machine.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
 from specgate.execution.kernels.row_blocks import BLOCK, rows_by
+from specgate.execution.silence import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,17 +39,17 @@ __all__ = [
 ]
 
 
+#: More arrays one iterator of numpy does not take.
+_ITERATED: Final = 32
+_WIDE: Final = np.dtype(np.float64)
+
+
 class Broadcast(TypedDict, total=False):
     """How arrays of unlike shapes go together, as `paired` has it; not at all where nothing is said."""
 
     broadcast: bool
     to_first: bool
     axis: int | None
-
-
-def quiet() -> Any:
-    """Return a context in which overflow, division by zero and nan are results like others."""
-    return np.errstate(all="ignore")
 
 
 def called(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,10 +127,12 @@ def paired(
     to_first: bool = False,
     axis: int | None = None,
     same_type: bool = True,
+    repeat: bool = True,
 ) -> tuple[NDArray[Any], ...]:
     """Return arrays of one shape; raise InputError where shapes or types differ.
 
     broadcast: repeat them along dimensions of size 1, as numpy does; only shapes that do not go together are refused.
+    repeat: otherwise those stay as they are, for functions that repeat them themselves, which takes less time.
     to_first: the first array stays as it is. The others are repeated to its shape: they have one element, or from its
     dimension `axis` on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
     """
@@ -138,18 +141,29 @@ def paired(
         raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
     if broadcast and to_first:
         return first, *(_laid_on(name, array, first, axis) for array in arrays[1:])
-    shapes = [array.shape for array in arrays]
-    if len(set(shapes)) == 1:
+    if all(array.shape == first.shape for array in arrays):
         return arrays
-    found = " and ".join(str(list(shape)) for shape in shapes)
+    shapes = [array.shape for array in arrays]
     if not broadcast:
-        raise InputError(f"{name}: expected one shape, found {found}")
+        raise InputError(f"{name}: expected one shape, found {_listed(shapes)}")
     try:
-        shape = np.broadcast_shapes(*shapes)
+        shape = np.broadcast(*arrays).shape if len(arrays) < _ITERATED else _broadcast_shape(name, shapes)
     except ValueError:
-        raise InputError(f"{name}: the shapes {found} cannot be broadcast") from None
-    memory.hold(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
-    return tuple(np.broadcast_to(array, shape) for array in arrays)
+        shape = _broadcast_shape(name, shapes)
+    memory.hold(shape, _WIDE)  # refuses what is too large; nothing is touched
+    return tuple(np.broadcast_to(array, shape) for array in arrays) if repeat else arrays
+
+
+def _listed(shapes: Iterable[tuple[int, ...]]) -> str:
+    return " and ".join(str(list(shape)) for shape in shapes)
+
+
+def _broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape to which shapes are broadcast, also one that is too large for an array."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InputError(f"{name}: the shapes {_listed(shapes)} cannot be broadcast") from None
 
 
 def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | None) -> NDArray[Any]:
