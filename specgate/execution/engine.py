@@ -23,7 +23,6 @@ from specgate.execution.kernels import find_kernel
 from specgate.execution.observed import observed_arguments
 from specgate.execution.recipe import recipe_of
 from specgate.execution.settled import keep, needed, settled, shape_of
-from specgate.execution.silence import silent
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -70,7 +69,6 @@ def execute_at(
         spec, level, descriptor = known.spec, known.level, known.read or descriptor
     else:
         spec, level, descriptor = hold_executable(descriptor, level)
-    kernel = find_kernel(recipe_of(spec)["kernel"])
     inputs = known and known.as_expected(arrays)
     if inputs is None:
         inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
@@ -81,7 +79,7 @@ def execute_at(
         known = keep(given, asked, (spec, level, descriptor), kernel_arguments(descriptor, spec, level, others))
     arrays = {name: inputs[field] for name, field in known.places.items() if field in inputs}
     left = _budget(known, arrays, budget or memory.budget_of(max_bytes))
-    results = _computed(kernel, {**arrays, **known.arguments}, left)
+    results = _computed(find_kernel(known.kernel), {**arrays, **known.arguments}, left)
     results = results if isinstance(results, tuple) else (results,)
     pairs = zip(known.outputs, results, strict=True)
     outputs = {}
@@ -111,7 +109,7 @@ def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, s
 def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
     """Call a kernel within a budget: infinities and nan are values like others, a lack of memory is no fault of it."""
     try:
-        with memory.limit(budget), silent():
+        with memory.limit(budget):
             return kernel(**arguments)
     except MemoryError as error:
         raise InputError(f"needs more memory than there is: {error}") from None

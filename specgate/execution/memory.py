@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import nullcontext
 from contextvars import ContextVar, Token
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -33,6 +34,7 @@ __all__ = [
     "in_time",
     "item_size",
     "limit",
+    "quiet",
 ]
 
 #: What one execution may hold by default: enough for real models, too little to hurt a machine.
@@ -81,6 +83,8 @@ class Budget(NamedTuple):
 
 def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) -> Budget:
     """Return a budget that begins now; None: `MAX_BYTES`, `MAX_SECONDS`. Raises InputError for what is no limit."""
+    if max_bytes is None and max_seconds is None:
+        return Budget(MAX_BYTES, MAX_SECONDS, time.monotonic() + MAX_SECONDS, MAX_BYTES)
     most = MAX_BYTES if max_bytes is None else max_bytes
     longest = MAX_SECONDS if max_seconds is None else max_seconds
     if not isinstance(most, int) or isinstance(most, bool) or most < 0:
@@ -91,22 +95,31 @@ def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) ->
 
 
 _NONE: Final = Budget()
+_NOTHING: Final = nullcontext()
 _budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
 
 
 class limit:  # noqa: N801  # a context like a function's, which takes less time
-    """Within it, kernels may use what is left of `budget`, or so many bytes."""
+    """Within it, kernels may use what is left of `budget`, or so many bytes, and numpy does not warn, as in `quiet`."""
 
-    __slots__ = ("_inside", "_token")
+    __slots__ = ("_errors", "_inside", "_token")
 
     def __init__(self, budget: Budget | int) -> None:
         self._inside = budget if isinstance(budget, Budget) else budget_of(budget)
+        self._errors = np.errstate(all="ignore")
 
     def __enter__(self) -> None:
         self._token: Token[Budget] = _budget.set(self._inside)
+        self._errors.__enter__()
 
     def __exit__(self, *_: object) -> None:
+        self._errors.__exit__(None, None, None)
         _budget.reset(self._token)
+
+
+def quiet() -> Any:
+    """Return a context in which overflow, division by zero and nan are results like others, also outside of `limit`."""
+    return np.errstate(all="ignore") if _budget.get() is _NONE else _NOTHING
 
 
 def in_time(items: Iterable[T]) -> Iterator[T]:

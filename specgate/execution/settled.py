@@ -34,7 +34,7 @@ class Settled(NamedTuple):
     type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
     arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
     with the declared outputs; None where the descriptor does not say the type and shape of all arrays. complete:
-    whether it says them of all inputs that it has.
+    whether it says them of all inputs that it has. kernel: its name.
     """
 
     spec: OperatorSpec
@@ -52,6 +52,7 @@ class Settled(NamedTuple):
     guards: bool
     needs: tuple[int, float, int] | None
     complete: bool
+    kernel: str
 
     def as_expected(self, arrays: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the arrays if they are all inputs that the descriptor has, each of the type and shape it says."""
@@ -117,6 +118,7 @@ def keep(
         asks_arrays(there, spec, level),
         needs,
         all(info.name in expected for info in spec.inputs if there.fields.get(info.name) is not None),
+        recipe_of(spec)["kernel"],
     )
     if not found.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end

@@ -1,7 +1,8 @@
 """What kernels that work element by element share: scale and bias, integers held in their type, equal shapes and types.
 
 FLOAT16 is computed in float32 and rounded once; a function that is not arithmetic is computed in float64 and rounded,
-so that a result does not depend on the machine.
+so that a result does not depend on the machine, but for the few that models have most (`of_singles`): those of float32
+are computed in it, where that stays within the tables' tolerance with room for what another implementation loses.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
-from specgate.execution.kernels.row_blocks import BLOCK, rows_by
-from specgate.execution.silence import quiet
+from specgate.execution.kernels.row_blocks import BLOCK, rows_by, singles_by
+from specgate.execution.memory import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -213,12 +214,14 @@ def unary(
     function: Callable[[NDArray[Any]], NDArray[Any]],
     *,
     single_steps: bool = False,
+    of_singles: Callable[..., Any] | None = None,
     of_integers: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> Callable[..., NDArray[Any]]:
     """Return the kernel of a function of floats, with an optional scale and bias that come first.
 
     single_steps: `function` is arithmetic, each step is rounded to float32; else it is computed in float64. (One
-    that gives the nearest number, as a square root does, is the same in both, and faster in float32.) The kernel takes
+    that gives the nearest number, as a square root does, is the same in both, and faster in float32.) of_singles: what
+    is done with float32 instead, numpy's own or as `singles_by` has it, where that comes near enough. The kernel takes
     integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
     """
     wide = in_place(function) if isinstance(function, np.ufunc) else function
@@ -232,6 +235,9 @@ def unary(
         want_float(name, x)
         values = prepared(x, scale_bias)
         with quiet():
+            if of_singles is not None and values.dtype == np.float32:
+                own = isinstance(of_singles, np.ufunc)
+                return round_to(np.asarray(of_singles(values)) if own else singles_by(of_singles, values), x.dtype)
             return round_to(function(values) if single_steps else rounded(wide, values), x.dtype)
 
     return called(name, kernel)

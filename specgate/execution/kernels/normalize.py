@@ -10,6 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
 from specgate.execution.kernels.row_blocks import centre_rows, rows_by
+from specgate.execution.kernels.single_rows import few_digits_lost, few_summands, normalize_singles, scale_singles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,15 +48,20 @@ def normalize_instances(
         return inputs.copy()
     batch, channels = inputs.shape[:2]
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % channels
+        made *= factor[each].astype(made.dtype)
+        made += summand[each].astype(made.dtype)
+        return made
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
         wide /= centre_rows(wide, epsilon)[1]
-        wide *= factor[each]
-        wide += summand[each]
-        return wide
+        return scaled(wide, rows)
 
     with np.errstate(all="ignore"):
         flat = inputs.reshape(batch * channels, -1)
+        if inputs.dtype == np.float32 and few_summands(summand):
+            return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
         return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
@@ -117,6 +123,9 @@ def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
     middle, divisor, factor, summand = (n.reshape(n.shape[1:] if n.ndim == max(2, rank) else n.shape) for n in numbers)
     # inputs * slope + start: what that loses of float64, no result of float32 shows
     slope = factor / divisor
+    flat = inputs.reshape(-1, *inputs.shape[2:])
+    if inputs.dtype == np.float32 and few_summands(summand) and few_digits_lost(middle, slope):
+        return scale_singles(flat, middle, slope, summand).reshape(inputs.shape)
     lost = middle * slope
     line = inputs.dtype != np.float64 and bool((np.abs(lost) < _LITTLE).all())
     start = summand - lost
@@ -133,7 +142,6 @@ def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
         wide += summand[each]
         return wide
 
-    flat = inputs.reshape(-1, *inputs.shape[2:])
     return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
@@ -155,21 +163,29 @@ def normalize_layer(
     if statistics is None or statistics.name not in {"float32", "bfloat16"}:
         raise InputError(f"normalization: expected statistics of float32 or bfloat16, found {statistics}")
     outer, size = prod(inputs.shape[:axis]), prod(inputs.shape[axis:])
-    mean, inverse = np.empty((outer, 1)), np.empty((outer, 1))
+    mean, root = np.empty((outer, 1)), np.empty((outer, 1))
     factor = _rows(scale, inputs, axis, "a scale")
     summand = None if bias is None else _rows(bias, inputs, axis, "a bias")
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
-        mean[rows], root = centre_rows(wide, epsilon)
-        inverse[rows] = 1 / root
-        wide *= inverse[rows]
-        wide *= factor[rows if len(factor) == outer else slice(1)]
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
+        made *= factor[rows if len(factor) == outer else slice(1)].astype(made.dtype, copy=False)
         if summand is not None:
-            wide += summand[rows if len(summand) == outer else slice(1)]
-        return wide
+            made += summand[rows if len(summand) == outer else slice(1)].astype(made.dtype, copy=False)
+        return made
 
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        mean[rows], root[rows] = centre_rows(wide, epsilon)
+        wide *= 1 / root[rows]
+        return scaled(wide, rows)
+
+    flat = inputs.reshape(outer, size)
     with np.errstate(all="ignore"):
-        result = rows_by(of_rows, inputs.reshape(outer, size), dtype=inputs.dtype, places=True).reshape(inputs.shape)
+        if inputs.dtype == np.float32 and size and few_summands(summand):
+            result = normalize_singles(flat, scaled, of_rows, epsilon=epsilon, statistics=(mean, root))
+        else:
+            result = rows_by(of_rows, flat, dtype=inputs.dtype, places=True)
+        inverse = 1 / root
+        result = result.reshape(inputs.shape)
         shape = (*inputs.shape[:axis], *(1,) * (inputs.ndim - axis))
         return result, round_to(mean, statistics).reshape(shape), round_to(inverse, statistics).reshape(shape)
 

@@ -13,6 +13,7 @@ from specgate.execution.kernels.elementwise import want_float
 from specgate.execution.kernels.normalize import normalize_batch
 from specgate.execution.kernels.row_blocks import centre_rows, rows_by
 from specgate.execution.kernels.shapes import integers
+from specgate.execution.kernels.single_rows import few_summands, normalize_singles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,16 +125,21 @@ def normalize_groups(
         scale, bias = (np.repeat(array, inputs.shape[1] // groups) for array in (scale, bias))
     factor, summand = (array.astype(np.float64).reshape(groups, -1, 1) for array in (scale, bias))
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % groups
+        channels = made.reshape(len(made), factor.shape[1], -1)
+        channels *= factor[each].astype(made.dtype)
+        channels += summand[each].astype(made.dtype)
+        return made
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
         wide /= centre_rows(wide, epsilon)[1]
-        channels = wide.reshape(len(wide), factor.shape[1], -1)
-        channels *= factor[each]
-        channels += summand[each]
-        return wide
+        return scaled(wide, rows)
 
     with np.errstate(all="ignore"):
         flat = inputs.reshape(inputs.shape[0] * groups, -1)
+        if inputs.dtype == np.float32 and few_summands(summand):
+            return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
         return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
