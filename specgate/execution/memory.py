@@ -31,6 +31,7 @@ __all__ = [
     "empty",
     "held_bytes",
     "hold",
+    "hold_time",
     "in_time",
     "item_size",
     "limit",
@@ -120,6 +121,11 @@ class limit:  # noqa: N801  # a context like a function's, which takes less time
 def quiet() -> Any:
     """Return a context in which overflow, division by zero and nan are results like others, also outside of `limit`."""
     return np.errstate(all="ignore") if _budget.get() is _NONE else _NOTHING
+
+
+def hold_time() -> None:
+    """Raise InputError once the time of the budget in force is over."""
+    _budget.get().hold_time()
 
 
 def in_time(items: Iterable[T]) -> Iterator[T]:
