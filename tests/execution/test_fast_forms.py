@@ -17,6 +17,7 @@ from specgate.execution.kernels.boxes import by_corners
 from specgate.execution.kernels.elementwise_unary import cosh, erf, exp, tanh
 from specgate.execution.kernels.half_floats import to_half
 from specgate.execution.kernels.normalize import normalize_batch, normalize_layer
+from specgate.execution.kernels.normalize_axes import normalize_neighbourhoods
 from specgate.execution.kernels.pooling import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
 from specgate.execution.kernels.softmax import log_softmax_along, softmax_along
@@ -300,6 +301,22 @@ def test_softmax_in_float32_comes_nearer_than_its_tolerance_of_1e_6(shape: tuple
         exact /= exact.sum(axis=axis, keepdims=True)
         np.testing.assert_allclose(softmax_along(data, axis=axis), exact, rtol=0, atol=4e-7)
         np.testing.assert_allclose(log_softmax_along(data, axis=axis), np.log(exact), rtol=4e-7, atol=4e-7)
+
+
+@pytest.mark.parametrize(("beta", "bias"), [(0.75, 1.0), (0.5, 2.0), (1.0, 1e-3), (0.75, -1.0), (0.7, 1.0)])
+@pytest.mark.parametrize("most", [1.0, 1e12, 1e25])
+def test_neighbourhoods_in_float32_come_nearer_than_their_tolerance_of_2e_6(
+    beta: float, bias: float, most: float
+) -> None:
+    data = (RANDOM.normal(size=(2, 7, 3, 11)) * most).astype(np.float32)
+    data[0, 0, 0, 0] = 0
+    found = normalize_neighbourhoods(data, [1], alpha=0.5, beta=beta, bias=bias, size=5)
+    wide = data.astype(np.float64)
+    padded = np.pad(np.square(wide), ((0, 0), (2, 2), (0, 0), (0, 0)))
+    squares = sum(padded[:, at : at + 7] for at in range(5))
+    with np.errstate(all="ignore"):
+        exact = wide / (float(np.float32(bias)) + 0.1 * squares) ** float(np.float32(beta))
+        np.testing.assert_allclose(found, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
 
 
 def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:
