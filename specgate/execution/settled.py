@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from specgate.spec.operator_spec import OperatorSpec
 
+    _Kind = tuple[np.dtype[Any], tuple[int, ...]]
+
 __all__ = ["Settled", "declared_elements", "keep", "needed", "settled", "shape_of"]
 
 
@@ -48,7 +50,7 @@ class Settled(NamedTuple):
     places: Mapping[str, str]
     outputs: list[str | None]
     declared: int
-    expected: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
+    expected: Mapping[str, _Kind | list[_Kind]]
     guards: bool
     needs: tuple[int, float, int] | None
     complete: bool
@@ -60,7 +62,13 @@ class Settled(NamedTuple):
         if not self.complete or len(arrays) != len(expected):
             return None
         for name, array in arrays.items():
-            if array.__class__ is not np.ndarray or (array.dtype, array.shape) != expected.get(name):
+            if array.__class__ is np.ndarray:
+                found: object = array.dtype, array.shape
+            elif array.__class__ is list and all(each.__class__ is np.ndarray for each in array):
+                found = [(each.dtype, each.shape) for each in array]
+            else:
+                return None
+            if found != expected.get(name):
                 return None
         return dict(arrays)
 
@@ -98,7 +106,7 @@ def keep(
     item_size = max(map(memory.item_size, arguments.values()), default=0)
     needs = None
     if None not in held:
-        known = [each for each in held if each is not None]
+        known = [each for given in held for each in (given if isinstance(given, list) else [given]) if each is not None]
         widest = max((dtype.itemsize for dtype, _ in known), default=0)
         count = elements + sum(prod(shape) for _, shape in known)
         needs = needed(spec, max(widest, item_size), count, declared)
@@ -133,15 +141,30 @@ def needed(spec: OperatorSpec, item_size: int, elements: int, declared: int) -> 
     return taken, for_output, taken + int(for_output * declared)
 
 
-def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
-    found = {}
+def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | list[_Kind]]:
+    found: dict[str, _Kind | list[_Kind]] = {}
     for info in spec.inputs:
-        tensor = descriptor.fields.get(info.name)
-        if isinstance(tensor, TensorDesc) and tensor.type in spec.dialect.types:
-            shape = shape_of(tensor)
-            if shape is not None:
-                found[info.name] = (numpy_type(spec.dialect, tensor.type), shape)
+        given = descriptor.fields.get(info.name)
+        if isinstance(given, TensorDesc):
+            kind = _kind(given, spec)
+            if kind is not None:
+                found[info.name] = kind
+        elif isinstance(given, list | tuple):
+            kinds = [_kind(each, spec) if isinstance(each, TensorDesc) else None for each in given]
+            known = [kind for kind in kinds if kind is not None]
+            if len(known) == len(kinds):
+                found[info.name] = known
     return found
+
+
+def _kind(tensor: TensorDesc, spec: OperatorSpec) -> _Kind | None:
+    """Return the type and shape of a tensor's array where the descriptor says both."""
+    shape = shape_of(tensor)
+    return (
+        (numpy_type(spec.dialect, tensor.type), shape)
+        if tensor.type in spec.dialect.types and shape is not None
+        else None
+    )
 
 
 def declared_elements(descriptor: Descriptor, spec: OperatorSpec) -> int:
