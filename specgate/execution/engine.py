@@ -80,10 +80,8 @@ def execute_at(
     arrays = {name: inputs[field] for name, field in known.places.items() if field in inputs}
     left = _budget(known, arrays, budget or memory.budget_of(max_bytes))
     results = _computed(find_kernel(known.kernel), {**arrays, **known.arguments}, left)
-    results = results if isinstance(results, tuple) else (results,)
-    pairs = zip(known.outputs, results, strict=True)
     outputs = {}
-    for name, each in pairs:
+    for name, each in zip(known.outputs, results if isinstance(results, tuple) else (results,), strict=True):
         if name is not None:
             output = np.asarray(each) if isinstance(each, np.generic) else each  # functions of no dimensions give it
             if _wanted(name, output, descriptor, spec):

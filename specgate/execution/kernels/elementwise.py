@@ -138,11 +138,14 @@ def paired(
     dimension `axis` on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
     """
     first = arrays[0]
-    if same_type and any(array.dtype != first.dtype for array in arrays):
-        raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
+    one_shape = True
+    for array in arrays:
+        if same_type and array.dtype != first.dtype:
+            raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
+        one_shape = one_shape and array.shape == first.shape
     if broadcast and to_first:
         return first, *(_laid_on(name, array, first, axis) for array in arrays[1:])
-    if all(array.shape == first.shape for array in arrays):
+    if one_shape:
         return arrays
     shapes = [array.shape for array in arrays]
     if not broadcast:
@@ -225,10 +228,14 @@ def unary(
     integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
     """
     wide = in_place(function) if isinstance(function, np.ufunc) else function
+    simple = of_singles if isinstance(of_singles, np.ufunc) else None
 
     def kernel(
         x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, integers: bool = False
     ) -> NDArray[Any]:
+        if simple is not None and x.dtype == np.float32 and scale_bias is None:
+            with quiet():
+                return np.asarray(simple(x))
         if integers and not is_float(x.dtype):
             whole(name, x)
             return _nearest(function, x) if of_integers is None else of_integers(x)
@@ -236,8 +243,8 @@ def unary(
         values = prepared(x, scale_bias)
         with quiet():
             if of_singles is not None and values.dtype == np.float32:
-                own = isinstance(of_singles, np.ufunc)
-                return round_to(np.asarray(of_singles(values)) if own else singles_by(of_singles, values), x.dtype)
+                found = singles_by(of_singles, values) if simple is None else np.asarray(simple(values))
+                return round_to(found, x.dtype)
             return round_to(function(values) if single_steps else rounded(wide, values), x.dtype)
 
     return called(name, kernel)

@@ -33,9 +33,10 @@ def _binary(name: str, floats: Function, integers: Function) -> Callable[..., ND
     """
 
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        a, b = paired(name, a, b, repeat=not is_float(a.dtype), **how)
+        floating = is_float(a.dtype)
+        a, b = paired(name, a, b, repeat=not floating, **how)
         with quiet():
-            if is_float(a.dtype):
+            if floating:
                 return round_to(floats(to_float32(a, a.dtype), to_float32(b, b.dtype)), a.dtype)
             whole(name, a)
             return integers(a, b)

@@ -22,7 +22,7 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
     if indices.dtype.kind not in "iu":
         raise InputError(f"{name}: expected integers as indices, found {indices.dtype}")
     whole = np.asarray(indices, np.int64)
-    if not whole.size or (whole.min() >= 0 and whole.max() < size):
+    if not whole.size or np.maximum.reduce(whole.view(np.uint64), axis=None) < size:  # negative ones are the largest
         return whole  # which nothing writes into
     outside = (whole < -size) | (whole >= size)
     if outside.any():

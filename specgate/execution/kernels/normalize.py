@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
 from specgate.execution.kernels.row_blocks import centre_rows, rows_by
 from specgate.execution.kernels.single_rows import few_digits_lost, few_summands, normalize_singles, scale_singles
@@ -58,7 +59,7 @@ def normalize_instances(
         wide /= centre_rows(wide, epsilon)[1]
         return scaled(wide, rows)
 
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         flat = inputs.reshape(batch * channels, -1)
         if inputs.dtype == np.float32 and few_summands(summand):
             return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
@@ -97,7 +98,7 @@ def normalize_batch(
         for what, array in lists
     ]
     factor, summand, middle, spread = parts
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         if training:
             wide = inputs.astype(np.float64)
             axes = tuple(axis for axis in range(inputs.ndim) if axis != 1) if mean.ndim == 1 else (0,)
@@ -179,7 +180,7 @@ def normalize_layer(
         return scaled(wide, rows)
 
     flat = inputs.reshape(outer, size)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         if inputs.dtype == np.float32 and size and few_summands(summand):
             result = normalize_singles(flat, scaled, of_rows, epsilon=epsilon, statistics=(mean, root))
         else:
@@ -203,7 +204,7 @@ def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, ep
         wide *= factor[rows if len(factor) == outer else slice(1)]
         return wide
 
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         flat = inputs.reshape(outer, size)
         return rows_by(of_rows, flat, dtype=scale.dtype, places=True).reshape(inputs.shape)
 
@@ -228,7 +229,7 @@ def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float
     check_axis(axis, inputs.ndim, "normalization")
     if p not in {1, 2}:
         raise InputError(f"normalization: expected 1 or 2 as p, found {p}")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = inputs.astype(np.float64)
         norm = np.sum(np.abs(wide) ** p, axis=axis, keepdims=True)
         if epsilon is not None:

@@ -65,7 +65,7 @@ def normalize_along(
     along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
     if not inputs.size:
         return inputs.copy()
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = inputs.astype(np.float64)
         wide = wide - wide.mean(axis=along, keepdims=True)
         if use_variance:
@@ -104,7 +104,7 @@ def normalize_squares(
     """
     want_float("normalization", inputs)
     along = _places(inputs, axes)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = inputs.astype(np.float64)
         total = np.square(wide).sum(axis=along, keepdims=True)
         least = np.float32(epsilon)
@@ -148,7 +148,7 @@ def normalize_groups(
         wide /= centre_rows(wide, epsilon)[1]
         return scaled(wide, rows)
 
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         flat = inputs.reshape(inputs.shape[0] * groups, -1)
         if inputs.dtype == np.float32 and few_summands(summand):
             return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
@@ -175,7 +175,7 @@ def normalize_neighbourhoods(
         raise InputError(f"normalization: expected a size of at least 1, found {size}")
     along = _places(inputs, axes)
     count = size // 2 if before is None else before, size // 2
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
         if len(along) == 1 and _near_enough(inputs, share, np.float32(beta), np.float32(bias), sum(count)):
             return _divided_by_roots(inputs, along[0], share, np.float32(beta), np.float32(bias), count)

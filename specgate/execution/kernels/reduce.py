@@ -46,7 +46,7 @@ def reduce(
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}, ARGMAX, ARGMIN")
     found = check_axes(axes, inputs.ndim, "reduce")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         return round_to(np.asarray(_FUNCTIONS[function](inputs, found)), inputs.dtype)
 
 
@@ -185,7 +185,7 @@ def cumulative(
         first = np.full_like(np.take(values, [0], axis), int(multiply))
         values = np.concatenate([first, np.take(values, range(inputs.shape[axis] - 1), axis)], axis)
     dtype = np.dtype(np.float64) if is_float(inputs.dtype) else inputs.dtype
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         function = np.multiply if multiply else np.add
         result = _accumulated(function, values, axis, dtype, inputs.dtype)
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)

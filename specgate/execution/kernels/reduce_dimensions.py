@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, is_float, round_to, to_float32
 from specgate.execution.kernels.reduce import cumulative
-from specgate.execution.kernels.row_blocks import blocks_of
+from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,7 @@ def reduce_dimensions(
             check_axis(axis, inputs.ndim, "reduce")
     else:
         along = () if none_of_none else tuple(range(inputs.ndim))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         found = np.asarray(_FUNCTIONS[function](inputs, along))
         whole = is_float(found.dtype) and not is_float(inputs.dtype)
         result = np.trunc(found).astype(inputs.dtype) if whole else round_to(found, inputs.dtype)
@@ -77,6 +78,8 @@ def _sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 def _sums(rows: NDArray[Any]) -> NDArray[Any]:
     """Return the sums of rows in float64: products with ones, which take less time."""
     count, size = rows.shape
+    if rows.size <= BLOCK:
+        return np.asarray(rows.astype(np.float64) @ np.ones((size, 1)))
     result, ones = np.zeros((count, 1)), np.ones((size, 1))
     room = np.empty((0, size))
     for some in blocks_of(count, size):
