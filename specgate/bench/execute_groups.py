@@ -2,11 +2,14 @@
 
 All three get arrays and give arrays of their own. Sessions and evaluators are made before, and so is the descriptor;
 specgate's time has its checks of the arrays and its budget in it. What onnx.reference gives as a view of its input is
-copied, as both others do. A peer that takes seconds for one call is called once.
+copied, as both others do. A peer that takes more than a second for a call is called once, and given up after ten.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
+from contextlib import contextmanager
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -31,6 +34,8 @@ RUNTIME: Final = "onnxruntime, one thread"
 REFERENCE: Final = "onnx.reference"
 #: A contender that has run for so long runs no further rounds.
 MOST_SECONDS: Final = 1.0
+#: After so many seconds of one call a peer is given up: loops of Python over each element take minutes.
+GIVEN_UP: Final = 10
 
 
 def execute_groups() -> Iterator[Group]:
@@ -90,7 +95,10 @@ def _able(contender: Contender, said: list[tuple[str, str]]) -> Contender:
         return contender
     begin = perf_counter()
     try:
-        contender.call()
+        with _at_most(GIVEN_UP):
+            contender.call()
+    except TimeoutError:
+        return Contender(contender.name, None, missing=f"given up after {GIVEN_UP} s")
     except Exception as error:  # noqa: BLE001  # whatever a peer raises
         return Contender(contender.name, None, missing=f"fails ({type(error).__name__})")
     taken = perf_counter() - begin
@@ -98,6 +106,25 @@ def _able(contender: Contender, said: list[tuple[str, str]]) -> Contender:
         return contender
     said.append((contender.name, f"called once, as it takes more than {MOST_SECONDS:g} s"))
     return Contender(contender.name, None, seconds=[taken])
+
+
+@contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError within code that takes longer, where signals can do that: not in threads, not on Windows."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _word(dtype: np.dtype[Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,13 @@ def test_a_peer_that_takes_long_is_called_once(monkeypatch: pytest.MonkeyPatch) 
     measure(Group("", [found]), 5)
     assert (calls, found.seconds, found.typical) == ([1], [3.0], 3.0)
     assert said == [("peer", "called once, as it takes more than 1 s")]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no signal ends a call on this system")
+def test_a_peer_that_takes_much_longer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute_groups, "GIVEN_UP", 1)
+    found = execute_groups._able(Contender("peer", lambda: [None for _ in iter(int, 1)]), [])
+    assert (found.call, found.seconds, found.missing) == (None, [], "given up after 1 s")
 
 
 @pytest.mark.parametrize(("operator", "views"), [("Transpose", True), ("Abs", False)])
