@@ -1,8 +1,9 @@
 """Nodes at sizes of real models, executed by specgate, by ONNX Runtime on one thread and by onnx.reference.
 
 All three get arrays and give arrays of their own. Sessions and evaluators are made before, and so is the descriptor;
-specgate's time has its checks of the arrays and its budget in it. What onnx.reference gives as a view of its input is
-copied, as both others do. A peer that takes more than a second for a call is called once, and given up after ten.
+specgate's time has its checks of the arrays and its budget in it. Times are the processor's: all run on one thread, and
+what else the machine does must not count. What onnx.reference gives as a view of its input is copied, as both others
+do. A peer that takes more than a second for a call is called once, and given up after ten.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import signal
 import threading
 from contextlib import contextmanager
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -86,7 +87,7 @@ def _group(name: str, case: Case, ratios: dict[str, dict[str, float]]) -> Group:
                 ratios[contender.name][name] = own.typical / contender.typical
         return said
 
-    return Group(name, contenders, 0.02, remarks=remarks, most_seconds=MOST_SECONDS)
+    return Group(name, contenders, 0.02, remarks=remarks, clock=process_time, most_seconds=MOST_SECONDS)
 
 
 def _able(contender: Contender, said: list[tuple[str, str]]) -> Contender:
