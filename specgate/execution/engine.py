@@ -122,8 +122,7 @@ def _budget(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> 
         count = known.elements + sum(map(memory.elements, arrays.values()))
         needs = needed(known.spec, max(item_size, known.item_size), count, known.declared)
     taken, for_output, everything = needs
-    if everything > whole.left:
-        whole.hold(everything, f"executing {known.spec.name}")
+    whole.hold(everything, f"executing {known.spec.name}")
     return whole.less(taken, for_output)
 
 

@@ -65,9 +65,10 @@ class Budget(NamedTuple):
         """Return what is left when `taken` bytes are held; less than 0 is 0."""
         return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - taken), for_output)
 
-    def hold(self, needed: int, what: str) -> None:
-        """Raise InputError where `needed` bytes are more than is left."""
+    def hold(self, needed: int, what: str | tuple[int, ...]) -> None:
+        """Raise InputError where `needed` bytes are more than is left. what: that needs them, or an output's shape."""
         if needed > self.left:
+            what = what if isinstance(what, str) else f"the output of shape {list(what)}"
             left = f"; {self.left} are left" if self.left != self.max_bytes else ""
             raise InputError(f"{what} needs {needed} bytes, more than the limit of {self.max_bytes} (max_bytes){left}")
 
@@ -151,8 +152,7 @@ def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that are computed")
     budget = _budget.get()
     needed = prod(shape) * max(dtype.itemsize, budget.for_output)
-    if needed > budget.left:
-        budget.hold(int(needed), f"the output of shape {list(shape)}")
+    budget.hold(int(needed), shape)
     if not needed and prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
         raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
 
