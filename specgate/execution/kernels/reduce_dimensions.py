@@ -41,7 +41,7 @@ def reduce_dimensions(
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
     _hold_keep("reduce", keep)
-    asked = [] if axes is None else [int(axis) for axis in np.asarray(axes, np.int64).reshape(-1)]
+    asked: list[int] = [] if axes is None else np.asarray(axes, np.int64).reshape(-1).tolist()
     if asked:
         along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in asked}))
         for axis in along:
