@@ -124,14 +124,14 @@ class _Found(NamedTuple):
 
 def _selected(scores: NDArray[Any], limits: Limits, of_batch: Callable[[int], Overlaps]) -> _Found:
     """Return the selected boxes of all classes of all batches, in this order."""
-    places, kept = [np.empty((0, 3), np.int64)], [np.empty(0, scores.dtype)]
+    places: list[int] = []
+    kept: list[Any] = []
     for batch, label in memory.in_time(np.ndindex(scores.shape[:2])):
         chosen, left = suppressed(scores[batch, label], limits, of_batch(batch))
-        found = np.empty((len(chosen), 3), np.int64)
-        found[:, 0], found[:, 1], found[:, 2] = batch, label, chosen
-        places.append(found)
-        kept.append(left)
-    return _Found(np.concatenate(places), np.concatenate(kept))
+        for box in chosen.tolist():
+            places += (batch, label, box)
+        kept += left.tolist()
+    return _Found(np.array(places, np.int64).reshape(-1, 3), np.array(kept, scores.dtype))
 
 
 def _written(

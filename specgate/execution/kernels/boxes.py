@@ -61,7 +61,9 @@ def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touc
                 side += extra
             np.maximum(side, nothing, out=side)
         sides.append(side)
-    common: NDArray[Any] = np.multiply(sides[0], sides[1], out=sides[0])
+    common: NDArray[Any] = sides[0]
+    common *= sides[1]
+    del side, sides  # memory that blocks of boxes need
     union = np.asarray(areas(box, more=more) + areas(others, more=more))
     union -= common
     there = union > 0
