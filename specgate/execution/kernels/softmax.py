@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["hardmax", "hardmax_along", "log_softmax", "log_softmax_along", "softmax", "softmax_along"]
 
 _LEAST: Final = 1e-20
+#: Powers of which a product with ones loses as little as their sum in pairs.
+_FEW: Final = 2**10
 
 
 def softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
@@ -97,7 +99,12 @@ def _of_groups(
 
 
 def _totals(powers: NDArray[Any]) -> NDArray[Any]:
-    """Return the sums along the dimension 1: in pairs, which numpy does of what lies side by side, or in float64."""
+    """Return the sums along the dimension 1: in pairs, which numpy does of what lies side by side, or in float64.
+
+    Few float32 are multiplied by ones, row by row, which takes half the time.
+    """
+    if powers.ndim == 2 and powers.dtype == np.float32 and powers.shape[1] <= _FEW:
+        return np.asarray(np.matmul(powers[:, np.newaxis], np.ones((powers.shape[1], 1), np.float32)))[:, 0]
     return np.asarray(powers.sum(axis=1, keepdims=True, dtype=None if powers.ndim == 2 else np.float64))
 
 
