@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["hardmax", "hardmax_along", "log_softmax", "log_softmax_along", "softmax", "softmax_along"]
 
 _LEAST: Final = 1e-20
-#: Powers of which a product with ones loses as little as their sum in pairs.
+#: So many powers lose no more in a product with ones than in pairs.
 _FEW: Final = 2**10
 
 
