@@ -1,9 +1,21 @@
-"""Nodes at sizes of real models, executed by specgate, by ONNX Runtime on one thread and by onnx.reference."""
+"""Nodes at sizes of real models, executed by specgate, by ONNX Runtime on one thread and by onnx.reference.
+
+All three get arrays and give arrays of their own. Sessions and evaluators are made before, and so is the descriptor;
+specgate's time has its checks of the arrays and its budget in it. Times are the processor's: all run on one thread, and
+what else the machine does must not count. What onnx.reference gives as a view of its input is copied, as both others
+do. A peer that takes more than a second for a call is called once, and given up after ten.
+"""
 
 from __future__ import annotations
 
+import signal
+import threading
+from contextlib import contextmanager
 from statistics import median
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 import specgate
 from specgate.bench.execute_cases import CASES, arrays_of
@@ -13,7 +25,6 @@ from specgate.bench.timing import Contender, Group
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from specgate.bench.execute_cases import Case
@@ -22,6 +33,10 @@ __all__ = ["execute_groups"]
 
 RUNTIME: Final = "onnxruntime, one thread"
 REFERENCE: Final = "onnx.reference"
+#: A contender that has run for so long runs no further rounds.
+MOST_SECONDS: Final = 1.0
+#: After so many seconds of one call a peer is given up: loops of Python over each element take minutes.
+GIVEN_UP: Final = 10
 
 
 def execute_groups() -> Iterator[Group]:
@@ -59,29 +74,58 @@ def _group(name: str, case: Case, ratios: dict[str, dict[str, float]]) -> Group:
     built = specgate.descriptor(node)
     by_field = _by_field(built, arrays, len(case.inputs))
     own = Contender("specgate.execute", lambda: specgate.execute(built, by_field), own=True)
+    said: list[tuple[str, str]] = []
     contenders = [
         own,
-        _able(peer(RUNTIME, lambda: _runtime(model, arrays))),
-        _able(peer(REFERENCE, lambda: _reference(model, arrays))),
+        _able(peer(RUNTIME, lambda: _runtime(model, arrays)), said),
+        _able(peer(REFERENCE, lambda: _reference(model, arrays, said)), said),
     ]
 
     def remarks() -> list[tuple[str, str]]:
         for contender in contenders[1:]:
             if contender.typical and own.typical:
                 ratios[contender.name][name] = own.typical / contender.typical
-        return []
+        return said
 
-    return Group(name, contenders, 0.02, remarks=remarks, most_seconds=3.0)
+    return Group(name, contenders, 0.02, remarks=remarks, clock=process_time, most_seconds=MOST_SECONDS)
 
 
-def _able(contender: Contender) -> Contender:
-    """Return a peer, or one that is not timed where it fails at its node."""
+def _able(contender: Contender, said: list[tuple[str, str]]) -> Contender:
+    """Return a peer, or one that is not timed any more: it fails at its node, or takes so long that once is enough."""
+    if contender.call is None:
+        return contender
+    begin = perf_counter()
     try:
-        if contender.call is not None:
+        with _at_most(GIVEN_UP):
             contender.call()
+    except TimeoutError:
+        return Contender(contender.name, None, missing=f"given up after {GIVEN_UP} s")
     except Exception as error:  # noqa: BLE001  # whatever a peer raises
         return Contender(contender.name, None, missing=f"fails ({type(error).__name__})")
-    return contender
+    taken = perf_counter() - begin
+    if taken <= MOST_SECONDS:
+        return contender
+    said.append((contender.name, f"called once, as it takes more than {MOST_SECONDS:g} s"))
+    return Contender(contender.name, None, seconds=[taken])
+
+
+@contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError within code that takes longer, where signals can do that: not in threads, not on Windows."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _word(dtype: np.dtype[Any]) -> str:
@@ -124,8 +168,21 @@ def _runtime(model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]]) -> Ca
     return lambda: session.run(None, arrays)
 
 
-def _reference(model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]]) -> Callable[[], object]:
+def _reference(
+    model: Callable[[], Any], arrays: Mapping[str, NDArray[Any]], said: list[tuple[str, str]]
+) -> Callable[[], object]:
     from onnx.reference import ReferenceEvaluator
 
     evaluator = ReferenceEvaluator(model())
-    return lambda: evaluator.run(None, dict(arrays))
+    views: bool | None = None  # till the first run
+
+    def run() -> object:
+        nonlocal views
+        made = evaluator.run(None, dict(arrays))
+        if views is None:
+            views = any(np.may_share_memory(one, given) for one in made for given in arrays.values())
+            if views:
+                said.append((REFERENCE, "gives a view of its input, which is copied here as the others do"))
+        return [np.array(one, order="C") for one in made] if views else made
+
+    return run

@@ -69,8 +69,9 @@ def execute_at(
         spec, level, descriptor = known.spec, known.level, known.read or descriptor
     else:
         spec, level, descriptor = hold_executable(descriptor, level)
-    kernel = find_kernel(recipe_of(spec)["kernel"])
-    inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
+    inputs = known and known.as_expected(arrays)
+    if inputs is None:
+        inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
     if known is None or known.guards:
         hold_guards(descriptor, inputs, spec, level)
     if known is None:
@@ -78,11 +79,14 @@ def execute_at(
         known = keep(given, asked, (spec, level, descriptor), kernel_arguments(descriptor, spec, level, others))
     arrays = {name: inputs[field] for name, field in known.places.items() if field in inputs}
     left = _budget(known, arrays, budget or memory.budget_of(max_bytes))
-    results = _computed(kernel, {**arrays, **known.arguments}, left)
-    results = results if isinstance(results, tuple) else (results,)
-    pairs = zip(known.outputs, results, strict=True)
-    outputs = {name: _array(each) for name, each in pairs if name is not None}
-    return {name: output for name, output in outputs.items() if _wanted(name, output, descriptor, spec)}
+    results = _computed(find_kernel(known.kernel), {**arrays, **known.arguments}, left)
+    outputs = {}
+    for name, each in zip(known.outputs, results if isinstance(results, tuple) else (results,), strict=True):
+        if name is not None:
+            output = np.asarray(each) if isinstance(each, np.generic) else each  # functions of no dimensions give it
+            if _wanted(name, output, descriptor, spec):
+                outputs[name] = output
+    return outputs
 
 
 def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
@@ -103,7 +107,7 @@ def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, s
 def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
     """Call a kernel within a budget: infinities and nan are values like others, a lack of memory is no fault of it."""
     try:
-        with memory.limit(budget), np.errstate(all="ignore"):
+        with memory.limit(budget):
             return kernel(**arguments)
     except MemoryError as error:
         raise InputError(f"needs more memory than there is: {error}") from None
@@ -120,11 +124,6 @@ def _budget(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> 
     taken, for_output, everything = needs
     whole.hold(everything, f"executing {known.spec.name}")
     return whole.less(taken, for_output)
-
-
-def _array(output: Any) -> Any:
-    """Return numpy's scalars, which functions of arrays without dimensions give, as arrays."""
-    return np.asarray(output) if isinstance(output, np.generic) else output
 
 
 def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import nullcontext
 from contextvars import ContextVar, Token
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -30,9 +31,11 @@ __all__ = [
     "empty",
     "held_bytes",
     "hold",
+    "hold_time",
     "in_time",
     "item_size",
     "limit",
+    "quiet",
 ]
 
 #: What one execution may hold by default: enough for real models, too little to hurt a machine.
@@ -62,9 +65,10 @@ class Budget(NamedTuple):
         """Return what is left when `taken` bytes are held; less than 0 is 0."""
         return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - taken), for_output)
 
-    def hold(self, needed: int, what: str) -> None:
-        """Raise InputError where `needed` bytes are more than is left."""
+    def hold(self, needed: int, what: str | tuple[int, ...]) -> None:
+        """Raise InputError where `needed` bytes are more than is left. what: that needs them, or an output's shape."""
         if needed > self.left:
+            what = what if isinstance(what, str) else f"the output of shape {list(what)}"
             left = f"; {self.left} are left" if self.left != self.max_bytes else ""
             raise InputError(f"{what} needs {needed} bytes, more than the limit of {self.max_bytes} (max_bytes){left}")
 
@@ -81,6 +85,8 @@ class Budget(NamedTuple):
 
 def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) -> Budget:
     """Return a budget that begins now; None: `MAX_BYTES`, `MAX_SECONDS`. Raises InputError for what is no limit."""
+    if max_bytes is None and max_seconds is None:
+        return Budget(MAX_BYTES, MAX_SECONDS, time.monotonic() + MAX_SECONDS, MAX_BYTES)
     most = MAX_BYTES if max_bytes is None else max_bytes
     longest = MAX_SECONDS if max_seconds is None else max_seconds
     if not isinstance(most, int) or isinstance(most, bool) or most < 0:
@@ -91,22 +97,36 @@ def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) ->
 
 
 _NONE: Final = Budget()
+_NOTHING: Final = nullcontext()
 _budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
 
 
 class limit:  # noqa: N801  # a context like a function's, which takes less time
-    """Within it, kernels may use what is left of `budget`, or so many bytes."""
+    """Within it, kernels may use what is left of `budget`, or so many bytes, and numpy does not warn, as in `quiet`."""
 
-    __slots__ = ("_inside", "_token")
+    __slots__ = ("_errors", "_inside", "_token")
 
     def __init__(self, budget: Budget | int) -> None:
         self._inside = budget if isinstance(budget, Budget) else budget_of(budget)
+        self._errors = np.errstate(all="ignore")
 
     def __enter__(self) -> None:
         self._token: Token[Budget] = _budget.set(self._inside)
+        self._errors.__enter__()
 
     def __exit__(self, *_: object) -> None:
+        self._errors.__exit__(None, None, None)
         _budget.reset(self._token)
+
+
+def quiet() -> Any:
+    """Return a context in which overflow, division by zero and nan are results like others, also outside of `limit`."""
+    return np.errstate(all="ignore") if _budget.get() is _NONE else _NOTHING
+
+
+def hold_time() -> None:
+    """Raise InputError once the time of the budget in force is over."""
+    _budget.get().hold_time()
 
 
 def in_time(items: Iterable[T]) -> Iterator[T]:
@@ -132,8 +152,8 @@ def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that are computed")
     budget = _budget.get()
     needed = prod(shape) * max(dtype.itemsize, budget.for_output)
-    budget.hold(int(needed), f"the output of shape {list(shape)}")
-    if prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
+    budget.hold(int(needed), shape)
+    if not needed and prod(size for size in shape if size) * dtype.itemsize > sys.maxsize:
         raise InputError(f"the output is empty, but its shape {list(shape)} is larger than any array")
 
 

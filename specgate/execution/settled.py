@@ -6,6 +6,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import ref
 
+import numpy as np
+
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.execution import memory
 from specgate.execution.guard import asks_arrays
@@ -17,9 +19,9 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-
     from specgate.spec.operator_spec import OperatorSpec
+
+    _Kind = tuple[np.dtype[Any], tuple[int, ...]]
 
 __all__ = ["Settled", "declared_elements", "keep", "needed", "settled", "shape_of"]
 
@@ -33,7 +35,8 @@ class Settled(NamedTuple):
     kernel gets. outputs: the field of each result. declared: how many elements the outputs have as declared. expected:
     type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
     arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
-    with the declared outputs; None where the descriptor does not say the type and shape of all arrays.
+    with the declared outputs; None where the descriptor does not say the type and shape of all arrays. complete:
+    whether it says them of all inputs that it has. kernel: its name.
     """
 
     spec: OperatorSpec
@@ -47,9 +50,27 @@ class Settled(NamedTuple):
     places: Mapping[str, str]
     outputs: list[str | None]
     declared: int
-    expected: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]]
+    expected: Mapping[str, _Kind | list[_Kind]]
     guards: bool
     needs: tuple[int, float, int] | None
+    complete: bool
+    kernel: str
+
+    def as_expected(self, arrays: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the arrays if they are all inputs that the descriptor has, each of the type and shape it says."""
+        expected = self.expected
+        if not self.complete or len(arrays) != len(expected):
+            return None
+        for name, array in arrays.items():
+            if array.__class__ is np.ndarray:
+                found: object = array.dtype, array.shape
+            elif array.__class__ is list and all(each.__class__ is np.ndarray for each in array):
+                found = [(each.dtype, each.shape) for each in array]
+            else:
+                return None
+            if found != expected.get(name):
+                return None
+        return dict(arrays)
 
 
 #: By the id of a descriptor that lives; lists are copied, since they may be written into.
@@ -85,7 +106,7 @@ def keep(
     item_size = max(map(memory.item_size, arguments.values()), default=0)
     needs = None
     if None not in held:
-        known = [each for each in held if each is not None]
+        known = [each for given in held for each in (given if isinstance(given, list) else [given]) if each is not None]
         widest = max((dtype.itemsize for dtype, _ in known), default=0)
         count = elements + sum(prod(shape) for _, shape in known)
         needs = needed(spec, max(widest, item_size), count, declared)
@@ -104,6 +125,8 @@ def keep(
         expected,
         asks_arrays(there, spec, level),
         needs,
+        all(info.name in expected for info in spec.inputs if there.fields.get(info.name) is not None),
+        recipe_of(spec)["kernel"],
     )
     if not found.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
@@ -118,15 +141,30 @@ def needed(spec: OperatorSpec, item_size: int, elements: int, declared: int) -> 
     return taken, for_output, taken + int(for_output * declared)
 
 
-def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
-    found = {}
+def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | list[_Kind]]:
+    found: dict[str, _Kind | list[_Kind]] = {}
     for info in spec.inputs:
-        tensor = descriptor.fields.get(info.name)
-        if isinstance(tensor, TensorDesc) and tensor.type in spec.dialect.types:
-            shape = shape_of(tensor)
-            if shape is not None:
-                found[info.name] = (numpy_type(spec.dialect, tensor.type), shape)
+        given = descriptor.fields.get(info.name)
+        if isinstance(given, TensorDesc):
+            kind = _kind(given, spec)
+            if kind is not None:
+                found[info.name] = kind
+        elif isinstance(given, list | tuple):
+            kinds = [_kind(each, spec) if isinstance(each, TensorDesc) else None for each in given]
+            known = [kind for kind in kinds if kind is not None]
+            if len(known) == len(kinds):
+                found[info.name] = known
     return found
+
+
+def _kind(tensor: TensorDesc, spec: OperatorSpec) -> _Kind | None:
+    """Return the type and shape of a tensor's array where the descriptor says both."""
+    shape = shape_of(tensor)
+    return (
+        (numpy_type(spec.dialect, tensor.type), shape)
+        if tensor.type in spec.dialect.types and shape is not None
+        else None
+    )
 
 
 def declared_elements(descriptor: Descriptor, spec: OperatorSpec) -> int:

@@ -116,7 +116,7 @@ class Dialect:
         """What may be left out before a fused operator's name."""
         return tuple(self.tables.about.get("short_names", ()))
 
-    @property
+    @cached_property
     def infers_outputs(self) -> bool:
         return self.tables.about["unstated_outputs"]
 

@@ -11,14 +11,16 @@ import pytest
 
 from specgate.execution.kernels import convolution as slow_convolution
 from specgate.execution.kernels import regions, row_blocks, window_products
-from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, swish
+from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, sigmoid, swish
 from specgate.execution.kernels.arithmetic import chosen
 from specgate.execution.kernels.boxes import by_corners
-from specgate.execution.kernels.elementwise_unary import erf, exp
+from specgate.execution.kernels.elementwise_unary import cosh, erf, exp, tanh
+from specgate.execution.kernels.half_floats import to_half
 from specgate.execution.kernels.normalize import normalize_batch, normalize_layer
+from specgate.execution.kernels.normalize_axes import normalize_neighbourhoods
 from specgate.execution.kernels.pooling import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
-from specgate.execution.kernels.softmax import softmax_along
+from specgate.execution.kernels.softmax import log_softmax_along, softmax_along
 from specgate.execution.kernels.sorting import top_k
 from specgate.execution.kernels.suppression import Limits, apart, suppressed
 from specgate.execution.kernels.window_places import plain
@@ -39,15 +41,70 @@ def same_bits(found: NDArray[Any], expected: NDArray[Any]) -> None:
 
 def test_a_function_in_blocks_gives_what_it_gives_at_once() -> None:
     with np.errstate(all="ignore"):
-        same_bits(exp(MANY), np.exp(MANY.astype(np.float64)).astype(np.float32))
+        same_bits(cosh(MANY), np.cosh(MANY.astype(np.float64)).astype(np.float32))
 
 
-def test_error_functions_of_float32_are_the_nearest_numbers() -> None:
-    same_bits(erf(MANY), np.array([math.erf(x) for x in MANY], np.float32))
-    wide = MANY.astype(np.float64)
+erfc: Any = np.frompyfunc(math.erfc, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "exact", "near"),
+    [
+        (exp, np.exp, 2.2e-7),
+        (tanh, np.tanh, 1e-7),
+        (sigmoid, lambda x: 1 / (1 + np.exp(-x)), 1.5e-7),
+        (erf, lambda x: 1 - erfc(x).astype(np.float64), 1.5e-7),
+        (gelu, lambda x: x / 2 * erfc(-x * math.sqrt(0.5)).astype(np.float64), 1.5e-7),
+    ],
+)
+def test_functions_in_float32_come_nearer_than_their_tolerance_of_3e_7(kernel: Any, exact: Any, near: float) -> None:
+    # from 2**-30 to 90, beyond which exp has no more numbers, and all functions are flat or lines
+    sizes = np.arange(0x30800000, 0x42B40000, 499, dtype=np.uint32).view(np.float32)
+    for data in (sizes, -sizes):
+        with np.errstate(all="ignore"):
+            expected, found = exact(data.astype(np.float64)), kernel(data)
+        held = np.abs(expected) < 2.0**127
+        away = np.abs(found - expected)[held] / np.maximum(1, np.abs(expected[held]))
+        assert away.max() < near
+
+
+@pytest.mark.parametrize("kernel", [exp, tanh, sigmoid, erf, gelu])
+def test_functions_in_float32_have_the_ends_and_signs_of_those_in_float64(kernel: Any) -> None:
+    data = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 3e38, -3e38, 1e19, -1e19, 100, -100], np.float32)
     with np.errstate(all="ignore"):
-        expected = 0.5 * wide * (1 + np.array([math.erf(x) for x in wide * math.sqrt(0.5)]))
-        np.testing.assert_allclose(gelu(MANY), expected.astype(np.float32), rtol=0, atol=3e-8)
+        found, expected = kernel(data), kernel(data.astype(np.float64)).astype(np.float32)
+    tiny = float(np.finfo(np.float32).tiny)  # what is no normal number may be 0
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tiny)
+    np.testing.assert_array_equal(np.signbit(found)[1:], np.signbit(expected)[1:])
+
+
+@pytest.mark.parametrize(
+    "kind", ["all exponents", "normal", "half of them 0", "small", "halfway", "one nan", "one large"]
+)
+def test_floats_are_rounded_to_16_bits_as_numpy_does(kind: str) -> None:
+    normal = RANDOM.normal(size=70_001).astype(np.float32)
+    codes = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    data = {
+        "all exponents": RANDOM.integers(0, 2**32, 70_001, np.uint32, endpoint=False).view(np.float32),
+        "normal": normal,
+        "half of them 0": np.maximum(normal, np.float32(0)) * np.sign(np.roll(normal, 1)),
+        "small": normal * np.float32(2.0**-15),
+        "halfway": np.concatenate([s * (codes[1:] + codes[:-1]) / 2 for s in (np.float32(1), np.float32(-1))]),
+        "one nan": np.concatenate([normal, SPECIAL[:1]]),
+        "one large": np.concatenate([normal, np.array([65519.996], np.float32)]),
+    }[kind]
+    with np.errstate(all="ignore"):
+        for found, whole in ((to_half(data), data), (to_half(data[::-3]), data[::-3])):
+            np.testing.assert_array_equal(found.view(np.uint16), whole.astype(np.float16).view(np.uint16))
+
+
+def test_every_exponent_is_rounded_to_16_bits_as_numpy_does() -> None:
+    near = np.arange(0, 2**32, 2**13, dtype=np.int64)[:, None] + np.array([-1, 0, 1, 2**12 - 1, 2**12, 2**12 + 1])
+    data = (near.reshape(-1) % 2**32).astype(np.uint32).view(np.float32)
+    finite = data[np.abs(data) < 65520]
+    with np.errstate(all="ignore"):
+        for each in (data, finite):
+            np.testing.assert_array_equal(to_half(each).view(np.uint16), each.astype(np.float16).view(np.uint16))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0, 2.0, -0.5, math.nan])
@@ -68,7 +125,7 @@ def test_functions_of_an_array_without_dimensions() -> None:
     one = np.array(1.0, np.float32)
     expected = np.float32(1 / (1 + math.exp(-2)))
     assert swish(one, scale=2.0) == expected  # its product is a scalar of numpy
-    assert erf(one) == np.float32(math.erf(1))
+    assert erf(one) == pytest.approx(math.erf(1), abs=1.5e-7)
     assert gelu(one) == pytest.approx(0.8413447)
     assert elu(-one, alpha=1.0) == pytest.approx(math.exp(-1) - 1)
 
@@ -211,7 +268,55 @@ def test_a_line_of_each_channel_is_what_the_four_numbers_make(middle: float) -> 
     factor, summand, mean, variance = (each.astype(np.float64).reshape(3, 1, 1) for each in numbers)
     with np.errstate(all="ignore"):
         plain = (data - mean) / np.sqrt(variance + np.float32(1e-5)) * factor + summand
-        np.testing.assert_allclose(found, plain.astype(np.float32), rtol=1e-7)
+        near = np.testing.assert_allclose
+        near(found, plain.astype(np.float32), rtol=5e-7, atol=5e-7)  # of a tolerance of 2e-6
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 0.0])
+@pytest.mark.parametrize("size", [768, 3 * 4099])
+def test_rows_normalised_in_float32_come_nearer_than_their_tolerance_of_2e_6(epsilon: float, size: int) -> None:
+    normal = RANDOM.normal(size=size)
+    ramp = np.linspace(-1, 1, size)
+    rows = [normal, normal * 1e-18, normal * 1e-4 + 1, normal + 1e6, np.exp(normal * 3), normal * 1e19, normal * 1e37,
+            ramp, np.sign(ramp), ramp * 1e-24, np.full(size, 7.0), np.where(ramp > 0.99, np.inf, 1), ramp * np.nan]  # fmt: skip
+    data = np.array(rows, np.float32)
+    scale, bias = RANDOM.normal(size=(2, size)).astype(np.float32)
+    found = normalize_layer(data, scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
+    wide = data.astype(np.float64)
+    with np.errstate(all="ignore"):
+        mean = wide.mean(axis=1, keepdims=True)
+        inverse = 1 / np.sqrt(np.square(wide - mean).mean(axis=1, keepdims=True) + np.float32(epsilon))
+        for one, exact in zip(found, ((wide - mean) * inverse * scale + bias, mean, inverse), strict=True):
+            np.testing.assert_allclose(one, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
+            alone = normalize_layer(data[3:4], scale, bias, axis=1, epsilon=epsilon, statistics=np.dtype(np.float32))
+        np.testing.assert_array_equal(found[0][3:4], alone[0])
+
+
+@pytest.mark.parametrize("shape", [(3, 40, 7), (2, 30, 500), (40,), (1, 1)])
+def test_softmax_in_float32_comes_nearer_than_its_tolerance_of_1e_6(shape: tuple[int, ...]) -> None:
+    data = (RANDOM.normal(size=shape) * 20).astype(np.float32)
+    wide = data.astype(np.float64)
+    for axis in range(len(shape)):
+        exact = np.exp(wide - wide.max(axis=axis, keepdims=True))
+        exact /= exact.sum(axis=axis, keepdims=True)
+        np.testing.assert_allclose(softmax_along(data, axis=axis), exact, rtol=0, atol=4e-7)
+        np.testing.assert_allclose(log_softmax_along(data, axis=axis), np.log(exact), rtol=4e-7, atol=4e-7)
+
+
+@pytest.mark.parametrize(("beta", "bias"), [(0.75, 1.0), (0.5, 2.0), (1.0, 1e-3), (0.75, -1.0), (0.7, 1.0)])
+@pytest.mark.parametrize("most", [1.0, 1e12, 1e25])
+def test_neighbourhoods_in_float32_come_nearer_than_their_tolerance_of_2e_6(
+    beta: float, bias: float, most: float
+) -> None:
+    data = (RANDOM.normal(size=(2, 7, 3, 11)) * most).astype(np.float32)
+    data[0, 0, 0, 0] = 0
+    found = normalize_neighbourhoods(data, [1], alpha=0.5, beta=beta, bias=bias, size=5)
+    wide = data.astype(np.float64)
+    padded = np.pad(np.square(wide), ((0, 0), (2, 2), (0, 0), (0, 0)))
+    squares = sum(padded[:, at : at + 7] for at in range(5))
+    with np.errstate(all="ignore"):
+        exact = wide / (float(np.float32(bias)) + 0.1 * squares) ** float(np.float32(beta))
+        np.testing.assert_allclose(found, exact.astype(np.float32), rtol=1e-6, atol=1e-6)
 
 
 def test_boxes_in_blocks_are_those_selected_one_by_one() -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.half_floats import to_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,7 +47,7 @@ def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """
     if array.dtype == np.float32 or dtype == np.float64 or not is_float(dtype):
         return array
-    with np.errstate(over="ignore", invalid="ignore"):
+    with memory.quiet():
         return array.astype(np.float32, copy=False)
 
 
@@ -74,8 +76,10 @@ def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an array rounded to `dtype`, by way of float32 where that is narrower still."""
     if array.dtype == dtype:
         return array
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return to_float32(array, dtype).astype(dtype, copy=False)
+    with memory.quiet():
+        single = to_float32(array, dtype)
+        half = dtype == np.float16 and single.dtype == np.float32
+        return to_half(single) if half else single.astype(dtype, copy=False)
 
 
 def check_axis(axis: int, rank: int, name: str) -> None:

@@ -66,7 +66,7 @@ def attention(
     given = (*parts[1:], bias, position_bias, past_key, past_value)
     if any(array is not None and array.dtype != dtype for array in given):
         raise InputError(f"attention: expected arrays of {dtype} alone")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         queries, keys, values = _biased([to_float64(part) for part in parts], bias)
         all_keys, all_values = _after(past_key, keys, "keys"), _after(past_value, values, "values")
         if queries.shape[::3] != keys.shape[::3] or all_keys.shape[:3] != all_values.shape[:3]:

@@ -97,7 +97,7 @@ def _sums(
             raise InputError(f"bags: expected weights of {table.dtype}, found {weights.dtype}")
     _rows(indices, len(table))
     some = max(1, _BLOCK // max(1, prod(table.shape[1:])))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for first in memory.in_time(range(0, len(indices), some)):
             part = slice(first, first + some)
             rows = to_float64(table[indices[part]])

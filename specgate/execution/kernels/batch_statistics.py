@@ -36,7 +36,7 @@ def normalize_by(
     The four have its rank, and its sizes or 1. activation: of float32.
     """
     _hold(inputs, mean=mean, variance=variance, scale=scale, bias=bias)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         spread = np.sqrt(to_float64(variance) + np.float32(epsilon))
         result = to_float64(inputs) - to_float64(mean)
         result /= spread
@@ -66,7 +66,7 @@ def normalize_by_own(
         if added.dtype != inputs.dtype:
             raise InputError(f"normalization: expected a summand of {inputs.dtype}, found {added.dtype}")
     axes = _repeated(scale)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         result = to_float64(inputs)
         mean = result.mean(axis=axes, keepdims=True)
         result -= mean
@@ -106,7 +106,7 @@ def batch_gradients(
     if gradient.dtype != inputs.dtype:
         raise InputError(f"normalization: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
     axes = _repeated(scale)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide, incoming = to_float64(inputs), to_float64(gradient)
         inner = to_float64(variance) + np.float32(epsilon)
         share = 1 / np.sqrt(inner)

@@ -55,7 +55,7 @@ def slide_binary(
     strange = (padded != 0) & (padded != 1)
     how: dict[str, Any] = {"strides": strides, "dilations": dilations, "auto_pad": "valid", "begins": (), "ends": ()}
     signs = np.where(padded == 1, 1.0, -1.0)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         counts = slide_filters(signs, np.where(widened(filters) == 1, 1.0, -1.0), **how)
         lacking = np.zeros(counts.shape, np.bool_)
         if not is_float(data.dtype):

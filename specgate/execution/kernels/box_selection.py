@@ -143,7 +143,7 @@ def _written(
     indices[...], scored[...] = -1, -1
     held = min(count, room)
     indices[:held] = found.places[:held]
-    with np.errstate(over="ignore", invalid="ignore"):
+    with memory.quiet():
         scored[:held, :2] = found.places[:held, :2]
         scored[:held, 2] = round_to(found.scores[:held], scores_type)
     number = np.array([count], kind)

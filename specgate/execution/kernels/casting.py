@@ -29,7 +29,7 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
     if is_float(inputs.dtype):
         whole = np.trunc(np.nan_to_num(inputs.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
         low, high = whole < float(limits.min), whole >= float(limits.max) + 1
-        with np.errstate(invalid="ignore"):
+        with memory.quiet():
             made = np.where(low | high, 0, whole).astype(output_type)
         return np.where(low, limits.min, np.where(high, limits.max, made)).astype(output_type)
     if output_type.itemsize >= 4:

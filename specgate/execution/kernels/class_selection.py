@@ -186,7 +186,7 @@ def _written(
         keys = [-found.scores, *([batches] if across else []), found.labels]
     chosen = np.lexsort([*keys, *([] if across else [batches])]) if keys else np.arange(len(found.scores))
     outputs, places = memory.empty((len(chosen), 6), dtype), memory.empty((len(chosen), 1), kind)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with memory.quiet():
         outputs[:, 0], outputs[:, 1], outputs[:, 2:] = (
             part[chosen] for part in (found.labels, found.scores, found.boxes)
         )

@@ -74,11 +74,11 @@ def planes_of_colours(
     batch, rows, columns, _ = image.shape
     memory.hold((batch, rows, columns, 12), np.dtype(np.float64))
     colours = np.moveaxis(image[..., ::-1] if blue_first else image, -1, 0).astype(np.float64)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         y, u, v = (np.clip(_sum(list(colours), row) + more, 0, 255) for row, more in zip(_PLANES, _ADDED, strict=True))
     brightness = _rounded(y[..., None], image.dtype)
     squares = np.stack([u, v], -1).reshape(batch, rows // 2, 2, columns // 2, 2, 2)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         colour = _rounded(squares.mean((2, 4)), image.dtype)
     if not is_float(image.dtype):
         early = np.floor(np.floor(squares + 0.5).mean((2, 4)) + 0.5)
@@ -114,7 +114,7 @@ def _split(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any], NDArr
 
 def _sum(parts: list[NDArray[Any]], factors: NDArray[Any]) -> NDArray[Any]:
     """Return the sum of parts times factors; what has the factor 0 is no part of it, infinite or not."""
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         return np.asarray(sum(part * factor for part, factor in zip(parts, factors, strict=True) if factor))
 
 

@@ -94,7 +94,7 @@ def convolution(
         require_shape("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),
             (1, channels, *(1,) * rank))  # fmt: skip
     kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         result = None
         finite = bool(np.isfinite(to_float32(kernel, kernel.dtype)).all())
         if finite and is_float(inputs.dtype) and not transposed and 0 not in shape:

@@ -63,7 +63,7 @@ def crop_gradients(
     by_maps[...] = 0
     by_regions = np.zeros((batches.size, 4))
     lacking = np.ones((batches.size, 4), np.bool_)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for index, batch, points in each_region(shape, regions, batches, cropping):
             memory.hold((shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
             planes = None if inputs is None else to_float64(inputs[batch])

@@ -95,7 +95,7 @@ def crop_regions(
     result = memory.empty(shape, inputs.dtype)
     lacking = np.ones((len(result), 1, height, width), np.bool_)
     result[...] = 0
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
             memory.hold((inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
             planes = to_float64(inputs[batch])

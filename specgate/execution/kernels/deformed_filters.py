@@ -62,7 +62,7 @@ def slide_deformed(
     moves = offsets.reshape(batches, offset_group, prod(window), 2, points)
     factors = None if mask is None else to_float64(mask).reshape(batches, offset_group, prod(window), points)
     open_places = np.zeros((batches, offset_group, points), np.bool_)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for batch, part in product(range(batches), range(offset_group)):
             blocks = _blocks(outputs, group, part, outputs // offset_group)
             first, last = blocks[0].group if blocks else 0, (blocks[-1].group + 1) if blocks else 0

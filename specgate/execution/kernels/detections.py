@@ -187,7 +187,7 @@ def _written(
     for batch, labels, scores, boxes in found:
         held = slice(count, min(count + len(labels), len(rows)))
         count += len(labels)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with memory.quiet():
             rows[held, 0] = batch
             rows[held, 1] = (labels - 1 if rules.one_list else labels)[: held.stop - held.start]
             rows[held, 2] = scores[: held.stop - held.start]

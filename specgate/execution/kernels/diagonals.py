@@ -53,7 +53,7 @@ def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray
         raise InputError(f"inverse: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
     result = memory.empty(data.shape, data.dtype)
     open_ = np.zeros(data.shape, np.bool_)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         single = data.astype(np.float32).astype(np.float64)
         for place in memory.in_time(np.ndindex(data.shape[:-2])):
             found = _inverse(single[place])
@@ -68,7 +68,7 @@ def determinants(data: NDArray[Any]) -> NDArray[Any]:
     if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
         raise InputError(f"determinant: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
     result = memory.empty(data.shape[:-2], np.dtype(np.float64))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for place in memory.in_time(np.ndindex(data.shape[:1] if data.ndim > 2 else ())):
             result[place] = np.linalg.det(data[place].astype(np.float64))
         result[(data != data).any(axis=(-2, -1))] = np.nan  # noqa: PLR0124  # elimination may end before it is met

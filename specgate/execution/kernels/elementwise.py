@@ -1,22 +1,24 @@
 """What kernels that work element by element share: scale and bias, integers held in their type, equal shapes and types.
 
 FLOAT16 is computed in float32 and rounded once; a function that is not arithmetic is computed in float64 and rounded,
-so that a result does not depend on the machine.
+so that a result does not depend on the machine, but for the few that models have most (`of_singles`): those of float32
+are computed in it, where that stays within the tables' tolerance with room for what another implementation loses.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
-from specgate.execution.kernels.row_blocks import BLOCK, rows_by
+from specgate.execution.kernels.row_blocks import BLOCK, rows_by, singles_by
+from specgate.execution.memory import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,17 +40,17 @@ __all__ = [
 ]
 
 
+#: More arrays one iterator of numpy does not take.
+_ITERATED: Final = 32
+_WIDE: Final = np.dtype(np.float64)
+
+
 class Broadcast(TypedDict, total=False):
     """How arrays of unlike shapes go together, as `paired` has it; not at all where nothing is said."""
 
     broadcast: bool
     to_first: bool
     axis: int | None
-
-
-def quiet() -> Any:
-    """Return a context in which overflow, division by zero and nan are results like others."""
-    return np.errstate(all="ignore")
 
 
 def called(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,30 +128,46 @@ def paired(
     to_first: bool = False,
     axis: int | None = None,
     same_type: bool = True,
+    repeat: bool = True,
 ) -> tuple[NDArray[Any], ...]:
     """Return arrays of one shape; raise InputError where shapes or types differ.
 
     broadcast: repeat them along dimensions of size 1, as numpy does; only shapes that do not go together are refused.
+    repeat: otherwise those stay as they are, for functions that repeat them themselves, which takes less time.
     to_first: the first array stays as it is. The others are repeated to its shape: they have one element, or from its
     dimension `axis` on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
     """
     first = arrays[0]
-    if same_type and any(array.dtype != first.dtype for array in arrays):
-        raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
+    one_shape = True
+    for array in arrays:
+        if same_type and array.dtype != first.dtype:
+            raise InputError(f"{name}: expected one type, found {', '.join(str(array.dtype) for array in arrays)}")
+        one_shape = one_shape and array.shape == first.shape
     if broadcast and to_first:
         return first, *(_laid_on(name, array, first, axis) for array in arrays[1:])
-    shapes = [array.shape for array in arrays]
-    if len(set(shapes)) == 1:
+    if one_shape:
         return arrays
-    found = " and ".join(str(list(shape)) for shape in shapes)
+    shapes = [array.shape for array in arrays]
     if not broadcast:
-        raise InputError(f"{name}: expected one shape, found {found}")
+        raise InputError(f"{name}: expected one shape, found {_listed(shapes)}")
     try:
-        shape = np.broadcast_shapes(*shapes)
+        shape = np.broadcast(*arrays).shape if len(arrays) < _ITERATED else _broadcast_shape(name, shapes)
     except ValueError:
-        raise InputError(f"{name}: the shapes {found} cannot be broadcast") from None
-    memory.hold(shape, np.dtype(np.float64))  # refuses what is too large; nothing is touched
-    return tuple(np.broadcast_to(array, shape) for array in arrays)
+        shape = _broadcast_shape(name, shapes)
+    memory.hold(shape, _WIDE)  # refuses what is too large; nothing is touched
+    return tuple(np.broadcast_to(array, shape) for array in arrays) if repeat else arrays
+
+
+def _listed(shapes: Iterable[tuple[int, ...]]) -> str:
+    return " and ".join(str(list(shape)) for shape in shapes)
+
+
+def _broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape to which shapes are broadcast, also one that is too large for an array."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InputError(f"{name}: the shapes {_listed(shapes)} cannot be broadcast") from None
 
 
 def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | None) -> NDArray[Any]:
@@ -199,25 +217,34 @@ def unary(
     function: Callable[[NDArray[Any]], NDArray[Any]],
     *,
     single_steps: bool = False,
+    of_singles: Callable[..., Any] | None = None,
     of_integers: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> Callable[..., NDArray[Any]]:
     """Return the kernel of a function of floats, with an optional scale and bias that come first.
 
     single_steps: `function` is arithmetic, each step is rounded to float32; else it is computed in float64. (One
-    that gives the nearest number, as a square root does, is the same in both, and faster in float32.) The kernel takes
+    that gives the nearest number, as a square root does, is the same in both, and faster in float32.) of_singles: what
+    is done with float32 instead, numpy's own or as `singles_by` has it, where that comes near enough. The kernel takes
     integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
     """
     wide = in_place(function) if isinstance(function, np.ufunc) else function
+    simple = of_singles if isinstance(of_singles, np.ufunc) else None
 
     def kernel(
         x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, integers: bool = False
     ) -> NDArray[Any]:
+        if simple is not None and x.dtype == np.float32 and scale_bias is None:
+            with quiet():
+                return np.asarray(simple(x))
         if integers and not is_float(x.dtype):
             whole(name, x)
             return _nearest(function, x) if of_integers is None else of_integers(x)
         want_float(name, x)
         values = prepared(x, scale_bias)
         with quiet():
+            if of_singles is not None and values.dtype == np.float32:
+                found = singles_by(of_singles, values) if simple is None else np.asarray(simple(values))
+                return round_to(found, x.dtype)
             return round_to(function(values) if single_steps else rounded(wide, values), x.dtype)
 
     return called(name, kernel)

@@ -27,12 +27,16 @@ __all__ = [
 
 
 def _binary(name: str, floats: Function, integers: Function) -> Callable[..., NDArray[Any]]:
-    """Return a kernel from what it does with float32 (or float64), and with integers of one type."""
+    """Return a kernel from what it does with float32 (or float64), and with integers of one type.
+
+    floats: they may get arrays that broadcast.
+    """
 
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        a, b = paired(name, a, b, **how)
+        floating = is_float(a.dtype)
+        a, b = paired(name, a, b, repeat=not floating, **how)
         with quiet():
-            if is_float(a.dtype):
+            if floating:
                 return round_to(floats(to_float32(a, a.dtype), to_float32(b, b.dtype)), a.dtype)
             whole(name, a)
             return integers(a, b)

@@ -30,7 +30,7 @@ def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
     def kernel(
         a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
     ) -> NDArray[Any]:
-        a, b = paired(name, a, b, **how)
+        a, b = paired(name, a, b, repeat=False, **how)
         return cast(function(a, b), dtype)
 
     return called(name, kernel)
@@ -48,7 +48,7 @@ def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., 
     """Return a kernel for which any number but 0 is true, and true is 1 of the inputs' own type."""
 
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        a, b = paired(name, a, b, **how)
+        a, b = paired(name, a, b, repeat=False, **how)
         return cast(function(a, b), a.dtype)
 
     return called(name, kernel)
@@ -73,6 +73,6 @@ def select(
     """
     if one_sided and not condition.shape == a.shape == b.shape:
         raise NoKernel("select: it is not said which of the inputs the others are aligned with")
-    paired("select", a, b, broadcast=broadcast)
-    paired("select", condition, a, b, broadcast=broadcast, same_type=False)
+    paired("select", a, b, broadcast=broadcast, repeat=False)
+    paired("select", condition, a, b, broadcast=broadcast, same_type=False, repeat=False)
     return chosen(condition if condition.dtype == np.bool_ else condition != 0, a, b)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,7 +19,7 @@ from specgate.execution.kernels.elementwise import (
     want_float,
     whole,
 )
-from specgate.execution.kernels.error_function import error_function
+from specgate.execution.kernels.error_function import error_function, error_function_of_singles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,7 +56,8 @@ arctanh = unary("arctanh", np.arctanh, of_integers=_ends)
 ceil = unary("ceil", np.ceil, single_steps=True, of_integers=np.copy)
 cos = unary("cos", np.cos)
 cosh = unary("cosh", np.cosh)
-exp = unary("exp", np.exp)
+erf = unary("erf", error_function, of_singles=error_function_of_singles)
+exp = unary("exp", np.exp, of_singles=np.exp)
 floor = unary("floor", np.floor, single_steps=True, of_integers=np.copy)
 log = unary("log", np.log)
 reciprocal = unary("reciprocal", np.reciprocal, single_steps=True)
@@ -65,7 +65,7 @@ sin = unary("sin", np.sin)
 sinh = unary("sinh", np.sinh)
 sqrt = unary("sqrt", np.sqrt, single_steps=True)
 tan = unary("tan", np.tan)
-tanh = unary("tanh", np.tanh)
+tanh = unary("tanh", np.tanh, of_singles=np.tanh)
 # By formulas whose steps overflow or cancel in float32, which their results show.
 arccosh_from_logarithm = unary(
     "arccosh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x - _ONE)), single_steps=True
@@ -75,17 +75,6 @@ arcsinh_from_logarithm = unary(
 )
 cosh_from_exponentials = unary("cosh_from_exponentials", lambda x: (_exp(x) + _exp(-x)) * _HALF, single_steps=True)
 sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _exp(-x)) * _HALF, single_steps=True)
-
-
-_erf = unary("erf", partial(error_function, single=False))
-_erf_of_single = unary("erf", partial(error_function, single=True))
-
-
-def erf(x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, integers: bool = False) -> NDArray[Any]:
-    """Return the error function; of integers too if asked to, rounded to the nearest."""
-    single = is_float(x.dtype) and x.dtype != np.float64
-    result: NDArray[Any] = (_erf_of_single if single else _erf)(x, scale_bias=scale_bias, integers=integers)
-    return result
 
 
 def identity(x: Any, *, scale_bias: tuple[float, float] | None = None) -> Any:

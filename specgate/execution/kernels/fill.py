@@ -63,7 +63,7 @@ def fill_sequence(
     check_number("fill", output_type, same_type=same_type)
     result = memory.empty(shape_of("fill", sizes), output_type)
     steps = np.arange(prod(result.shape), dtype=np.int64)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         first, step = number(start, output_type), number(delta, output_type)
         if is_float(output_type):
             made = round_to(first.astype(np.float64) + steps * step.astype(np.float64), output_type)
@@ -79,7 +79,7 @@ def diagonal_matrix(*, sizes: Sequence[int], value: float, offset: int, output_t
     value: a FLOAT, which other types convert as `number` does.
     """
     result = memory.empty(shape_of("diagonal", sizes), output_type)
-    with np.errstate(over="ignore"):
+    with memory.quiet():
         single = float(np.float32(value))
     result[...] = np.where(_differences(result.shape) == offset, number(single, output_type, whole=True), 0)
     return result

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels import activation as functions
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
 from specgate.execution.kernels.elementwise import want_float
@@ -69,7 +70,7 @@ def gelu_of_sum(
             raise InputError(f"gelu: a bias of {bias.dtype} does not go with {x.dtype}{list(x.shape)}")
         require_shape("gelu", "a bias", bias.shape, x.shape[-1:] if x.ndim else (0,))
     total = to_float32(x, x.dtype)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         total = total if bias is None else total + to_float32(bias, x.dtype)
         return round_to(functions.gelu(total, approximation=approximation), x.dtype)
 
@@ -93,7 +94,7 @@ def product_of_batches(
         raise InputError(f"matrix product: expected floats of one type, found {a.dtype} and {b.dtype}")
     wide = np.dtype(np.float64)  # so that the product is rounded once, behind the factor
     found = matrix_product(left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         return round_to(found * np.float32(alpha), a.dtype)
 
 
@@ -146,7 +147,7 @@ def activated_convolution(
     if summand is not None:
         same = summand.dtype == found.dtype
         require_shape("convolution", f"a summand of {found.dtype}", summand.shape if same else (), found.shape)
-        with np.errstate(all="ignore"):
+        with memory.quiet():
             found = round_to(to_float64(found) + to_float64(summand), found.dtype)
     if activation is None:
         return found
@@ -165,5 +166,5 @@ def _applied(name: str, known: _Activation, x: NDArray[Any], numbers: Sequence[f
         raise InputError(f"activation: {name} takes {', '.join(known.takes)}, found {len(numbers)} numbers")
     values = to_float32(x, x.dtype)
     arguments = {**dict(zip(known.takes, numbers, strict=True)), **dict(known.fixed)}
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         return round_to(known.function(values, **arguments), x.dtype)

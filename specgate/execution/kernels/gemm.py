@@ -44,7 +44,7 @@ def gemm(
     shape = (*left.shape[:-1], right.shape[-1])
     if c is not None:
         require_shape("gemm", f"a summand of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         product = memory.empty(shape, np.dtype(np.float64))
         multiply_matrices(to_float64(left), to_float64(right), product)
         result = to_float64(to_float32(product, a.dtype)) * np.float32(alpha)
@@ -74,7 +74,7 @@ def matrix_product(
         batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
         raise InputError(f"matrix product: the shapes {list(left.shape)} and {list(right.shape)} have none") from None
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         if is_float(a.dtype):
             result = multiply_rounded(left, right, a.dtype)
         else:
@@ -112,7 +112,7 @@ def scaled_matrix_product(
         raise InputError(f"gemm: a summand of {c.dtype}{c.shape} does not broadcast to {a.dtype}{product.shape}")
     else:
         summand = c
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         if not is_float(a.dtype):
             if all(abs(number) < 2**63 and number == int(number) for number in (alpha, beta)):
                 factors = (np.asarray(int(number)).astype(a.dtype) for number in (alpha, beta))

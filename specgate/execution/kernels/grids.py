@@ -60,7 +60,7 @@ def sample_at_grid(
     left, top = np.floor(x), np.floor(y)
     weights = [_weights(at - first, mode) for at, first in ((x, left), (y, top))]
     steps = range(2) if mode == "bilinear" else range(-1, 3)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for (i, row), (j, column) in product(enumerate(steps), enumerate(steps)):
             rows, columns = (top + row).astype(np.int64), (left + column).astype(np.int64)
             found = to_float64(_at(data, rows, columns, padding_mode, align_corners))
@@ -169,7 +169,7 @@ def add_blocks(
     planes = np.zeros((data.shape[0], channels, *whole), np.float64 if is_float(data.dtype) else data.dtype)
     blocks = to_float64(data).reshape(data.shape[0], channels, *window, *counts)
     every: tuple[Any, ...] = (slice(None), slice(None))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for element in memory.in_time(product(*map(range, window))):
             places = tuple(
                 slice(k * gap, k * gap + (count - 1) * step + 1, step)

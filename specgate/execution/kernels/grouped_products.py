@@ -33,7 +33,7 @@ def multiply_groups(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None 
         raise InputError(f"groups: {a.shape[-1]} columns and {b.shape[-2]} rows have no products")
     dtype = np.dtype(np.float64) if is_float(a.dtype) else a.dtype
     left, right = to_float64(a), to_float64(b)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         if ends is None:
             require_shape("groups", "matrices", b.shape[:1], a.shape[:1])
             return round_to(multiply_matrices(left, right, memory.empty((*a.shape[:2], b.shape[2]), dtype)), a.dtype)

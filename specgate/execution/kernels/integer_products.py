@@ -11,7 +11,7 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, to_float64
 from specgate.execution.kernels.elementwise import quiet
 from specgate.execution.kernels.products import multiply_matrices
-from specgate.execution.kernels.quantization import quantize_linear
+from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 from specgate.execution.kernels.windows import convolve
 
 if TYPE_CHECKING:
@@ -157,8 +157,22 @@ def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], ND
             point = np.ma.MaskedArray(np.array(0, np.uint8), mask=True)
             return np.ma.MaskedArray(np.zeros(x.shape, np.uint8), mask=np.ones(x.shape, np.bool_)), scale, point
         zero = np.array(np.rint(np.clip(np.float32(0) - low / scale, 0, 255)), np.uint8)
-        spread = np.broadcast_to(zero, x.shape)
-        return quantize_linear(x, np.broadcast_to(scale, x.shape), spread, dtype=np.dtype(np.uint8)), scale, zero
+        return _filling(x, scale, zero), scale, zero
+
+
+def _filling(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return round(x / scale) + zero of finite numbers, halves to even, held from 0 to 255, some of them at a time."""
+    result = np.empty(x.shape, np.uint8)
+    flat, made = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
+    room = np.empty(min(BLOCK, flat.size), np.promote_types(x.dtype, np.float32))
+    point = zero.astype(np.float32)
+    for some in blocks_of(flat.size, 1):
+        scaled = np.divide(flat[some], scale, out=room[: some.stop - some.start])
+        np.rint(scaled, out=scaled)
+        scaled += point
+        np.clip(scaled, 0, 255, out=scaled)
+        made[some] = scaled
+    return result
 
 
 def _shifted(array: NDArray[Any], zero: NDArray[Any] | None, *, rows: bool) -> NDArray[Any]:

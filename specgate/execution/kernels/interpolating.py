@@ -76,7 +76,7 @@ def interpolate_along(
         raise NoKernel("interpolate: it is not said how integers are rounded")
     result = to_float64(padded)
     antialias = antialias and any(factor < 1 for factor in factors)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for axis, length, factor in zip(chosen, lengths, factors, strict=True):
             size = padded.shape[axis]
             at = np.array([to_place(i, factor, length, size) for i in memory.in_time(range(length))])

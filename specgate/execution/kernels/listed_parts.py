@@ -37,7 +37,7 @@ def pool_listed_parts(
     numbers, corners = regions.reshape(-1, 5)[:, 0], regions.reshape(-1, 5)[:, 1:].astype(np.float32)
     result = memory.empty(shape_of("regions", (len(corners), inputs.shape[1], height, width)), inputs.dtype)
     result[...] = 0
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         places = np.rint(corners * np.float32(scale))
     known = (np.abs(places) < _FAR).all(1) & np.isin(numbers, np.arange(len(inputs)))
     for index in memory.in_time(np.flatnonzero(known)):

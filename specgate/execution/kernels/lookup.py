@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
     if indices.dtype.kind not in "iu":
         raise InputError(f"{name}: expected integers as indices, found {indices.dtype}")
     whole = np.asarray(indices, np.int64)
-    if not whole.size or (whole.min() >= 0 and whole.max() < size):
+    if not whole.size or np.maximum.reduce(whole.view(np.uint64), axis=None) < size:  # negative ones are the largest
         return whole  # which nothing writes into
     outside = (whole < -size) | (whole >= size)
     if outside.any():
@@ -33,6 +34,10 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
 def slices_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return `inputs` with the places along `axis` that the indices name, the indices' dimensions in its stead."""
     check_axis(axis, inputs.ndim, "gather")
+    if indices.dtype == np.int64 and indices.size and inputs.size and not inputs.dtype.hasobject:
+        memory.hold((*inputs.shape[:axis], *indices.shape, *inputs.shape[axis + 1 :]), inputs.dtype)
+        with suppress(IndexError):  # which `places_in` words
+            return np.asarray(np.take(inputs, indices, axis))
     places = places_in("gather", indices, inputs.shape[axis])
     result = memory.empty((*inputs.shape[:axis], *places.shape, *inputs.shape[axis + 1 :]), inputs.dtype)
     if result.size:

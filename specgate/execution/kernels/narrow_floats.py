@@ -41,7 +41,7 @@ def round_between_scales(
         raise InputError(f"narrow floats: {list(scale.shape)} is not broadcast to {list(data.shape)}") from None
     memory.hold(data.shape, np.dtype(np.float64))
     moved = np.zeros_like(scale) if shift is None else shift
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         factor, summand = to_float64(scale), to_float64(moved)
         exact = _rounded(to_float64(data) * factor - summand, digits, least)
         steps = to_float64(round_to(to_float64(data) * factor, data.dtype)) - summand

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axes, require_shape, round_to, to_float64
 from specgate.execution.kernels.normalize_axes import sum_near
 
@@ -27,7 +28,7 @@ def divide_by_near(
     behind it than before it, as far as there are elements.
     """
     along = _hold(inputs, axes, size)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = to_float64(inputs)
         base = _base(wide, along, size, alpha, bias)
         return round_to(wide * base ** -np.float64(np.float32(beta)), inputs.dtype)
@@ -48,7 +49,7 @@ def divide_by_near_gradient(
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)
     if gradient.dtype != inputs.dtype:
         raise InputError(f"normalization: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide, incoming = to_float64(inputs), to_float64(gradient)
         base = _base(wide, along, size, alpha, bias)
         power = np.float64(np.float32(beta))

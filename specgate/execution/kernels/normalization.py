@@ -40,7 +40,7 @@ def normalize_mean_variance(
         if array is not None and (array.dtype != inputs.dtype or not _broadcastable(array.shape, inputs.shape)):
             raise InputError(f"normalization: a {name} of {array.dtype}{array.shape} does not fit {inputs.dtype}"
                              f"{inputs.shape}")  # fmt: skip
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         result = memory.empty(inputs.shape, np.dtype(np.float64))
         result[...] = inputs
         if use_mean:
@@ -64,6 +64,6 @@ def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float])
     """Return scale * inputs + bias[channel] for `inputs` [batch, channel, height, width], of their type."""
     if inputs.ndim != 4 or inputs.shape[1] != len(bias):
         raise InputError(f"scale_channels: {len(bias)} channels do not fit {list(inputs.shape)}")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         summands = np.array(bias, np.float32).reshape(-1, 1, 1)
         return round_to(to_float64(inputs) * np.float32(scale) + summands, inputs.dtype)

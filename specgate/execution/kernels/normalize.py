@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
 from specgate.execution.kernels.row_blocks import centre_rows, rows_by
+from specgate.execution.kernels.single_rows import few_digits_lost, few_summands, normalize_singles, scale_singles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,15 +49,20 @@ def normalize_instances(
         return inputs.copy()
     batch, channels = inputs.shape[:2]
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % channels
-        wide /= centre_rows(wide, epsilon)[1]
-        wide *= factor[each]
-        wide += summand[each]
-        return wide
+        made *= factor[each].astype(made.dtype)
+        made += summand[each].astype(made.dtype)
+        return made
 
-    with np.errstate(all="ignore"):
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide /= centre_rows(wide, epsilon)[1]
+        return scaled(wide, rows)
+
+    with memory.quiet():
         flat = inputs.reshape(batch * channels, -1)
+        if inputs.dtype == np.float32 and few_summands(summand):
+            return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
         return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
@@ -91,7 +98,7 @@ def normalize_batch(
         for what, array in lists
     ]
     factor, summand, middle, spread = parts
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         if training:
             wide = inputs.astype(np.float64)
             axes = tuple(axis for axis in range(inputs.ndim) if axis != 1) if mean.ndim == 1 else (0,)
@@ -117,6 +124,9 @@ def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
     middle, divisor, factor, summand = (n.reshape(n.shape[1:] if n.ndim == max(2, rank) else n.shape) for n in numbers)
     # inputs * slope + start: what that loses of float64, no result of float32 shows
     slope = factor / divisor
+    flat = inputs.reshape(-1, *inputs.shape[2:])
+    if inputs.dtype == np.float32 and few_summands(summand) and few_digits_lost(middle, slope):
+        return scale_singles(flat, middle, slope, summand).reshape(inputs.shape)
     lost = middle * slope
     line = inputs.dtype != np.float64 and bool((np.abs(lost) < _LITTLE).all())
     start = summand - lost
@@ -133,7 +143,6 @@ def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
         wide += summand[each]
         return wide
 
-    flat = inputs.reshape(-1, *inputs.shape[2:])
     return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
@@ -155,21 +164,29 @@ def normalize_layer(
     if statistics is None or statistics.name not in {"float32", "bfloat16"}:
         raise InputError(f"normalization: expected statistics of float32 or bfloat16, found {statistics}")
     outer, size = prod(inputs.shape[:axis]), prod(inputs.shape[axis:])
-    mean, inverse = np.empty((outer, 1)), np.empty((outer, 1))
+    mean, root = np.empty((outer, 1)), np.empty((outer, 1))
     factor = _rows(scale, inputs, axis, "a scale")
     summand = None if bias is None else _rows(bias, inputs, axis, "a bias")
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
-        mean[rows], root = centre_rows(wide, epsilon)
-        inverse[rows] = 1 / root
-        wide *= inverse[rows]
-        wide *= factor[rows if len(factor) == outer else slice(1)]
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
+        made *= factor[rows if len(factor) == outer else slice(1)].astype(made.dtype, copy=False)
         if summand is not None:
-            wide += summand[rows if len(summand) == outer else slice(1)]
-        return wide
+            made += summand[rows if len(summand) == outer else slice(1)].astype(made.dtype, copy=False)
+        return made
 
-    with np.errstate(all="ignore"):
-        result = rows_by(of_rows, inputs.reshape(outer, size), dtype=inputs.dtype, places=True).reshape(inputs.shape)
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        mean[rows], root[rows] = centre_rows(wide, epsilon)
+        wide *= 1 / root[rows]
+        return scaled(wide, rows)
+
+    flat = inputs.reshape(outer, size)
+    with memory.quiet():
+        if inputs.dtype == np.float32 and size and few_summands(summand):
+            result = normalize_singles(flat, scaled, of_rows, epsilon=epsilon, statistics=(mean, root))
+        else:
+            result = rows_by(of_rows, flat, dtype=inputs.dtype, places=True)
+        inverse = 1 / root
+        result = result.reshape(inputs.shape)
         shape = (*inputs.shape[:axis], *(1,) * (inputs.ndim - axis))
         return result, round_to(mean, statistics).reshape(shape), round_to(inverse, statistics).reshape(shape)
 
@@ -187,7 +204,7 @@ def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, ep
         wide *= factor[rows if len(factor) == outer else slice(1)]
         return wide
 
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         flat = inputs.reshape(outer, size)
         return rows_by(of_rows, flat, dtype=scale.dtype, places=True).reshape(inputs.shape)
 
@@ -212,7 +229,7 @@ def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float
     check_axis(axis, inputs.ndim, "normalization")
     if p not in {1, 2}:
         raise InputError(f"normalization: expected 1 or 2 as p, found {p}")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = inputs.astype(np.float64)
         norm = np.sum(np.abs(wide) ** p, axis=axis, keepdims=True)
         if epsilon is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -11,11 +12,12 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to
 from specgate.execution.kernels.elementwise import want_float
 from specgate.execution.kernels.normalize import normalize_batch
-from specgate.execution.kernels.row_blocks import centre_rows, rows_by
+from specgate.execution.kernels.row_blocks import blocks_of, centre_rows, rows_by
 from specgate.execution.kernels.shapes import integers
+from specgate.execution.kernels.single_rows import few_summands, normalize_singles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,6 +25,17 @@ __all__ = [
     "normalize_along", "normalize_channels", "normalize_groups", "normalize_neighbourhoods", "normalize_squares",
     "sum_near",
 ]  # fmt: skip
+
+
+#: Powers that square roots make, which are exact but for rounding.
+_ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    np.float32(0.5): lambda base: np.sqrt(base, out=base),
+    np.float32(0.75): lambda base: np.multiply(root := np.sqrt(base, out=base), np.sqrt(root), out=root),
+    np.float32(1): lambda base: base,
+}
+#: Summands of a sum in float32, and between what its numbers lie, whose squares it holds.
+_FEW: Final = 8
+_LOW, _HIGH = 1e-10, 1e18
 
 
 def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
@@ -52,7 +65,7 @@ def normalize_along(
     along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
     if not inputs.size:
         return inputs.copy()
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = inputs.astype(np.float64)
         wide = wide - wide.mean(axis=along, keepdims=True)
         if use_variance:
@@ -91,7 +104,7 @@ def normalize_squares(
     """
     want_float("normalization", inputs)
     along = _places(inputs, axes)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = inputs.astype(np.float64)
         total = np.square(wide).sum(axis=along, keepdims=True)
         least = np.float32(epsilon)
@@ -124,16 +137,21 @@ def normalize_groups(
         scale, bias = (np.repeat(array, inputs.shape[1] // groups) for array in (scale, bias))
     factor, summand = (array.astype(np.float64).reshape(groups, -1, 1) for array in (scale, bias))
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % groups
-        wide /= centre_rows(wide, epsilon)[1]
-        channels = wide.reshape(len(wide), factor.shape[1], -1)
-        channels *= factor[each]
-        channels += summand[each]
-        return wide
+        channels = made.reshape(len(made), factor.shape[1], -1)
+        channels *= factor[each].astype(made.dtype)
+        channels += summand[each].astype(made.dtype)
+        return made
 
-    with np.errstate(all="ignore"):
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide /= centre_rows(wide, epsilon)[1]
+        return scaled(wide, rows)
+
+    with memory.quiet():
         flat = inputs.reshape(inputs.shape[0] * groups, -1)
+        if inputs.dtype == np.float32 and few_summands(summand):
+            return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
         return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
 
 
@@ -156,14 +174,40 @@ def normalize_neighbourhoods(
     if size < 1:
         raise InputError(f"normalization: expected a size of at least 1, found {size}")
     along = _places(inputs, axes)
-    with np.errstate(all="ignore"):
+    count = size // 2 if before is None else before, size // 2
+    with memory.quiet():
+        share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
+        if len(along) == 1 and _near_enough(inputs, share, np.float32(beta), np.float32(bias), sum(count)):
+            return _divided_by_roots(inputs, along[0], share, np.float32(beta), np.float32(bias), count)
         wide = inputs.astype(np.float64)
         squares = np.square(wide)
         for axis in along:
-            squares = sum_near(squares, axis, size // 2 if before is None else before, size // 2)
-        share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
+            squares = sum_near(squares, axis, *count)
         base = np.float64(np.float32(bias)) + share * squares
         return round_to(wide / base ** np.float64(np.float32(beta)), inputs.dtype)
+
+
+def _near_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias: np.float32, count: int) -> bool:
+    """Return whether float32 loses little: of few sums of what is not negative, and powers that are made of roots."""
+    held = inputs.dtype == np.float32 and count <= _FEW and beta in _ROOTS and 0 <= share <= 1 and _LOW <= bias <= _HIGH
+    return bool(held and inputs.size and np.abs(inputs).max() <= _HIGH)
+
+
+def _divided_by_roots(
+    inputs: NDArray[Any], axis: int, share: np.float64, beta: np.float32, bias: np.float32, count: tuple[int, int]
+) -> NDArray[Any]:
+    """Return what `normalize_neighbourhoods` does along one axis in float32, some places at a time."""
+    length = inputs.shape[axis]
+    values = inputs.reshape(prod(inputs.shape[:axis]), length, -1)
+    result = np.empty(values.shape, np.float32)
+    for outer in memory.in_time(range(len(values))):
+        for some in blocks_of(values.shape[2], length):
+            given, made = values[outer, :, some], result[outer, :, some]
+            base = sum_near(np.square(given), 0, *count)
+            base *= np.float32(share)
+            base += bias
+            np.divide(given, _ROOTS[beta](base), out=made)
+    return result.reshape(inputs.shape)
 
 
 def sum_near(values: NDArray[Any], axis: int, before: int, behind: int) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def adam_step(
         raise InputError(f"adam: expected one number of a step, found {step.size}")
     slow, slower, added = (np.float64(np.float32(number)) for number in (beta1, beta2, epsilon))
     count = np.float64(step.reshape(-1)[0])
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         wide = to_float64(gradient)
         first = slow * to_float64(first) + (1 - slow) * wide
         second = slower * to_float64(second) + (1 - slower) * np.square(wide)

@@ -33,7 +33,7 @@ def mean_of_parts(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]
         return np.ma.array(result, mask=True)
     wide = to_float64(data)
     axes = tuple(range(2, data.ndim))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for at, part in memory.in_time(parts):
             result[_at(at)] = round_to(wide[_at(part)].mean(axis=axes), data.dtype)
     return result

@@ -41,7 +41,7 @@ def average_pool_gradient(
     windows = windows_of(shape, strides, window, start_padding, end_padding)
     counts = tuple(len(each.counts) for each in windows)
     require_shape("pooling", "a gradient", gradient.shape, (*shape[:2], *counts))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         result = to_float64(gradient)
         for axis, each in enumerate(windows, 2):
             divisor = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
@@ -81,7 +81,7 @@ def max_pool_gradient(
     for axis, each in enumerate(windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations), 2):
         met = met & (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
     met = np.broadcast_to(met, values.shape)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         sums = np.bincount(places[met], to_float64(gradient[met]), inputs.size)
         return round_to(sums.reshape(inputs.shape), inputs.dtype)
 

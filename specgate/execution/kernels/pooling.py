@@ -59,7 +59,7 @@ def average_pool(
         divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
     flat = inputs.reshape(-1, 1, *inputs.shape[2:])
     result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), inputs.dtype)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for rows in blocks_of(len(flat), prod(inputs.shape[2:])):
             wide = to_float64(flat[rows])
             for axis, each in enumerate(windows, 2):
@@ -80,7 +80,7 @@ def lp_pool(
 ) -> NDArray[Any]:
     """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type."""
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         result = to_float64(to_float32(to_float64(np.abs(inputs)) ** p, inputs.dtype))
         for axis, each in enumerate(windows, 2):
             result = _sum(result, axis, each)

@@ -30,7 +30,9 @@ def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) 
     -1.
     """
     square = exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f"
-    base, exponent = paired("power", base, exponent, same_type=False, **how)
+    base, exponent = paired(
+        "power", base, exponent, same_type=False, repeat=not square or exponent.ndim > base.ndim, **how
+    )
     with quiet():
         if square:
             return round_to(np.square(to_float32(base, base.dtype)), base.dtype)

@@ -88,7 +88,7 @@ def boxes_of_sizes(
     counted += (0 if len(fixed) else len(most) if all_sizes else len(sizes) - 1) + len(fixed_ratios) * more
     if len(boxes) != counted:
         raise NoKernel(f"boxes_of_sizes: {counted} boxes are counted, but the attributes describe {len(boxes)}")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         x, y = ((np.arange(n) + offset) * step if step else (np.arange(n) + 0.5) * np.float64(whole) / n
                 for n, whole in ((columns, width), (rows, height)))  # fmt: skip
     return _placed(x, y, boxes, (height, width), variances, clip=clip, dtype=dtype)
@@ -119,7 +119,7 @@ def boxes_of_lists(
     height, width = _whole("image", image)
     if step_across == 0 and step_down == 0:
         step_across = step_down = step
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         if step_across == 0 and step_down == 0:
             step_across, step_down = float(np.float64(width) / columns), float(np.float64(height) / rows)
         x, y = ((np.arange(n) + offset) * apart for n, apart in ((columns, step_across), (rows, step_down)))
@@ -150,7 +150,7 @@ def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
 
 def _shaped(size: float, ratio: float) -> tuple[float, float]:
     """Return half the width and half the height of a box of this ratio with the area of a square."""
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         root = np.sqrt(np.float64(ratio))
         return float(size * 0.5 * root), float(np.float64(size * 0.5) / root)
 
@@ -213,7 +213,7 @@ def _placed(
     cut = np.array([box.cut for box in boxes], np.bool_)
     across, down = x[None, :, None] + parts[:, 2], y[:, None, None] + parts[:, 3]
     found = np.empty((len(y), len(x), len(boxes), 4))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for at, (places, half, size) in enumerate([(across, parts[:, 0], image[1]), (down, parts[:, 1], image[0])]):
             for corner, ends in ((at, places - half), (at + 2, places + half)):
                 shares = ends / np.float64(size)

@@ -17,8 +17,9 @@ __all__ = ["multiply_matrices", "multiply_rounded"]
 
 #: Multiplications between two looks at the clock: a fraction of a second, of integers too.
 _BLOCK: Final = 2**28
-#: Elements of a matrix that are converted at a time, so that they are still in a cache when they are multiplied.
-_CONVERTED: Final = 2**19
+#: Elements of a matrix that are converted at a time, so that they are still in a cache when they are multiplied; and of
+#: the largest of several matrices, whose arrays are then small enough for memory that is used again.
+_CONVERTED, _TOGETHER = 2**20, 2**14
 
 
 def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -26,7 +27,8 @@ def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
 
     Raises InputError once the time of the budget in force is over.
     """
-    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    flat = left.ndim == 2 and right.ndim == 2
+    batch = () if flat else np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     shape = (*batch, left.shape[-2], right.shape[-1])
     if prod(shape) * left.shape[-1] <= _BLOCK:
         return np.matmul(left, right, out=out)
@@ -75,7 +77,7 @@ def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArra
 def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
     """Write the products of matrices [number, rows, columns], some of them at a time."""
     arrays = left, right, result
-    many = min(len(result), max(1, _CONVERTED // 8 // max(1, *(prod(each.shape[1:]) for each in arrays))))
+    many = min(len(result), max(1, _TOGETHER // max(1, *(prod(each.shape[1:]) for each in arrays))))
     rooms = [np.empty((many, *each.shape[1:])) for each in arrays]
     for first in memory.in_time(range(0, len(result), many)):
         some = slice(first, min(first + many, len(result)))

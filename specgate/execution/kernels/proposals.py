@@ -80,7 +80,7 @@ def propose_of_images(
     number[...] = [len(left) for _, left in found]
     total = int(number.sum())
     corners, kept = memory.empty((total, 4), scores.dtype), memory.empty((total,), scores.dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with memory.quiet():
         corners[...] = np.concatenate([np.zeros((0, 4), one), *(boxes for boxes, _ in found)])
         kept[...] = np.concatenate([np.zeros(0, one), *(left for _, left in found)])
     return corners, kept, number
@@ -116,7 +116,7 @@ def propose_of_image(
     found, left = _chosen(boxes, held, _Choice(before, behind, overlap, (least, least), 1.0))
     corners, kept = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
     corners[...], kept[...] = 0, 0
-    with np.errstate(over="ignore", invalid="ignore"):
+    with memory.quiet():
         corners[: len(left)], kept[: len(left)] = found, left
     return corners, kept
 
@@ -184,7 +184,7 @@ def propose_from_sizes(
         boxes, left = _chosen(_inside(boxes, image, more) if clip_before else boxes, held, choice)
         boxes = _inside(boxes, image, more) if clip_behind else boxes
         counts.append(len(left))
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        with memory.quiet():
             corners[at, : len(left), 0], kept[at, : len(left)] = at, left
             corners[at, : len(left), 1:] = boxes / image[[1, 0, 1, 0]] if normalize else boxes
     return _ended(corners.reshape(-1, 5), kept.reshape(-1), counts, behind)

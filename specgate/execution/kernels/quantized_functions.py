@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.activation import leaky_relu, sigmoid
+from specgate.execution.kernels.activation import exact_sigmoid, leaky_relu
 from specgate.execution.kernels.arithmetic import check_axis
 from specgate.execution.kernels.elementwise import held, paired, quiet, whole
 from specgate.execution.kernels.elementwise_logical import select
@@ -148,7 +148,7 @@ def quantized_sigmoid(
 ) -> NDArray[Any]:
     """Return the logistic function of quantized numbers, quantized to their type by `scale` and `zero`."""
     with quiet():
-        return _again(sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
+        return _again(exact_sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
 
 
 def quantized_leaky_relu(

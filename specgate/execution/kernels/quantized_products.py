@@ -93,7 +93,7 @@ def convolve_quantized(
         found = found + bias.astype(np.int32)
     scale = _factor("an input's scale", input_scale, 1, 1, found.ndim)
     scale = scale * _factor("filters' scales", filter_scale, found.shape[1], 1, found.ndim)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         return _quantized(found.astype(np.float32), scale, output_scale, output_zero_point, 1, 1, dtype, point_wraps)
 
 
@@ -131,7 +131,7 @@ def multiply_quantized(
     """
     found = multiply_integers(a, b, a_zero_point, b_zero_point)
     rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         scale = rows * _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
         return _quantized(
             found.astype(np.float32), scale, output_scale, output_zero_point, a.shape[-2], -2, dtype, point_wraps
@@ -155,7 +155,7 @@ def multiply_to_floats(
     """
     rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
     columns = _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         found = _product(a, b, a_zero_point, b_zero_point, rows, columns)
         if bias is not None:
             require_shape(
@@ -188,7 +188,7 @@ def mean_of_quantized(
     whole("pooling", inputs)
     many = inputs.shape[1]
     left = _less(inputs, _spread("an input's zero points", input_zero_point, many, 1, inputs.ndim))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         left = left.astype(np.float32) * _factor("an input's scales", input_scale, many, 1, inputs.ndim)
     found = average_pool(
         left, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
@@ -267,7 +267,7 @@ def _quantized(
     if zero_point is not None and zero_point.dtype != dtype:
         raise InputError(f"expected an output's zero point of {dtype}, found {zero_point.dtype}")
     point = _spread("an output's zero points", zero_point, count, axis, array.ndim)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         divisor = _factor("an output's scales", scale, count, axis, array.ndim)
         found = np.rint(array / divisor if factor is None else array * (factor / divisor))
         if point_wraps and point is not None:

@@ -50,7 +50,7 @@ def uniform_numbers(
     ):
         result[...] = 0
         return np.ma.MaskedArray(result, mask=np.ones(sizes, np.bool_))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         result[...] = _drawn(result.size, bottom, top, key, counter).reshape(sizes)
     return result
 

@@ -17,8 +17,10 @@ __all__ = ["functions_of"]
 
 
 def _sigmoid(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
-    decay: NDArray[Any] = np.exp(-np.abs(x))
-    return np.where(x < 0, decay, 1.0) / (1.0 + decay)
+    found = np.asarray(np.negative(x))
+    np.exp(found, out=found)
+    found += 1.0
+    return np.asarray(np.divide(1.0, found, out=found))
 
 
 def _tanh(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:

@@ -68,7 +68,7 @@ class Layer:
         sequence = memory.empty((time, *shape), np.dtype(np.float64))
         last = [memory.empty(shape, np.dtype(np.float64)) for _ in self.states]
         inputs = to_float64(self.inputs)
-        with np.errstate(all="ignore"):
+        with memory.quiet():
             for index, (cell, reverse) in enumerate(zip(cells, self.backwards, strict=True)):
                 begin = [None if state is None else state[index] for state in self.states]
                 ends = np.minimum(self.ends, time)

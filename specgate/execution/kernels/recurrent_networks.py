@@ -103,6 +103,11 @@ class Lstm(Network):
     def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         hidden, cell = states
         gates, size = entering + self.returning(hidden, 0, 4), cell.shape[1]
+        if self.peephole is None and not self.coupled:  # three gates at once
+            let = self.gate(0, gates[:, : 3 * size])
+            following = let[:, 2 * size :] * cell
+            following += let[:, :size] * self.gate(1, gates[:, 3 * size :])
+            return [let[:, size : 2 * size] * self.functions[2](following), following]
         to_input, to_output, to_forget, to_cell = (gates[:, n * size : (n + 1) * size] for n in range(4))
         let_in = self.gate(0, to_input + self.seen(0, cell))
         kept = 1.0 - let_in if self.coupled else self.gate(0, to_forget + self.seen(2, cell))

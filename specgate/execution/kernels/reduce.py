@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +18,7 @@ from specgate.execution.kernels.arithmetic import (
     to_float32,
     to_float64,
 )
+from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ def reduce(
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}, ARGMAX, ARGMIN")
     found = check_axes(axes, inputs.ndim, "reduce")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         return round_to(np.asarray(_FUNCTIONS[function](inputs, found)), inputs.dtype)
 
 
@@ -152,13 +152,23 @@ def _accumulated(
     behind = prod(values.shape[axis + 1 :])
     if behind < _WIDE or not values.size:
         return round_to(np.asarray(function.accumulate(values, axis, dtype=work)), dtype)
-    memory.hold(values.shape, work)  # refuses what is too large
-    wide = values.astype(work)
-    for place in np.ndindex(values.shape[:axis]):
-        slices = list(wide[place])
-        for before, at in memory.in_time(pairwise(slices)):
-            function(before, at, out=at)
-    return round_to(wide, dtype)
+    size = values.shape[axis]
+    flat = values.reshape(-1, size, behind)
+    result = memory.empty(flat.shape, dtype)
+    each = min(size, max(1, BLOCK // behind))
+    room = np.empty((each + 1, behind), work)  # in front, what the block before came to
+    slices = list(room)
+    for place, made in zip(flat, result, strict=True):
+        for some in blocks_of(size, behind):
+            count = some.stop - some.start
+            wide = room[1 : count + 1]
+            wide[...] = place[some]
+            later = slices[1 if some.start else 2 : count + 1]
+            for _ in map(function, slices[0 if some.start else 1 :], later, later):
+                pass
+            made[some] = round_to(wide, dtype)
+            room[0] = wide[-1]
+    return result.reshape(values.shape)
 
 
 def cumulative(
@@ -175,7 +185,7 @@ def cumulative(
         first = np.full_like(np.take(values, [0], axis), int(multiply))
         values = np.concatenate([first, np.take(values, range(inputs.shape[axis] - 1), axis)], axis)
     dtype = np.dtype(np.float64) if is_float(inputs.dtype) else inputs.dtype
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         function = np.multiply if multiply else np.add
         result = _accumulated(function, values, axis, dtype, inputs.dtype)
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)

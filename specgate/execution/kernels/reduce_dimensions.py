@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, is_float, round_to, to_float32
-from specgate.execution.kernels.products import multiply_matrices
 from specgate.execution.kernels.reduce import cumulative
+from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,14 +41,14 @@ def reduce_dimensions(
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
     _hold_keep("reduce", keep)
-    asked = [] if axes is None else [int(axis) for axis in np.asarray(axes, np.int64).reshape(-1)]
+    asked: list[int] = [] if axes is None else np.asarray(axes, np.int64).reshape(-1).tolist()
     if asked:
         along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in asked}))
         for axis in along:
             check_axis(axis, inputs.ndim, "reduce")
     else:
         along = () if none_of_none else tuple(range(inputs.ndim))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         found = np.asarray(_FUNCTIONS[function](inputs, along))
         whole = is_float(found.dtype) and not is_float(inputs.dtype)
         result = np.trunc(found).astype(inputs.dtype) if whole else round_to(found, inputs.dtype)
@@ -69,11 +70,25 @@ def _wide(array: NDArray[Any]) -> NDArray[Any]:
 def _sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     kept = array.ndim - len(axes)
     if is_float(array.dtype) and array.dtype != np.float64 and axes == tuple(range(kept, array.ndim)) and axes:
-        # sums of the last dimensions are products with ones, which take less time
-        rows = array.reshape(prod(array.shape[:kept]), prod(array.shape[kept:])).astype(np.float64)
-        return multiply_matrices(rows, np.ones((rows.shape[1], 1))).reshape(array.shape[:kept])
+        return _sums(array.reshape(prod(array.shape[:kept]), prod(array.shape[kept:]))).reshape(array.shape[:kept])
     values = _wide(array)
     return np.asarray(np.sum(values, axis=axes, dtype=values.dtype))
+
+
+def _sums(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums of rows in float64: products with ones, which take less time."""
+    count, size = rows.shape
+    if rows.size <= BLOCK:
+        return np.asarray(rows.astype(np.float64) @ np.ones((size, 1)))
+    result, ones = np.zeros((count, 1)), np.ones((size, 1))
+    room = np.empty((0, size))
+    for some in blocks_of(count, size):
+        if not some.start:
+            room = np.empty((some.stop, size))
+        wide = room[: some.stop - some.start]
+        wide[...] = rows[some]
+        np.matmul(wide, ones, out=result[some])
+    return result
 
 
 def _product(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:

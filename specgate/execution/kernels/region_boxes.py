@@ -157,7 +157,7 @@ def _filled(part: NDArray[Any], count: int, dtype: np.dtype[Any]) -> NDArray[Any
     """Return `count` rows, masked where there are none."""
     result = memory.empty((count, *part.shape[1:]), dtype)
     result[...] = 0
-    with np.errstate(over="ignore", invalid="ignore"):
+    with memory.quiet():
         result[: len(part)] = part
     if len(part) == count:
         return result

@@ -288,7 +288,7 @@ def _of_regions(
             result[at], mask[at] = 0, True
             continue
         planes = to_float64(inputs[int(numbers[at])])
-        with np.errstate(all="ignore"):
+        with memory.quiet():
             found = pooled(planes, corners[at], at) if counted else pooled(planes, corners[at])
         result[at], mask[at] = round_to(np.ma.getdata(found), inputs.dtype), np.ma.getmaskarray(found)
     return np.ma.MaskedArray(result, mask=mask) if mask.any() else result

@@ -50,7 +50,7 @@ def resample(
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
     memory.hold(shape_of("resample", sizes), inputs.dtype)
     result = inputs.astype(np.float64) if linear else inputs
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
             places = places_of(size, *shift)
             if linear and stretched and 0 < shift[0] < _HALF:

@@ -38,7 +38,7 @@ def resample_gradient(
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
     memory.hold(shape_of("resample", sizes), gradient.dtype)
     result = to_float64(gradient)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         for axis, (size, *shift) in enumerate(zip(sizes, scales, input_offsets, output_offsets, strict=True)):
             places = places_of(gradient.shape[axis], *shift)
             if not linear:

@@ -59,7 +59,7 @@ def restore_signal(
     elif kept and prod(batch):
         weights = _weights(window, size)
         values = _complex(data) * (sqrt(size) if normalized else 1.0)
-        with np.errstate(all="ignore"):
+        with memory.quiet():
             signal, lacking = _overlapped(values, weights, step)
             lacking = lacking | ~_agrees(values, signal, weights, step, data.dtype)[..., None]
         first = size // 2 if center else 0

@@ -1,4 +1,4 @@
-"""Functions of rows, computed in float64 a few rows at a time.
+"""Functions of rows and of single elements, computed in float64 or in float32 some of them at a time.
 
 What a function makes on its way then stays in the processor's cache, in arrays that are used again: memory that is new
 each time costs more than the arithmetic.
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "blocks_of", "centre_rows", "rows_by"]
+__all__ = ["BLOCK", "blocks_of", "centre_rows", "rows_by", "singles_by"]
 
 #: Elements that are computed at a time: a few arrays of so many fit into a cache of the second level.
 BLOCK: Final = 2**15
 
 
-def blocks_of(count: int, size: int) -> Iterator[slice]:
-    """Yield slices of `count` rows of so many elements, each of about `BLOCK` elements, as long as there is time."""
-    each = max(1, BLOCK // max(1, size))
+def blocks_of(count: int, size: int, times: int = 1) -> Iterator[slice]:
+    """Yield slices of `count` rows of so many elements, each of about `BLOCK` elements, as long as there is time.
+
+    times: or so many times as many, where few arrays are written to and much is done for each block.
+    """
+    each = max(1, BLOCK * times // max(1, size))
     for begin in memory.in_time(range(0, count, each)):
         yield slice(begin, min(begin + each, count))
 
@@ -60,4 +63,19 @@ def rows_by(
             each[...] = array[rows]
         made = function(*wide, rows) if places else function(*wide)
         result[rows] = made if dtype.itemsize >= 4 else to_float32(made, dtype)  # narrower ones by way of float32
+    return result
+
+
+def singles_by(
+    function: Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], object], array: NDArray[Any]
+) -> NDArray[Any]:
+    """Return a function of each element of float32, computed in float32.
+
+    function: of elements, of an array to write the results into, and of one to compute in, which it may write over.
+    """
+    result = np.empty(array.shape, np.float32)
+    flat, made = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
+    room = np.empty(min(BLOCK, flat.size), np.float32)
+    for some in blocks_of(flat.size, 1):
+        function(flat[some], made[some], room[: some.stop - some.start])
     return result

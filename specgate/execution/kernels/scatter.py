@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float32
 from specgate.execution.kernels.lookup import places_in
 
@@ -67,6 +68,6 @@ def _written(
         raise InputError(f"scatter: expected none, add, mul, max or min of numbers, found {reduction!r:.60} of "
                          f"{inputs.dtype}")  # fmt: skip
     values = to_float32(inputs, inputs.dtype).copy()
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         _COMBINED[reduction].at(values, places, to_float32(updates, updates.dtype))
         return round_to(values, inputs.dtype)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32
 from specgate.execution.kernels.lookup import places_in
 from specgate.execution.kernels.moving_by_tensors import one_place
@@ -97,7 +98,7 @@ def _combined(
         raise InputError(f"scatter: no {reduction!r:.40} of {inputs.dtype}")
     if is_stored(inputs.dtype):
         raise NoKernel(f"scatter: no kernel for {reduction} of {inputs.dtype}")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         values = to_float32(result, inputs.dtype).copy()
         added = to_float32(updates, updates.dtype)
         if not with_inputs:

@@ -46,7 +46,7 @@ def places_to_insert(
         found_shapes = f"{list(sequences.shape)} and {list(values.shape)}"
         raise NoKernel(f"places_to_insert: which sequence is for which value is not known, found {found_shapes}")
     lists, keys = to_float32(sequences, sequences.dtype), to_float32(values, values.dtype)
-    with np.errstate(invalid="ignore"):
+    with memory.quiet():
         unordered = (~(lists[..., 1:] >= lists[..., :-1])).any(-1, keepdims=True) | _open(lists).any(-1, keepdims=True)
     if sequences.ndim == 1:
         found, unknown = _places(lists, keys, after=right), _open(keys) | bool(unordered.any())

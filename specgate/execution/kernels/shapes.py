@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["integers", "reverse_sequences", "slice_between", "split_along", "tile_by"]
 
 _MOST = 2**16
+#: Elements side by side that are repeated as a whole from here on.
+_LONG = 2**8
 _EXACT = 2.0**63  # floats from here on are no int64
 
 
@@ -26,7 +30,8 @@ def integers(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[
     array = np.asarray(given, None if isinstance(given, np.ndarray) else np.int64)
     if array.ndim != 1 or array.size > _MOST or array.dtype.kind not in "iu":
         raise InputError(f"{name}: expected a list of integers as {what}, found {array.dtype}{list(array.shape)}")
-    return [int(number) for number in array]
+    numbers: list[int] = array.tolist()
+    return numbers
 
 
 def _whole(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
@@ -83,6 +88,11 @@ def tile_by(
         raise InputError(f"tile: expected no repeats below 0, found {counts}")
     result = memory.empty(tuple(a * b for a, b in zip(inputs.shape, counts, strict=True)), inputs.dtype)
     if not result.size:
+        return result
+    last = max((dimension for dimension, count in enumerate(counts) if count > 1), default=0)
+    if prod(inputs.shape[last:]) >= _LONG:
+        pairs = [n for pair in zip(counts, inputs.shape, strict=True) for n in pair]
+        result.reshape(pairs)[...] = inputs.reshape([n for size in inputs.shape for n in (1, size)])
         return result
     result[tuple(slice(0, size) for size in inputs.shape)] = inputs
     for dimension, size in enumerate(inputs.shape):
@@ -144,8 +154,10 @@ def split_along(
             raise InputError(f"split: {size} elements are not divided into {parts} equal parts")
     if len(counts) != parts or any(count < 0 for count in counts) or sum(counts) != size:
         raise InputError(f"split: sizes of {counts!r:.80} are not {parts} that make up {size}")
-    ends = np.cumsum(np.array(counts, np.int64))[:-1]
-    return [part.copy() for part in np.split(inputs, ends, place)]
+    before = (slice(None),) * place
+    return [
+        inputs[*before, slice(end - count, end)].copy() for count, end in zip(counts, accumulate(counts), strict=True)
+    ]
 
 
 def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:

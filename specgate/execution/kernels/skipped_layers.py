@@ -45,7 +45,7 @@ def normalize_sum(
         if array is not None and array is not skip:
             require_shape("normalization", what, array.shape, inputs.shape[-1:])
     memory.hold(inputs.shape, np.dtype(np.float64))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         total = to_float64(inputs) + to_float64(skip if skip.ndim == inputs.ndim or skip.ndim < 3 else skip[0])
         total = total if bias is None else total + to_float64(bias)
         normal, mean, inverse = _normal(total, inputs.ndim - 1, epsilon, centred=centred)
@@ -90,7 +90,7 @@ def normalize_roots(
         n not in {1, m} for n, m in zip(scale.shape[::-1], inputs.shape[::-1], strict=False)
     ):
         raise InputError(f"normalization: a scale of {list(scale.shape)} does not fit {list(inputs.shape)}")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         normal, _, inverse = _normal(inputs.astype(np.float64), axis, epsilon, centred=False)
         return round_to(normal * to_float64(scale), scale.dtype), round_to(inverse, statistics)
 
@@ -136,7 +136,7 @@ def normalize_embeddings(
     memory.hold((batch, time, size), np.dtype(np.float64))
     if any(indices.size and int(indices.min()) < 0 for indices, _ in pairs):
         raise InputError("embedding: expected no number of a row below 0")
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         total = sum(to_float64(slices_at(table, indices, axis=0)) for indices, table in pairs)
         total = np.broadcast_to(np.asarray(total), (batch, time, size))
         normal, _, _ = _normal(total, 2, epsilon, centred=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,6 +20,9 @@ __all__ = [
     "depth_to_space", "place_in_window", "reverse_beginnings", "slice_counted", "slice_window", "space_to_depth",
     "tile",
 ]  # fmt: skip
+
+#: Up to here each place of a block is written by itself.
+_SMALL: Final = 8
 
 
 def slice_counted(
@@ -127,7 +130,13 @@ def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = Fa
     split = (channels, block, block) if channel_first else (block, block, channels)
     parts = inputs.reshape(batch, *split, height, width)
     order = (0, 1, 4, 2, 5, 3) if channel_first else (0, 3, 4, 1, 5, 2)
-    return parts.transpose(order).reshape(batch, channels, height * block, width * block)
+    moved = parts.transpose(order)
+    if block > _SMALL:
+        return moved.reshape(batch, channels, height * block, width * block)
+    result = memory.empty(moved.shape, inputs.dtype)
+    for row, column in np.ndindex(block, block):  # whole rows at a time, where numpy would go from block to block
+        result[:, :, :, row, :, column] = moved[:, :, :, row, :, column]
+    return result.reshape(batch, channels, height * block, width * block)
 
 
 def space_to_depth(inputs: NDArray[Any], *, block: int, channel_first: bool = False) -> NDArray[Any]:

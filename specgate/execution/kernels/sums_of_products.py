@@ -43,7 +43,7 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
         raise InputError(f"einsum: the output of {equation!r:.80} has a letter that no input has")
     kept = tuple(dict.fromkeys(target))
     memory.hold(tuple(sizes[name] for name in target), dtype)
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         names, total = _summed(terms, inputs, sizes, kept)
     made = round_to(total.transpose([names.index(name) for name in kept]), dtype)
     return made if len(kept) == len(target) else _spread(made, kept, target)

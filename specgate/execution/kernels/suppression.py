@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     #: The overlaps of one box, by its place, with others.
     Overlaps = Callable[[int, NDArray[np.intp]], NDArray[Any]]
 
-#: Boxes that are held against each other at once.
-_BLOCK: Final = 64
+#: Boxes that are held against each other at once, and at least.
+_BLOCK, _FEW = 128, 16
 
 
 class Limits(NamedTuple):
@@ -66,20 +66,21 @@ def _selected(order: NDArray[np.intp], most: int, above: Any, among: apart) -> l
     """
     boxes, more = among.boxes, among.more
     chosen: list[int] = []
-    for first in memory.in_time(range(0, len(order) if most > 0 else 0, _BLOCK)):
-        block = order[first : first + _BLOCK]
+    while len(order) and len(chosen) < most:
+        memory.hold_time()
+        several = min(_BLOCK, max(_FEW, 2 * (most - len(chosen))))  # about as many as are needed
+        block, order = order[:several], order[several:]
         for begin in range(0, len(chosen), _BLOCK):
             kept = boxes[chosen[begin : begin + _BLOCK], np.newaxis]
             block = block[~(overlaps(kept, boxes[block], more=more) > above).any(axis=0)]
-        far = ~(overlaps(boxes[block, np.newaxis], boxes[block], more=more) > above)
-        left = np.ones(len(block), np.bool_)
-        for at, box in enumerate(block.tolist()):
-            if left[at]:
-                chosen.append(box)
-                if len(chosen) == most:
-                    return chosen
-                left &= far[at]
-    return chosen
+        boxes_of_block = boxes[block]
+        near = overlaps(boxes_of_block[:, np.newaxis], boxes_of_block, more=more) > above
+        removed: set[int] = set()
+        for one, other in zip(*(places.tolist() for places in np.nonzero(near)), strict=True):
+            if one < other and one not in removed:
+                removed.add(other)
+        chosen += [box for at, box in enumerate(block.tolist()) if at not in removed]
+    return chosen[:most]
 
 
 def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -40,7 +40,7 @@ def weigh_values(
         raise InputError(f"attention: expected arrays of {dtype} alone")
     shape = (*batch, query.shape[-2], key.shape[-2])
     scores = memory.empty(shape, np.dtype(np.float64))
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         scores[...] = multiply_matrices(to_float64(query), np.swapaxes(to_float64(key), -1, -2))
         scores *= to_float64(scale).reshape(()) if scale is not None else 1 / np.sqrt(np.float64(query.shape[-1]))
         if causal:

@@ -147,7 +147,7 @@ def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[
         raise InputError(f"pooling: expected a batch and channels, found {inputs.ndim} dimensions")
     axes = range(2, inputs.ndim)
     if function == "NORM":
-        with np.errstate(all="ignore"):
+        with memory.quiet():
             total = np.sum(np.abs(inputs.astype(np.float64)) ** p, axis=tuple(axes), keepdims=True)
             return round_to(total ** (1.0 / p if p else np.inf), inputs.dtype)
     return reduce_dimensions(inputs, list(axes), function=function, keep=True, none_of_none=True)

@@ -15,14 +15,14 @@ from specgate.execution import memory
 from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
 __all__ = ["Tap", "multiply_windows"]
 
 #: Elements of windows that are written side by side at a time, and what is too much for one row of the output.
-_BLOCK: Final = 2**17
+_BLOCK: Final = 2**18
 _MOST: Final = 2**20
 #: Multiplications of one image and group below which many of those are faster together, one element after the other.
 _FEW: Final = 2**18
@@ -59,7 +59,7 @@ def multiply_windows(
     work = outputs // groups * terms * height * prod(rest)
     if terms * prod(rest) > _MOST or not all(taps) or (not alone and batch * groups > 16 and work < _FEW):
         return None
-    each = max(1, min(height, _BLOCK // max(1, terms * prod(rest))))
+    each = max(1, min(height, _BLOCK // max(1, max(terms, outputs // groups) * prod(rest))))
     kind = np.dtype(np.float64 if inputs.dtype == np.float64 else np.float32)
     result = memory.empty(shape, kind)
     weights: NDArray[Any] = filters.astype(np.float64).reshape(
@@ -72,7 +72,7 @@ def multiply_windows(
         return result
     added = added.reshape(groups, -1, 1)
     room = memory.empty((terms * each * prod(rest),), np.dtype(np.float64))
-    made = _room((outputs // groups * each * prod(rest),))
+    made = np.empty(outputs // groups * each * prod(rest))
     grouped = inputs.reshape(batch, groups, channels, *inputs.shape[2:])
     into = result.reshape(batch, groups, outputs // groups, *shape[2:])
     for first, at, group in memory.in_time(product(range(0, height, each), range(batch), range(groups))):
@@ -82,7 +82,8 @@ def multiply_windows(
         _write_windows(grouped[at, group], columns, rows, taps)
         total = made[: outputs // groups * prod(places)].reshape(outputs // groups, prod(places))
         multiply_matrices(weights[group], columns.reshape(terms, prod(places)), total)
-        total += added[group]
+        if bias is not None:
+            total += added[group]
         into[at, group, :, rows] = total.reshape(-1, *places)
     return result
 
@@ -124,13 +125,11 @@ def _slide_alone(
 
     weights: [channels, window…]. added: [channels].
     """
-    batch, channels, *places = result.shape
-    many = max(1, min(channels, _BLOCK // 4 // max(1, prod(places))))
-    room, total, part = (_room((many, *sizes)) for sizes in (inputs.shape[2:], places, places))
+    places = result.shape[2:]
+    many = _channels_at_once(result, places)
+    room, total, part = (np.empty((many, *sizes)) for sizes in (inputs.shape[2:], places, places))
     column = (-1, *(1,) * len(taps))
-    for at, first in memory.in_time(product(range(batch), range(0, channels, many))):
-        some = slice(first, min(first + many, channels))
-        count = some.stop - first
+    for at, some, count in _channels(result, many):
         room[:count], total[:count] = inputs[at, some], added[some].reshape(column)
         for element in product(*taps):
             at_tap: tuple[Any, ...] = (some, *(tap.element for tap in element))
@@ -152,7 +151,7 @@ def _slide_flat(
 
     The rows of the sums are as long as the padded ones; what stands behind the places of the output is not used.
     """
-    batch, channels, *places = result.shape
+    places = result.shape[2:]
     offsets = [[tap.read.start - tap.served.start for tap in each] for each in taps]
     low = [min(each) for each in offsets]
     padded = [size + max(each) - least for size, each, least in zip(places, offsets, low, strict=True)]
@@ -166,12 +165,9 @@ def _slide_flat(
         slice(max(0, least), min(size, n - least) + least)
         for least, size, n in zip(low, padded, inputs.shape[2:], strict=True)
     )
-    many = max(1, min(channels, _BLOCK // 4 // max(1, prod(padded))))
-    room, total, part = _room((many, *padded)), _room((many, *padded)), _room((many, length))
-    room[...] = 0
-    for at, first in memory.in_time(product(range(batch), range(0, channels, many))):
-        some = slice(first, min(first + many, channels))
-        count = some.stop - first
+    many = _channels_at_once(result, padded)
+    room, total, part = np.zeros((many, *padded)), np.empty((many, *padded)), np.empty((many, length))
+    for at, some, count in _channels(result, many):
         room[(slice(count), *inside)] = inputs[at, some][_ALL + read]
         flat, sums = room.reshape(many, -1)[:count], total.reshape(many, -1)[:count, :length]
         sums[...] = added[some, np.newaxis]
@@ -185,6 +181,12 @@ def _slide_flat(
         result[at, some] = total[(slice(count), *(slice(size) for size in places))]
 
 
-def _room(shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return memory in float64 that is used again and again."""
-    return np.empty(shape)
+def _channels_at_once(result: NDArray[Any], places: Sequence[int]) -> int:
+    return max(1, min(int(result.shape[1]), _BLOCK // 8 // max(1, prod(places))))
+
+
+def _channels(result: NDArray[Any], many: int) -> Iterator[tuple[int, slice, int]]:
+    """Yield each image, some of its channels, at most so many, and how many these are."""
+    for at, first in memory.in_time(product(range(result.shape[0]), range(0, result.shape[1], many))):
+        some = slice(first, min(first + many, result.shape[1]))
+        yield at, some, some.stop - first

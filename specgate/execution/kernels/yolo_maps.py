@@ -48,7 +48,7 @@ def activate_predictions(
         )
     memory.hold(data.shape, np.dtype(np.float64))
     result = to_float64(data).reshape(batch, count, coordinates + 1 + classes, rows, columns).copy()
-    with np.errstate(all="ignore"):
+    with memory.quiet():
         scored = slice(coordinates, coordinates + 1 if exclusive else None)
         for part in (slice(2), scored):
             result[:, :, part] = 1 / (1 + np.exp(-result[:, :, part]))

@@ -1,0 +1,81 @@
+"""Floats of 32 bits rounded to 16, a few operations on the bits of many, where numpy branches for each element.
+
+A float32 whose exponent float16 has is the same number with a smaller bias and 13 bits less; the rest is done apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.execution import memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["to_half"]
+
+#: Elements that are rounded at a time: their arrays fit into a cache of the second level.
+_BLOCK: Final = 2**15
+#: Below as many of them numpy takes less time.
+_FEW: Final = 2**10
+#: The least normal float16, and from where on a float32 is none.
+_LEAST, _MOST = np.float32(2.0**-14), np.float32(65520)
+_BITS, _TOP, _ONE = np.uint32(13), np.uint32(16), np.uint32(1)
+#: Takes 112 from the exponent, and adds just less than half of the last bit that stays.
+_BIAS: Final = np.uint32((0xFFF - (112 << 23)) % 2**32)
+_SIGN: Final = np.uint16(0x8000)
+#: Makes subnormal ones whole numbers, which their bits are.
+_STEPS: Final = np.float32(2.0**24)
+
+
+def to_half(array: NDArray[Any]) -> NDArray[Any]:
+    """Return float32 rounded to float16, halves to even, bit for bit as numpy does."""
+    result = np.empty(array.shape, np.float16)
+    if array.size < _FEW:
+        result[...] = array
+        return result
+    flat, to = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
+    room = np.empty(_BLOCK, np.uint32), np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.uint16)
+    for begin in memory.in_time(range(0, flat.size, _BLOCK)):
+        some, made = flat[begin : begin + _BLOCK], to[begin : begin + _BLOCK]
+        bits, size, signs = (each[: some.size] for each in room)
+        np.abs(some, size)
+        if size.max() < _MOST:
+            _round_normal(some.view(np.uint32), made.view(np.uint16), bits, signs)
+            _round_small(some, made, size, signs)
+        else:  # too large, an infinity or nan
+            made[...] = some
+    return result
+
+
+def _round_normal(whole: NDArray[Any], codes: NDArray[Any], bits: NDArray[Any], signs: NDArray[Any]) -> None:
+    """Write the bits of what is normal in float16, and the signs alone; bits: of so many elements, written over."""
+    np.right_shift(whole, _TOP, bits)
+    np.copyto(signs, bits, casting="unsafe")
+    np.bitwise_and(signs, _SIGN, signs)
+    np.right_shift(whole, _BITS, bits)
+    np.bitwise_and(bits, _ONE, bits)  # a half goes up where the last bit is 1
+    np.add(bits, whole, bits)
+    np.add(bits, _BIAS, bits)
+    np.right_shift(bits, _BITS, bits)
+    np.copyto(codes, bits, casting="unsafe")
+    np.bitwise_or(codes, signs, codes)
+
+
+def _round_small(some: NDArray[Any], made: NDArray[Any], size: NDArray[Any], signs: NDArray[Any]) -> None:
+    """Write what is below the normal numbers, 0 included. size: of each element, written over."""
+    small = size < _LEAST
+    count = np.count_nonzero(small)
+    if count > some.size // 16:
+        np.multiply(size, _STEPS, size)
+        np.rint(size, size)
+        codes = made.view(np.uint16)
+        signs |= size.astype(np.uint16)
+        signs ^= codes  # exchanged by their bits, since a choice by elements takes longer
+        signs &= np.negative(small.view(np.int8), dtype=np.int16).view(np.uint16)
+        codes ^= signs
+    elif count:
+        at = np.flatnonzero(small)
+        made[at] = some[at]
