@@ -29,6 +29,7 @@ ALLOWED: Final = {
     "bench/groups.py": BENCHMARKS,
     "bench/ir_groups.py": BENCHMARKS,
     "bench/lint_groups.py": BENCHMARKS,
+    "bench/many_groups.py": BENCHMARKS,
     "bench/openvino_models.py": BENCHMARKS,
     "bench/peers.py": BENCHMARKS,
     "bench/place_groups.py": BENCHMARKS,
