@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from specgate.rules.column_values import Words, column, flag_column
+from specgate.rules.column_values import Words, bounded, column, flag_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Which = NDArray[np.intp] | slice
 
 __all__ = ["Group", "Listed", "Numbers", "Parts", "Ragged", "Same", "Source", "WordRows", "several"]
+
+
+_SIGNED: Final = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 class Source(Protocol):
@@ -51,15 +54,28 @@ class Same:
 
 @dataclass(slots=True)
 class Numbers:
-    """Numbers or truth values: one for each row, or a list of equal length for each."""
+    """Numbers or truth values: one for each row, or a list of equal length for each.
+
+    turned: memory for a stretch of lists, one place after the other; the next stretch has it again, since to ask for
+    memory takes longer than to fill it.
+    """
 
     data: NDArray[Any]
+    turned: NDArray[Any] | None = None
 
     def block(self, which: slice) -> Any:
         data = self.data[which]
         if data.ndim == 1:
             return _value(data)
-        return [_value(one) for one in np.ascontiguousarray(data.T)]
+        if self.turned is None or self.turned.shape[1] < len(data):
+            self.turned = np.empty(data.shape[::-1], data.dtype)
+        turned = self.turned[:, : len(data)]
+        turned[...] = data.T
+        if data.dtype.kind not in "iu" or not data.size:
+            return [_value(one) for one in turned]
+        turned = _signed(turned)
+        lows, highs = turned.min(axis=1).tolist(), turned.max(axis=1).tolist()
+        return [bounded(one, *ends) for one, *ends in zip(turned, lows, highs, strict=True)]
 
     def row(self, number: int) -> Any:
         return self.data[number].tolist()
@@ -69,12 +85,17 @@ class Numbers:
 
 
 def _value(data: NDArray[Any]) -> Any:
-    """Return numbers as rules take them; whole ones beyond 64 bits with a sign are wrong, and their rows are open."""
+    """Return numbers as rules take them."""
     if data.dtype.kind == "b":
         return flag_column(data)
-    if data.dtype.kind in "iu" and data.dtype not in {np.dtype(np.int32), np.dtype(np.int64)}:
-        data = data.astype(np.int32 if data.dtype.itemsize < 4 else np.int64)
-    return column(data)
+    return column(_signed(data) if data.dtype.kind in "iu" else data)
+
+
+def _signed(data: NDArray[Any]) -> NDArray[Any]:
+    """Return integers in 32 or 64 bits with a sign; those that do not fit are wrong, and their rows are open."""
+    if data.dtype in _SIGNED:
+        return data
+    return data.astype(np.int32 if data.dtype.itemsize < 4 else np.int64)
 
 
 @dataclass(slots=True)

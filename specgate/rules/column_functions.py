@@ -53,17 +53,18 @@ def of_tensor(rows: ColumnRules, name: str, tensor: TensorDesc | None) -> Any:
 
 
 def _bits(rows: ColumnRules, kind: Any) -> Any:
-    known = {word: bits for word, bits in rows.bits.items() if bits is not None}
+    known = rows.bits
     if kind.__class__ is not Words:
-        if kind not in known:
+        bits = known.get(kind)
+        if bits is None:
             raise Broken
-        return known[kind]
-    unknown = kind.among(lambda word: word not in known)
+        return bits
+    unknown = kind.among(lambda word: known.get(word) is None)
     if unknown is True:
         raise Broken
     if unknown is not False:
         rows.breaks(unknown)
-    return kind.numbers(lambda word: known.get(word, 0))
+    return kind.numbers(lambda word: known.get(word) or 0)
 
 
 def _constant(name: str, value: Any) -> Any:

@@ -55,8 +55,8 @@ class Column:
         high: int | None,
         beyond: NDArray[np.bool_] | None = None,
     ) -> None:
-        self._compute: Callable[[], NDArray[Any]] | None = data if callable(data) else None
-        self._data: NDArray[Any] | None = None if callable(data) else data
+        self._compute: Callable[[], NDArray[Any]] = data if callable(data) else lambda: data
+        self._data: NDArray[Any] | None = None
         self.low = low
         self.high = high
         self.beyond = beyond
@@ -66,7 +66,6 @@ class Column:
         """The numbers; integers in 32 bits where the bounds allow it, which takes half the time."""
         found = self._data
         if found is None:
-            assert self._compute is not None  # there is one of both  # noqa: S101
             found = self._compute()
             small = self.low is not None and self.high is not None and INT32[0] <= self.low and self.high <= INT32[1]
             self._data = found = found.astype(np.int32, copy=False) if small else found
@@ -122,12 +121,12 @@ def column(data: NDArray[Any]) -> Any:
     """Return the numbers of an array as a value of rules; a plain one where all are the same."""
     if data.dtype.kind == "f":
         return Column(data, None, None)
-    return bounded(lambda: data, int(data.min()), int(data.max()))
+    return bounded(data, int(data.min()), int(data.max()))
 
 
-def bounded(compute: Callable[[], NDArray[Any]], low: int, high: int) -> Any:
+def bounded(data: NDArray[Any] | Callable[[], NDArray[Any]], low: int, high: int) -> Any:
     """Return integers that lie within bounds as a value of rules."""
-    return Column(compute, low, high) if low < high else low
+    return Column(data, low, high) if low < high else low
 
 
 def flag_column(data: NDArray[np.bool_]) -> Truth:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["accepted_rows"]
 
 #: Rows that are judged together: few enough for what is computed on the way to stay in a processor's cache.
-BLOCK: Final = 2**15
+BLOCK: Final = 2**16
 
 
 def accepted_rows(

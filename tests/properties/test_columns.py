@@ -36,7 +36,7 @@ def target_of(case: Case) -> str:
     return next(f"{case.dialect}:{at}" for at in table.levels if spec.level_for(at) == case.level)
 
 
-def number(random: Random, value: float, low: int) -> Any:
+def number(random: Random, value: Any, low: int) -> Any:
     if isinstance(value, bool):
         return random.random() < 0.5
     if isinstance(value, float):
