@@ -17,6 +17,7 @@ from specgate.descriptors.word_columns import word_column
 from specgate.descriptors.words import numbered
 from specgate.dialects import package
 from specgate.errors import InputError
+from specgate.rules.column_values import INT64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -237,6 +238,7 @@ class ColumnReader:
             if None in raw or len(kinds) > 1:
                 self._counted(len(raw), path)
                 keys = [None if item is None else item.__class__ if kinds else 1 for item in raw]
+                self._note(np.array([_large(item) for item in raw]))
                 return Ragged(list(raw), keys, lambda items: Numbers(number_column(items, kind, path)))
         array = number_column(raw, kind, path)
         if array.ndim == int(many):
@@ -244,7 +246,7 @@ class ColumnReader:
         if array.ndim != 1 + int(many):
             raise InputError(f"expected an array of {1 + int(many)} dimensions, found {array.ndim}", place=path)
         self._counted(len(array), path)
-        self._note(array)
+        self._note(_beyond(array))
         return Numbers(array)
 
     def _lists(self, raw: list[Any], kind: str, path: str) -> Source:
@@ -256,14 +258,23 @@ class ColumnReader:
         keys = [None if item is None else len(item) for item in raw]
         if len(set(keys)) == 1 and keys[0] is not None:
             array = number_column(raw, kind, path).reshape(len(raw), keys[0])
-            self._note(array)
+            self._note(_beyond(array))
             return Numbers(array)
         return Ragged(
             raw, keys, lambda items: Numbers(number_column(items, kind, path).reshape(len(items), len(items[0])))
         )
 
-    def _note(self, array: NDArray[Any]) -> None:
-        if array.dtype == np.uint64 and array.size and array.max() > np.uint64(2**63 - 1):
-            wide = array > np.uint64(2**63 - 1)
-            rows = np.asarray(wide if wide.ndim == 1 else wide.any(axis=1))
+    def _note(self, large: NDArray[np.bool_]) -> None:
+        """Note rows, or lists in them, with numbers that 64 bits with a sign do not hold."""
+        if large.any():
+            rows = large if large.ndim == 1 else np.asarray(large.any(axis=1))
             self.wide = rows if self.wide is None else self.wide | rows
+
+
+def _large(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and int(number) > INT64[1]
+
+
+def _beyond(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which integers those are; no other type of arrays has any."""
+    return array > np.uint64(INT64[1]) if array.dtype == np.uint64 else np.zeros(1, bool)

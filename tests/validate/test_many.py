@@ -143,18 +143,18 @@ def test_products_beyond_64_bits_do_not_wrap(size: int, monkeypatch: pytest.Monk
 def test_numbers_beyond_63_bits() -> None:
     columns = {f"{name}.{word}": value for name in ("InputTensor", "OutputTensor")
                for word, value in (("DataType", "UINT8"), ("Sizes", [4]))}  # fmt: skip
-    for sizes in (np.array([4, 2**64 - 1, 0], np.uint64), [4, 2**64 - 1, 0]):
+    for sizes in (np.array([4, 2**64 - 1, 0], np.uint64), [4, 2**64 - 1, 0], [4, 2**64 - 1, 0, None]):
         given = {**columns, "InputTensor.TotalTensorSizeInBytes": sizes}
         made = [
             Descriptor("directml", "ELEMENT_WISE_IDENTITY", {
-                "InputTensor": tensor("UINT8", [4], size_in_bytes=size), "OutputTensor": tensor("UINT8", [4]),
+                "InputTensor": tensor("UINT8", [4], size_in_bytes=None if size is None else int(size)), "OutputTensor": tensor("UINT8", [4]),
             })
-            for size in (4, 2**64 - 1, 0)
+            for size in list(sizes)
         ]  # fmt: skip
         for basis in ("documented", "observed", "both"):
             expected = [accepts(one, "6.4", basis) for one in made]
             assert answers(given, "ELEMENT_WISE_IDENTITY", basis=basis) == expected
-    assert answers(given, "ELEMENT_WISE_IDENTITY") == [True, False, False]
+    assert answers(given, "ELEMENT_WISE_IDENTITY") == [True, False, False, True]
 
 
 def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
