@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specgate.api import (
+    accepts_many,
     check,
     descriptor,
     diff,
@@ -31,6 +32,7 @@ __all__ = [
     "NoTable",
     "Report",
     "Verdict",
+    "accepts_many",
     "check",
     "descriptor",
     "diff",

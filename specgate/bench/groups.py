@@ -14,6 +14,7 @@ import specgate
 from specgate.bench.directml_groups import directml_groups
 from specgate.bench.execute_groups import execute_groups
 from specgate.bench.lint_groups import lint_groups
+from specgate.bench.many_groups import many_groups
 from specgate.bench.peers import onnx_check, openvino_construct, peer, run
 from specgate.bench.place_groups import place_groups
 from specgate.bench.timing import Contender, Group
@@ -27,8 +28,8 @@ __all__ = ["GROUPS"]
 ROWS, COLUMNS, DEPTH = 1024, 1024, 64
 
 
-def check_group() -> list[Group]:
-    """A built descriptor and a plain dict against constructing OpenVINO's node and against onnx.checker."""
+def check_group() -> Iterator[Group]:
+    """A descriptor and a dict against constructing OpenVINO's node and against onnx.checker; then columns of many."""
     data = _example("directml", "ONE_HOT")
     built = specgate.descriptor(data)
     if not specgate.check(built, "directml:4.1").accepted:
@@ -39,7 +40,8 @@ def check_group() -> list[Group]:
         peer("openvino opset1.one_hot, node constructed", openvino_construct),
         peer("onnx.checker.check_node", onnx_check),
     ]
-    return [Group("one check of one node", contenders)]
+    yield Group("one check of one node", contenders)
+    yield from many_groups()
 
 
 def execute_group() -> Iterator[Group]:

@@ -1,4 +1,7 @@
-"""What specgate has to know of a dialect beside its tables."""
+"""What specgate has to know of a dialect beside its tables.
+
+Over 300 lines: one class has all ways in which dialects differ, each with what holds for a dialect without it.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +69,22 @@ class DialectPackage:
         Of a dialect whose descriptors have inputs by position (see `specgate.descriptors.positional`).
         """
         raise NotImplementedError
+
+    #: What its descriptors call the members of a tensor, by which `TensorDesc` has them; see `accepts_many`.
+    tensor_words: ClassVar[Mapping[str, str]] = {"type": "type", "shape": "sizes", "value": "value"}
+
+    def named(self, operator: str) -> str:
+        """Return the name that the tables have for an operator as its vendor spells it."""
+        return operator
+
+    def spelt(self, word: Any, enum: str | None) -> Any:
+        """Return the word of an enum (None: the element types) as the tables have it; raise InputError for no word.
+
+        A word that does not exist, and the number of none, come back as they are.
+        """
+        if not isinstance(word, str):
+            raise InputError(f"expected a word, found {word!r:.40}")
+        return word
 
     #: The keys of a dict under which it has fields; it may have them itself as well.
     containers: ClassVar[tuple[str, ...]] = ()

@@ -16,6 +16,7 @@ from specgate.placement.decide import Found, Lookup
 from specgate.placement.folding import Fusing, folding
 from specgate.placement.graph import body_of
 from specgate.placement.inferring import as_inferred, completed
+from specgate.placement.inlining import inlined
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.preferred import MOST_ELEMENTS, preferred
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.linting.nodes import Graph
-    from specgate.placement.functions import Call, Functions, Inlined
+    from specgate.placement.functions import Functions
     from specgate.placement.graph import Body, Node
+    from specgate.placement.inlining import Call, Inlined
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
     from specgate.targets import Target
@@ -168,7 +170,7 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
             raise InputError(f"functions call each other more than {_MOST_ROUNDS} deep", file=source.model.file)
         if len(found) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
             raise InputError(f"its functions are made of more than {_MOST_NODES:,} nodes", file=source.model.file)
-        made = functions.replaced(source.model, calls)
+        made = inlined(source.model, calls)
         origin |= made.origin
         source = _inlined(source, made, assigner.runtime.release)
     return Whole([assigner.cast(one) if one.provider is None else one for one in found], main, origin, called)

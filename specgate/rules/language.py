@@ -45,6 +45,8 @@ class LayoutFunction(NamedTuple):
     """A function of a tensor's layout: of the bits of an element, the sizes and the strides (None when packed).
 
     compute may raise ValueError where there is no result; without `needs_bits` it is given 0 for them.
+    columns: the same of the rows of many descriptors, given the rows first (see `columns`); where there is none, what
+    calls the function is asked row by row.
     phrases: how messages call the result, a number ("the reach in elements of {}"); or what they say of tensors for
     which it is true, and for which it is false.
     """
@@ -53,6 +55,7 @@ class LayoutFunction(NamedTuple):
     compute: Callable[[int, Any, Any], Any]
     phrases: tuple[str, ...]
     needs_bits: bool = False
+    columns: Callable[[Any, Any, Any, Any], Any] | None = None
 
 
 class Vocabulary(NamedTuple):

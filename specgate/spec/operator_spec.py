@@ -88,8 +88,7 @@ class OperatorSpec:
 
     def fields_at(self, level: str) -> Mapping[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
-        known = self._fields_at.get(level)
-        if known is None:
+        if (known := self._fields_at.get(level)) is None:
             found = ((name, self.field_at(name, level)) for name in self.fields)
             known = self._fields_at[level] = {name: info for name, info in found if info is not None}
         return known
@@ -97,14 +96,12 @@ class OperatorSpec:
     @cached_property
     def counted_outputs(self) -> frozenset[str]:
         """The outputs that count although they have no type: a rule asks for them, or not every level has them."""
-        worked_out = self.dialect.tables.counted.get(self.name)
-        if worked_out is not None:
+        if (worked_out := self.dialect.tables.counted.get(self.name)) is not None:
             return frozenset(worked_out)
-        forms = [*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules)]
-        rules = [rule for form in forms for rule in (form.require, form.when) if rule is not None]
+        forms = (*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules))
+        rules = (rule for form in forms for rule in (form.require, form.when) if rule is not None)
         asked = {name for rule in rules for name in rule.fields - {need.partition(".")[0] for need in rule.needs}}
-        changing = {f.name for f in self.outputs if f.since or f.until or f.forms}
-        return frozenset(f.name for f in self.outputs if f.name in asked or f.name in changing)
+        return frozenset(f.name for f in self.outputs if f.name in asked or f.since or f.until or f.forms)
 
     @cached_property
     def inputs(self) -> list[FieldInfo]:

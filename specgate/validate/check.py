@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specgate.validate.facts import Facts
     from specgate.verdict import Basis
 
-__all__ = ["accepts", "check_at", "check_for", "compiled", "forget", "refusals_noted", "spelt_for"]
+__all__ = ["accepts", "check_at", "check_for", "compiled", "demanded", "forget", "refusals_noted", "spelt_for"]
 
 #: Compiling takes as long as evaluating so many times.
 WORTH: Final = 24
@@ -206,20 +206,35 @@ def spelt_for(verdict: Verdict, target: str) -> Verdict:
 def _compile(
     dialect: str, operator: str, level: str, basis: Basis, by: str | None
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """Compile what `basis` asks: one side, or both at once as the stricter of each cell and the rules of either.
+    """Compile what `basis` asks; levels at which the operator is the same share a function."""
+    sides = _asked_sides(dialect, operator, level, basis, by)
+    if sides is None:
+        return _never
+    key = (dialect, operator, *(side.content for side in sides))
+    found = _shared.get(key)
+    if found is None:
+        found = _shared[key] = compiled(_joined(*sides))
+    return found
 
-    Levels at which the operator is the same share a function.
-    """
+
+def demanded(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> Resolved | None:
+    """Return what `basis` asks of the operator at `level`, None where it does not exist there."""
+    sides = _asked_sides(dialect, operator, level, basis, by)
+    return None if sides is None else _joined(*sides)
+
+
+def _asked_sides(
+    dialect: str, operator: str, level: str, basis: Basis, by: str | None
+) -> tuple[Resolved, Resolved] | None:
     spec = load_dialect(dialect).operator(operator)
     sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
     first, last = spec.resolve(level, sides[0], by), spec.resolve(level, sides[-1], by)
-    if first is None or last is None:
-        return _never
-    key = (dialect, operator, first.content, last.content)
-    found = _shared.get(key)
-    if found is None:
-        found = _shared[key] = compiled(first if first.key == last.key else _stricter(first, last))
-    return found
+    return None if first is None or last is None else (first, last)
+
+
+def _joined(first: Resolved, last: Resolved) -> Resolved:
+    """Return one side, or both at once as the stricter of each cell and the rules of either."""
+    return first if first.key == last.key else _stricter(first, last)
 
 
 def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:

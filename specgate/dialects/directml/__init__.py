@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.shipped import Shipped
 from specgate.errors import InputError
@@ -30,6 +30,10 @@ class DirectML(Shipped):
     has_devices = True
     keys = (("dispatchables",), ("type", "desc"))
     marks = ("DML_OPERATOR_", '"dispatchables"')
+    tensor_words: ClassVar[Mapping[str, str]] = {
+        "DataType": "type", "Sizes": "sizes", "Strides": "strides", "TotalTensorSizeInBytes": "size_in_bytes",
+        "GuaranteedBaseOffsetAlignment": "alignment", "Flags": "flags",
+    }  # fmt: skip
     document_key = "dispatchables"
     document_name = "a DxDispatch model"
 
@@ -40,6 +44,16 @@ class DirectML(Shipped):
 
     def operator_of(self, data: Mapping[str, Any]) -> str:
         return str(data.get("type", data.get("Type"))).removeprefix("DML_OPERATOR_")
+
+    def named(self, operator: str) -> str:
+        from specgate.dialects.directml.reader import operator_word
+
+        return operator_word(operator)
+
+    def spelt(self, word: Any, enum: str | None) -> Any:
+        from specgate.dialects.directml.reader import enum_word
+
+        return enum_word(word, enum)
 
     @property
     def vocabulary(self) -> Vocabulary:

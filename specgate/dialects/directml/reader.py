@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["is_descriptor", "operator_word", "read", "read_tensor", "write", "write_tensor"]
+__all__ = ["enum_word", "is_descriptor", "operator_word", "read", "read_tensor", "write", "write_tensor"]
 
 #: Operators inside operators, and in one array: DirectML knows one level (a fused activation) and a handful.
 MAX_NESTING: Final = 2
@@ -113,6 +113,16 @@ def operator_word(kind: Any, place: str = "") -> str:
         if number_of(kind) is not None:
             raise NoTable(f"DirectML has no operator of the number {shown(kind)}")
         raise InputError(f'expected "type": "DML_OPERATOR_…", found {shown(kind)}', place=place or None)
+    return word
+
+
+def enum_word(raw: Any, enum: str | None) -> Any:
+    """Return the short word of an enum (``PADDING_MODE``; None: the data types) from a name or a number."""
+    what = "TENSOR_DATA_TYPE" if enum is None else enum
+    numbers = dialect(NAME).type_numbers if enum is None else dialect(NAME).numbers(enum)
+    word = word_of(raw, numbers, f"DML_{what}_")
+    if not isinstance(word, str) and number_of(word) is None:
+        raise InputError(f"expected a word or a number of DML_{what}, found {shown(raw)}")
     return word
 
 

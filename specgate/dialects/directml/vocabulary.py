@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.rules.language import NUMBER, NUMBERS, TRUTH, Attribute, LayoutFunction, Vocabulary, register
 from specgate.rules.primitives import extent, overlapping
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["VOCABULARY", "ScaleBias", "Size2D", "minimum_size"]
 
@@ -36,6 +36,13 @@ def minimum_size(bits: int, sizes: Sequence[int], strides: Sequence[int] | None)
     return (extent(sizes, strides) * bits + 31) // 32 * 4
 
 
+def _of_columns(name: str, rows: Any, bits: Any, sizes: Any, strides: Any) -> Any:
+    from specgate.dialects.directml import layout_columns  # few ask for many descriptors at once
+
+    compute: Callable[..., Any] = getattr(layout_columns, name)
+    return compute(rows, bits, sizes, strides)
+
+
 VOCABULARY: Final = Vocabulary(
     attributes={
         "strides": Attribute(NUMBERS, "strides"),
@@ -45,14 +52,24 @@ VOCABULARY: Final = Vocabulary(
     },
     functions={
         "extent": LayoutFunction(
-            NUMBER, lambda _, sizes, strides: extent(sizes, strides), ("the reach in elements of {}",)
+            NUMBER,
+            lambda _, sizes, strides: extent(sizes, strides),
+            ("the reach in elements of {}",),
+            columns=lambda *given: _of_columns("extent", *given),
         ),
         "overlapping": LayoutFunction(
             TRUTH,
             lambda _, sizes, strides: overlapping(sizes, strides),
             ("the strides of {} let elements overlap", "no elements of {} overlap"),
+            columns=lambda *given: _of_columns("overlapping", *given),
         ),
-        "minimum_size": LayoutFunction(NUMBER, minimum_size, ("the least size in bytes of {}",), needs_bits=True),
+        "minimum_size": LayoutFunction(
+            NUMBER,
+            minimum_size,
+            ("the least size in bytes of {}",),
+            needs_bits=True,
+            columns=lambda *given: _of_columns("minimum_size", *given),
+        ),
     },
     records={"size-2d": Size2D, "scale-bias": ScaleBias},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.shipped import Packaged
 from specgate.errors import InputError
@@ -34,6 +34,7 @@ class ONNX(Packaged):
     containers = ("attributes",)
     node_class = "onnx.NodeProto"
     single_floats = True  # a FLOAT holds no others
+    tensor_words: ClassVar[Mapping[str, str]] = {"elem_type": "type", "shape": "sizes", "value": "value"}
     keys = (("op_type",),)
     marks = ('"op_type"',)
     suffixes = (".onnx",)
@@ -48,6 +49,11 @@ class ONNX(Packaged):
         from specgate.dialects.onnx.protos import from_node_proto
 
         return from_node_proto(data)
+
+    def spelt(self, word: Any, enum: str | None) -> Any:
+        from specgate.dialects.onnx.reader import type_word
+
+        return type_word(word)
 
     def operator_of(self, data: Mapping[str, Any]) -> str:
         return str(data.get("op_type"))

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
     from specgate.spec.fields import FieldInfo
 
-__all__ = ["ATTRIBUTE_TYPES", "attribute_value", "container", "is_descriptor", "operator_name", "read", "write"]
+__all__ = [
+    "ATTRIBUTE_TYPES",
+    "attribute_value",
+    "container",
+    "is_descriptor",
+    "operator_name",
+    "read",
+    "type_word",
+    "write",
+]
 
 NAME: Final = "onnx"
 _PREFIX: Final = "TensorProto."
@@ -102,6 +111,14 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
             raise InputError(f"{shown(key)} is not a field of a tensor; expected elem_type, shape, value", place=place)
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=False)
     return TensorDesc(_elem_type(raw.get("elem_type"), place), shape, value=flat(raw.get("value"), f"{place}.value"))
+
+
+def type_word(raw: Any) -> str:
+    """Return the word of an element type as tables have it; raise InputError for what is no known one's word."""
+    word = _elem_type(raw, "")
+    if word is None:
+        raise InputError(f"expected an element type, found {shown(raw)}")
+    return word
 
 
 def _elem_type(raw: Any, place: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.shipped import Packaged
 
@@ -34,6 +34,12 @@ class OpenVINO(Packaged):
     marker = b"<net"
     max_bytes = 2**30  # its weights lie elsewhere
     implementations = ("openvino",)
+    tensor_words: ClassVar[Mapping[str, str]] = {"element_type": "type", "shape": "sizes", "value": "value"}
+
+    def spelt(self, word: Any, enum: str | None) -> Any:
+        from specgate.dialects.openvino.reader import type_word
+
+        return type_word(word)
 
     def is_meant(self, item: Mapping[str, Any]) -> bool:
         kind, version = item.get("type", item.get("Type")), item.get("version")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.fields import FieldInfo
 
-__all__ = ["attribute_value", "is_descriptor", "read", "write"]
+__all__ = ["attribute_value", "is_descriptor", "read", "type_word", "write"]
 
 NAME: Final = "openvino"
 _KEYS: Final = ("type", "version", "name", "id", "inputs", "outputs", "data")
@@ -93,6 +93,14 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
     kind = _element_type(raw.get("element_type"), f"{place}.element_type")
     shape = shape_of(raw.get("shape"), f"{place}.shape", negative_is_unknown=True)
     return TensorDesc(kind, shape, value=flat(raw.get("value"), f"{place}.value"))
+
+
+def type_word(raw: Any) -> str:
+    """Return the word of an element type as tables have it; raise InputError for what is no known one's word."""
+    word = _element_type(raw, "")
+    if word is None:
+        raise InputError(f"expected an element type, found {shown(raw)}")
+    return word
 
 
 def _element_type(raw: Any, place: str) -> str | None:

@@ -105,8 +105,7 @@ class Lstm(Network):
         gates, size = entering + self.returning(hidden, 0, 4), cell.shape[1]
         if self.peephole is None and not self.coupled:  # three gates at once
             let = self.gate(0, gates[:, : 3 * size])
-            following = let[:, 2 * size :] * cell
-            following += let[:, :size] * self.gate(1, gates[:, 3 * size :])
+            following = let[:, 2 * size :] * cell + let[:, :size] * self.gate(1, gates[:, 3 * size :])
             return [let[:, size : 2 * size] * self.functions[2](following), following]
         to_input, to_output, to_forget, to_cell = (gates[:, n * size : (n + 1) * size] for n in range(4))
         let_in = self.gate(0, to_input + self.seen(0, cell))

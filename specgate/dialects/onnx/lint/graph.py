@@ -1,8 +1,11 @@
-"""ONNX models as units: every node of the graph, its subgraphs and its functions, with the types known there."""
+"""ONNX models as units: every node of the graph, its subgraphs and its functions, with the types known there.
+
+Over 300 lines: one walk makes the units, the scopes and what is found on the way, and all of it shares its state.
+"""
 
 from __future__ import annotations
 
-from collections import ChainMap
+from collections import ChainMap, deque
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -102,10 +105,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     inferred = asked()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
-    walker = _Walker(model, inferred.types, graph.findings, source)
-    graph.units.extend(walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})))
-    for function in model.functions:
-        graph.units.extend(walker.function(function))
+    graph.units.extend(_Walker(model, inferred.types, graph.findings, source).whole(model))
     return graph
 
 
@@ -116,12 +116,7 @@ def reread(source: Source, types: Mapping[int, Mapping[str, OnnxType]], model: O
     """
     model = source.model if model is None else model
     made = Source(model, source.settings, types=types)
-    walker = _Walker(model, types, [], made, final=True)
-    for _ in walker.graph(model.graph, _Body("graph", model.opset_imports, {}, {})):
-        pass
-    for function in model.functions:
-        for _ in walker.function(function):
-            pass
+    deque(_Walker(model, types, [], made, final=True).whole(model), maxlen=0)
     return made
 
 
@@ -160,6 +155,11 @@ class _Walker:
         self.alike: dict[int, dict[tuple[Any, ...], Unit]] = {}  # by imports: the first of equal nodes
         self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
+
+    def whole(self, model: OnnxModel) -> Iterator[Unit]:
+        yield from self.graph(model.graph, _Body("graph", model.opset_imports, {}, {}))
+        for function in model.functions:
+            yield from self.function(function)
 
     def graph(self, graph: OnnxGraph, outer: _Body) -> Iterator[Unit]:
         """Yield the nodes of a graph. outer: where it stands, with what is known outside of it."""

@@ -1,0 +1,280 @@
+"""Columns read as the fields of an operator: each name says which, each column holds one value or one for each row."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.descriptors.core import RECORDS, Descriptor, GraphDesc, TensorDesc, shown
+from specgate.descriptors.number_columns import number_column
+from specgate.descriptors.read import read_dict
+from specgate.descriptors.sources import Listed, Numbers, Parts, Ragged, Same, Source, WordRows
+from specgate.descriptors.word_columns import word_column
+from specgate.descriptors.words import numbered
+from specgate.dialects import package
+from specgate.errors import InputError
+from specgate.rules.column_values import INT64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["ColumnReader"]
+
+#: A field, an element of an array, and a member behind a dot.
+_PATH: Final = re.compile(r"([^.\[\]]+)(?:\[(\d{1,4})\])?(?:\.([^.\[\]]+))?")
+#: What the members of tensors are: whole numbers from 0 on, or anything a constant has.
+_MEMBERS: Final = {
+    "sizes": "uint64[]", "strides": "uint64[]", "size_in_bytes": "uint64", "alignment": "uint64", "flags": "uint64",
+    "value": "scalar[]",
+}  # fmt: skip
+#: What descriptors hold as it is.
+_READY: Final = (TensorDesc, GraphDesc, Descriptor)
+_MOST_ITEMS: Final = 1024
+
+
+class ColumnReader:
+    """Reads the columns of one operator, whose fields may change with the level.
+
+    count: of the rows, None while every column holds for all rows. wide: rows with a number that 64 bits with a sign
+    do not hold, None where there are none.
+    """
+
+    def __init__(self, spec: OperatorSpec, level: str | None) -> None:
+        self.spec = spec
+        self.infos = spec.fields if level is None else {**spec.fields, **spec.fields_at(level)}
+        self.package = package(spec.dialect.name)
+        self.words: dict[str, str] = dict(self.package.tensor_words)
+        self.ids: dict[Any, int] = {}
+        self.count: int | None = None
+        self.first = ""
+        self.wide: NDArray[np.bool_] | None = None
+
+    def fields(self, columns: Mapping[str, Any]) -> dict[str, Source]:
+        """Return the source of each field that columns name; raise InputError."""
+        found: dict[str, Any] = {}
+        for path, raw in columns.items():
+            info, place, member = self._placed(path)
+            if raw is None:
+                continue
+            if member is None and place is None:
+                self._put(found, info.name, self._field(info, raw, path), path)
+                continue
+            many = found.setdefault(info.name, {})
+            if not isinstance(many, dict):
+                raise InputError(f"{info.name} is given already", place=path)
+            self._put(many, (place, member), self._member(info, member, raw, path), path)
+        return {name: self._joined(name, parts) for name, parts in found.items()}
+
+    @staticmethod
+    def _put(where: dict[Any, Any], key: Any, source: Source, path: str) -> None:
+        if where.setdefault(key, source) is not source:
+            raise InputError("expected it once", place=path)
+
+    def _placed(self, path: Any) -> tuple[FieldInfo, int | None, str | None]:
+        """Return the field that a column's name says, which element of it, and which member."""
+        parts = _PATH.fullmatch(path) if isinstance(path, str) else None
+        fields = self.infos
+        name = parts[1] if parts else ""
+        info = fields.get(name) or next((one for one in fields.values() if one.vendor_name == name), None)
+        if parts is None or info is None:
+            known = list(fields)
+            near = difflib.get_close_matches(str(path).partition(".")[0], known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
+            raise InputError(f"{shown(path)} is no field of {self.spec.name}; {hint}")
+        place, member = (None if parts[2] is None else int(parts[2])), parts[3]
+        members = self._members(info)
+        array = info.type == "tensor[]"
+        if (place is not None) is not array or (member is not None and member not in members) or place == _MOST_ITEMS:
+            name = f"{info.name}[0]" if array else info.name
+            known = [f"{name}.{one}" for one in members] or [name]
+            raise InputError(f"{shown(path)} is no column of {self.spec.name}; expected {', '.join(known)}")
+        return info, place, member
+
+    def _members(self, info: FieldInfo) -> tuple[str, ...]:
+        if info.type in {"tensor", "tensor[]"}:
+            return tuple(self.words)
+        record = RECORDS.get(info.type)
+        return () if record is None else tuple(record._fields)  # a NamedTuple
+
+    def _field(self, info: FieldInfo, raw: Any, path: str) -> Source:
+        """Return the source of a column that is a whole field."""
+        if isinstance(raw, _READY) or raw.__class__ in RECORDS.values():
+            return Same(raw)
+        base = info.type.removesuffix("[]")
+        if info.type in {"tensor", "tensor[]"} or base in RECORDS:
+            known = ", ".join(f"{info.name}.{member}" for member in self._members(info))
+            raise InputError(f"expected the columns {known}, found {shown(raw)}", place=path)
+        if base == "string" or base.startswith("enum:"):
+            spelt = str if base == "string" else lambda word: self.package.spelt(word, base.removeprefix("enum:"))
+            return self._wordy(raw, spelt, path, many=info.type.endswith("[]"))
+        if base in {"uint", "int", "uint64", "int64", "float", "scalar", "bool"}:
+            return self._numeric(info, raw, path)
+        return self._objects(info, raw, path)
+
+    def _member(self, info: FieldInfo, member: str | None, raw: Any, path: str) -> Source:
+        if member is None:
+            if isinstance(raw, TensorDesc):
+                return Same(raw)
+            raise InputError(f"expected the columns {path}.{f', {path}.'.join(self.words)}", place=path)
+        record = RECORDS.get(info.type)
+        if record is not None:
+            whole = record.__annotations__[member] in {int, "int"}
+            return self._rows(raw, "uint" if whole else "float", path, many=False)
+        slot = self.words[member]
+        if slot == "type":
+            return self._wordy(raw, lambda word: self.package.spelt(word, None), path, many=False)
+        kind = _MEMBERS[slot]
+        return self._rows(raw, kind.removesuffix("[]"), path, many=kind.endswith("[]"))
+
+    def _joined(self, name: str, parts: Any) -> Source:
+        """Return the source of a field from those of its members."""
+        if not isinstance(parts, dict):
+            source: Source = parts
+            return source
+        info = self.infos[name]
+        if info.type != "tensor[]":
+            return self._whole(name, info, {member: source for (_, member), source in parts.items()})
+        places = sorted({place for place, _ in parts})
+        items = []
+        for place in places:
+            mine = {member: source for (at, member), source in parts.items() if at == place}
+            items.append(self._whole(f"{name}[{place}]", info, mine))
+        return Listed(items)
+
+    def _whole(self, name: str, info: FieldInfo, parts: dict[Any, Source]) -> Source:
+        if None in parts:
+            if len(parts) > 1:
+                raise InputError(f"{name} is given already", place=name)
+            return parts[None]
+        record = RECORDS.get(info.type)
+        needed = [word for word, slot in self.words.items() if slot in {"type", "sizes"}]
+        for member in needed if record is None else record._fields:
+            if member not in parts:
+                raise InputError(f"expected the column {name}.{member}", place=name)
+        if record is not None:
+            return Parts(record, {member: parts[member] for member in record._fields})
+        slots = {self.words[member]: source for member, source in parts.items()}
+        return Parts(TensorDesc, {"sizes": slots.pop("sizes"), **slots})
+
+    def _objects(self, info: FieldInfo, raw: Any, path: str) -> Source:
+        """Fused operators, graphs, tensors that attributes hold: the same for all rows, or another one for each."""
+        array = info.type.endswith("[]")
+        each = isinstance(raw, list | tuple | np.ndarray) and not (
+            array and not any(item is None or isinstance(item, list) for item in raw)
+        )
+        if not each:
+            return Same(self._object(info, raw, path))
+        self._counted(len(raw), path)
+        made = {id(item): self._object(info, item, path) for item in {id(i): i for i in raw if i is not None}.values()}
+        keys = [None if item is None else id(item) for item in raw]
+        return Ragged([made.get(key) if key else None for key in keys], keys, lambda items: Same(items[0]))
+
+    def _object(self, info: FieldInfo, raw: Any, path: str) -> Any:
+        if isinstance(raw, _READY):
+            return raw
+        if isinstance(raw, list | tuple) and info.type.endswith("[]"):
+            element = replace(info, type=info.type.removesuffix("[]"))
+            return [self._object(element, item, path) for item in raw]
+        if info.fuses:
+            return read_dict(raw, self.spec.dialect.name, path)
+        try:
+            return self.package.attribute_value(info, raw)
+        except ValueError as error:
+            raise InputError(str(error), place=path) from None
+
+    def _numeric(self, info: FieldInfo, raw: Any, path: str) -> Source:
+        if info.enum is not None:
+            numbers = self.spec.dialect.numbers(info.enum)
+
+            def number(item: Any) -> Any:
+                return numbered(item, numbers, info.enum or "")
+
+            try:
+                raw = [number(i) for i in raw] if isinstance(raw, list | tuple) else number(raw)
+            except ValueError as error:
+                raise InputError(str(error), place=path) from None
+        return self._rows(raw, info.type.removesuffix("[]"), path, many=info.type.endswith("[]"))
+
+    def _counted(self, count: int, path: str) -> None:
+        if self.count is None:
+            self.count, self.first = count, path
+        elif self.count != count:
+            raise InputError(f"expected {self.count} rows, as {self.first} has, found {count}", place=path)
+
+    def _wordy(self, raw: Any, spelt: Callable[[Any], Any], path: str, *, many: bool) -> Source:
+        """Return the source of words, or of lists of words."""
+        if isinstance(raw, str | int | np.integer):
+            if many:
+                raise InputError(f"expected a list of words, found {shown(raw)}", place=path)
+            return Same(spelt(int(raw) if isinstance(raw, np.integer) else raw))
+        if many and isinstance(raw, list | tuple) and all(isinstance(item, str) for item in raw):
+            return Same([spelt(item) for item in raw])
+        if isinstance(raw, list | tuple) and (many or None in raw):
+            self._counted(len(raw), path)
+            keys = [None if item is None else len(item) if many else 1 for item in raw]
+            return Ragged(raw, keys, lambda items: self._worded(np.array(items, object), spelt, path))
+        source = self._worded(raw, spelt, path)
+        self._counted(len(source.words.codes), path)
+        return source
+
+    def _worded(self, raw: Any, spelt: Callable[[Any], Any], path: str) -> WordRows:
+        return WordRows(word_column(raw, spelt, self.ids, path))
+
+    def _rows(self, raw: Any, kind: str, path: str, *, many: bool) -> Source:
+        """Return the source of numbers of a kind, or of lists of them."""
+        if isinstance(raw, list | tuple) or (isinstance(raw, np.ndarray) and raw.dtype == object):
+            if many and not all(isinstance(item, int | float | np.number | np.bool_) for item in raw):
+                return self._lists(list(raw), kind, path)
+            kinds = {item.__class__ for item in raw} if not many and kind == "scalar" else set()
+            if None in raw or len(kinds) > 1:
+                self._counted(len(raw), path)
+                keys = [None if item is None else item.__class__ if kinds else 1 for item in raw]
+                self._note(np.array([_large(item) for item in raw]))
+                return Ragged(list(raw), keys, lambda items: Numbers(number_column(items, kind, path)))
+        array = number_column(raw, kind, path)
+        if array.ndim == int(many):
+            return Same(array.tolist())
+        if array.ndim != 1 + int(many):
+            raise InputError(f"expected an array of {1 + int(many)} dimensions, found {array.ndim}", place=path)
+        self._counted(len(array), path)
+        self._note(_beyond(array))
+        return Numbers(array)
+
+    def _lists(self, raw: list[Any], kind: str, path: str) -> Source:
+        """Return the source of lists whose lengths differ, or some of which are left out."""
+        self._counted(len(raw), path)
+        for row, item in enumerate(raw):
+            if item is not None and not isinstance(item, list | tuple | np.ndarray):
+                raise InputError(f"expected a list of numbers in row {row}, found {shown(item)}", place=path)
+        keys = [None if item is None else len(item) for item in raw]
+        if len(set(keys)) == 1 and keys[0] is not None:
+            array = number_column(raw, kind, path).reshape(len(raw), keys[0])
+            self._note(_beyond(array))
+            return Numbers(array)
+        return Ragged(
+            raw, keys, lambda items: Numbers(number_column(items, kind, path).reshape(len(items), len(items[0])))
+        )
+
+    def _note(self, large: NDArray[np.bool_]) -> None:
+        """Note rows, or lists in them, with numbers that 64 bits with a sign do not hold."""
+        if large.any():
+            rows = large if large.ndim == 1 else np.asarray(large.any(axis=1))
+            self.wide = rows if self.wide is None else self.wide | rows
+
+
+def _large(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and int(number) > INT64[1]
+
+
+def _beyond(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which integers those are; no other type of arrays has any."""
+    return array > np.uint64(INT64[1]) if array.dtype == np.uint64 else np.zeros(1, bool)

@@ -1,0 +1,226 @@
+"""What columns hold: values that are the same for all rows, arrays with one for each, and tensors made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from specgate.rules.column_values import Words, bounded, column, flag_column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    #: Which rows: some by their numbers, or a stretch.
+    Which = NDArray[np.intp] | slice
+
+__all__ = ["Group", "Listed", "Numbers", "Parts", "Ragged", "Same", "Source", "WordRows", "several"]
+
+
+_SIGNED: Final = (np.dtype(np.int32), np.dtype(np.int64))
+
+
+class Source(Protocol):
+    """Where the values of a field come from, or those of a part of it."""
+
+    def block(self, which: slice, /) -> Any:
+        """Return a stretch of rows as a value of rules."""
+
+    def row(self, number: int, /) -> Any:
+        """Return one row as a descriptor has it."""
+
+    def take(self, which: Which, /) -> Source:
+        """Return some of the rows."""
+
+
+@dataclass(slots=True)
+class Same:
+    """A value that holds for all rows."""
+
+    value: Any
+
+    def block(self, _which: slice) -> Any:
+        return self.value
+
+    def row(self, _number: int) -> Any:
+        return self.value
+
+    def take(self, _which: Which) -> Source:
+        return self
+
+
+@dataclass(slots=True)
+class Numbers:
+    """Numbers or truth values: one for each row, or a list of equal length for each.
+
+    turned: memory for a stretch of lists, one place after the other; the next stretch has it again, since to ask for
+    memory takes longer than to fill it.
+    """
+
+    data: NDArray[Any]
+    turned: NDArray[Any] | None = None
+
+    def block(self, which: slice) -> Any:
+        data = self.data[which]
+        if data.ndim == 1:
+            return _value(data)
+        if self.turned is None or self.turned.shape[1] < len(data):
+            self.turned = np.empty(data.shape[::-1], data.dtype)
+        turned = self.turned[:, : len(data)]
+        turned[...] = data.T
+        if data.dtype.kind not in "iu" or not data.size:
+            return [_value(one) for one in turned]
+        turned = _signed(turned)
+        lows, highs = turned.min(axis=1).tolist(), turned.max(axis=1).tolist()
+        return [bounded(one, *ends) for one, *ends in zip(turned, lows, highs, strict=True)]
+
+    def row(self, number: int) -> Any:
+        return self.data[number].tolist()
+
+    def take(self, which: Which) -> Source:
+        return Numbers(self.data[which])
+
+
+def _value(data: NDArray[Any]) -> Any:
+    """Return numbers as rules take them."""
+    if data.dtype.kind == "b":
+        return flag_column(data)
+    return column(_signed(data) if data.dtype.kind in "iu" else data)
+
+
+def _signed(data: NDArray[Any]) -> NDArray[Any]:
+    """Return integers in 32 or 64 bits with a sign; those that do not fit are wrong, and their rows are open."""
+    if data.dtype in _SIGNED:
+        return data
+    return data.astype(np.int32 if data.dtype.itemsize < 4 else np.int64)
+
+
+@dataclass(slots=True)
+class WordRows:
+    """Words: one for each row, or a list of equal length for each."""
+
+    words: Words
+
+    def block(self, which: slice) -> Any:
+        codes = self.words.codes[which]
+        if codes.ndim == 1:
+            return self._value(codes)
+        return [self._value(one) for one in np.ascontiguousarray(codes.T)]
+
+    def _value(self, codes: NDArray[Any]) -> Any:
+        if len(self.words.words) == 1:
+            return next(iter(self.words.words))
+        return Words(codes, self.words.words, self.words.ids)
+
+    def row(self, number: int) -> Any:
+        names = {code: word for word, code in self.words.words.items()}
+        found = self.words.codes[number].tolist()
+        return [names[code] for code in found] if isinstance(found, list) else names[found]
+
+    def take(self, which: Which) -> Source:
+        return WordRows(Words(self.words.codes[which], self.words.words, self.words.ids))
+
+
+@dataclass(slots=True)
+class Parts:
+    """A tensor or a record, made of its members; left out where the first of them is.
+
+    make: makes it of their values by name.
+    """
+
+    make: Callable[..., Any]
+    members: Mapping[str, Source]
+
+    def block(self, which: slice) -> Any:
+        return self._made({name: member.block(which) for name, member in self.members.items()})
+
+    def row(self, number: int) -> Any:
+        return self._made({name: member.row(number) for name, member in self.members.items()})
+
+    def _made(self, values: Mapping[str, Any]) -> Any:
+        if values[next(iter(values))] is None:
+            return None
+        return self.make(**{name: tuple(one) if isinstance(one, list) else one for name, one in values.items()})
+
+    def take(self, which: Which) -> Source:
+        return Parts(self.make, {name: member.take(which) for name, member in self.members.items()})
+
+
+@dataclass(slots=True)
+class Listed:
+    """An array of tensors, without those that are left out; left out where all of them are."""
+
+    items: Sequence[Source]
+
+    def block(self, which: slice) -> Any:
+        return [value for item in self.items if (value := item.block(which)) is not None] or None
+
+    def row(self, number: int) -> Any:
+        return [value for item in self.items if (value := item.row(number)) is not None] or None
+
+    def take(self, which: Which) -> Source:
+        return Listed([item.take(which) for item in self.items])
+
+
+@dataclass(slots=True)
+class Ragged:
+    """What is left out, or of another length, in some rows. keys: equal where rows are alike, None: left out.
+
+    made: gives the source of rows that are alike, of their items.
+    """
+
+    items: Sequence[Any]
+    keys: Sequence[Any]
+    made: Callable[[list[Any]], Source]
+
+    def block(self, _which: slice) -> Any:
+        raise NotImplementedError  # rows that are alike are taken first
+
+    def row(self, _number: int) -> Any:
+        raise NotImplementedError
+
+    def take(self, which: Which) -> Source:
+        numbers = range(len(self.items))[which] if isinstance(which, slice) else which
+        if self.keys[numbers[0]] is None:
+            return Same(None)
+        return self.made([self.items[number] for number in numbers])
+
+
+@dataclass(slots=True)
+class Group:
+    """Rows that have the same fields, ranks and lengths of arrays. which: of all rows. count: how many."""
+
+    which: Which
+    count: int
+    fields: Mapping[str, Source]
+
+    def block(self, which: slice) -> dict[str, Any]:
+        return {name: value for name, source in self.fields.items() if (value := source.block(which)) is not None}
+
+    def row(self, number: int) -> dict[str, Any]:
+        return {name: value for name, source in self.fields.items() if (value := source.row(number)) is not None}
+
+
+def several(fields: Mapping[str, Source], count: int) -> list[Group]:
+    """Return the rows in groups that are alike."""
+    ragged = [one for source in fields.values() for one in _ragged(source)]
+    if not ragged:
+        return [Group(slice(0, count), count, fields)]
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for number, key in enumerate(zip(*(one.keys for one in ragged), strict=True)):
+        found.setdefault(key, []).append(number)
+    groups = []
+    for numbers in found.values():
+        which = np.array(numbers, np.intp)
+        groups.append(Group(which, len(which), {name: source.take(which) for name, source in fields.items()}))
+    return groups
+
+
+def _ragged(source: Source) -> list[Ragged]:
+    if isinstance(source, Ragged):
+        return [source]
+    parts = source.members.values() if isinstance(source, Parts) else source.items if isinstance(source, Listed) else ()
+    return [one for part in parts for one in _ragged(part)]
