@@ -8,6 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import require_shape
+from specgate.execution.kernels.elementwise import want_float
 from specgate.execution.kernels.recurrent_networks import Gru, Lstm, Network, Rnn, Sequences
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def over_time(
     weights, recurrence and bias or None, for each direction, an LSTM's in the order forget, input, cell, output.
     """
     weights, recurrence, bias = arrays
+    want_float("recurrent", inputs, *states, weights, recurrence, *(() if bias is None else (bias,)))
     if direction not in _WAYS:
         raise InputError(f"recurrent: unknown direction {direction!r:.60}; known: {', '.join(_WAYS)}")
     ways, count, width = _WAYS[direction], len(kind.defaults), recurrence.shape[-1]
