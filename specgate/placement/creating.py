@@ -43,7 +43,7 @@ class Creator:
         self.runtime = runtime
         self.stated = stated
         self.device = device
-        self._known: dict[tuple[object, ...], Made] = {}
+        self._known: dict[object, Made] = {}
         self._first = runtime.providers[0] if runtime.below else None
         self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
@@ -114,9 +114,11 @@ class Creator:
 
     def _alike(self, one: Assigned, row: Registration) -> Made:
         """Return what becomes of a node: of nodes with the same types, attributes and constants the same."""
-        node, names, constants = one.node, one.node.proto.inputs, one.body.constants
-        fixed = [at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs]
-        key = (node.alike, *fixed)
+        node = one.node
+        key: object = node.alike
+        if row.constant_inputs:
+            names, constants = node.proto.inputs, one.body.constants
+            key = (node.alike, *[at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs])
         made = self._known.get(key)
         if made is None:
             late = self._late(one)

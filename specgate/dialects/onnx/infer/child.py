@@ -18,15 +18,17 @@ import importlib.util
 import json
 import math
 import os
+import re
 import struct
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 HEADER = struct.Struct("<???ddQ")
 INVENTED = "unk__"  # how names of sizes begin that inference makes up
+MADE_UP = re.compile(rb"\x12[\x06-\x7f]" + INVENTED.encode() + rb"\d+")  # as the name of a dimension is written
 # https://protobuf.dev/programming-guides/encoding/, and the keys of the fields of onnx.proto that are read.
 LEN, FIXED = 2, {1: 8, 5: 4}
 GRAPH = 7 << 3 | LEN  # of a ModelProto
@@ -156,6 +158,14 @@ def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> byt
     return b"".join(parts)
 
 
+def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return by serialized type the same without names of sizes that inference made up; each of these is another."""
+    alike = {kind: MADE_UP.sub(lambda name: name[0][:7] + b"0" * (len(name[0]) - 7), kind) for kind in kinds}
+    known = {like: kind for kind, like in alike.items()}
+    without_names = {like: without(kind, SIZE_NAMES, INVENTED.encode()) for like, kind in known.items()}
+    return {kind: without_names[like] for kind, like in alike.items()}
+
+
 def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
     """Return the types of the values of a serialized model, graph by graph; the outermost alone if not `nested`.
 
@@ -168,7 +178,7 @@ def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: 
         if key == GRAPH:
             types_of(made, inner, end, found, nested=nested)
     all_kinds = dict.fromkeys(kind for types in found for kind in types.values())
-    kept = {kind: kind if named else without(kind, SIZE_NAMES, INVENTED.encode()) for kind in all_kinds}
+    kept = {kind: kind for kind in all_kinds} if named else nameless(all_kinds)
     places = {kind: place for place, kind in enumerate(dict.fromkeys(kept.values()))}
     said = [(list(types), [places[kept[kind]] for kind in types.values()]) for types in found]
     answer = b"".join(message(VALUE_INFO, message(TYPE, kind)) for kind in places)

@@ -93,6 +93,21 @@ def test_names_that_inference_made_up_are_left_out_and_others_stay() -> None:
     assert child.without(data, child.SIZE_NAMES, b"unk__") == data
 
 
+def test_types_that_differ_in_made_up_names_alone_are_one_without_them_and_others_stay_apart() -> None:
+    def kind(*names: str) -> bytes:
+        made = onnx.TypeProto()
+        made.tensor_type.elem_type = FLOAT
+        made.tensor_type.shape.dim.extend(onnx.TensorShapeProto.Dimension(dim_param=name) for name in names)
+        data: bytes = made.SerializeToString()
+        return data
+
+    given = [kind("unk__3", "N"), kind("unk__7", "N"), kind("unk__12", "N"), kind("unk__3", "M"), kind("my_unk__1"),
+             kind("my_unk__2"), kind("unk__x1"), kind("unk__x2")]  # fmt: skip
+    found = child.nameless(given)
+    assert found == {one: child.without(one, child.SIZE_NAMES, b"unk__") for one in given}
+    assert len({found[one] for one in given}) == 5
+
+
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 2**35, 2**64 - 1])
 def test_varints(value: int) -> None:
     data = b"\x01" + child.written(value) + b"\x7f"
