@@ -14,6 +14,7 @@ from specgate.errors import InputError
 from specgate.targets import Target, parse_target
 from specgate.validate.check import check_for
 from specgate.validate.device import device_of
+from specgate.verdict import BASES, unknown_basis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -36,8 +37,6 @@ __all__ = [
     "rule", "support", "targets",
 ]  # fmt: skip
 
-_BASES = ("documented", "observed", "both")
-
 
 def check(
     descriptor: Any, target: str | Target, basis: Basis = "both", *, device: str | Iterable[str] | None = None
@@ -59,8 +58,8 @@ def check(
         descriptor = _descriptor(descriptor, goal.dialect)
     if descriptor.dialect != goal.dialect:
         raise InputError(f"a descriptor of {descriptor.dialect} cannot be judged for {goal}")
-    if basis not in _BASES:
-        raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
+    if basis not in BASES:
+        raise unknown_basis(basis)
     return check_for(descriptor, goal, basis, device_of(device, goal.dialect))
 
 
@@ -89,8 +88,8 @@ def accepts_many(
     from specgate.validate.many import accepted_rows
 
     goal = _target(target)
-    if basis not in _BASES:
-        raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
+    if basis not in BASES:
+        raise unknown_basis(basis)
     return accepted_rows(operator, columns, goal, basis, device_of(device, goal.dialect))
 
 

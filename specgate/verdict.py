@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Basis", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict"]
+__all__ = [
+    "BASES", "Basis", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict",
+    "unknown_basis",
+]  # fmt: skip
 
 Severity = Literal["error", "warning", "note"]
 Basis = Literal["documented", "observed", "both"]
+BASES: Final[tuple[str, ...]] = get_args(Basis)
+
+
+def unknown_basis(basis: object) -> InputError:
+    """Return the error that says which bases there are."""
+    return InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from specgate.generate.seeds import find_operator, named_level
 from specgate.generate.walk import valid_descriptors
 from specgate.rules.language import NUMBER, NUMBERS
 from specgate.spec.tables import dialect as tables
+from specgate.verdict import BASES, unknown_basis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["any_descriptors", "descriptors", "finding_ids", "near_valid", "with_unknown_sizes"]
 
-_BASES: Final = ("documented", "observed", "both")
 _SYMBOLS: Final = ("N", "batch", "seq_len")
 
 
@@ -50,8 +50,8 @@ def descriptors(
     """
     level = named_level(dialect, operator, level)
     spec = find_operator(dialect, operator, level)
-    if basis not in _BASES:
-        raise InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
+    if basis not in BASES:
+        raise unknown_basis(basis)
 
     @st.composite
     def valid(draw: st.DrawFn) -> Descriptor:
