@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.lint.walk import Key
     from specgate.placement.graph import Node
 
-    Types = Mapping[int, Mapping[str, OnnxType]]
-
 __all__ = ["Functions"]
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.caching import cached_property
 from specgate.dialects.onnx.file.schema import STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.inference import inferred
@@ -102,7 +103,6 @@ class _Reader:
         self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
         self.lists = self._computed()
         self.more = False  # whether the file states more of some value
-        self.infos = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.type is not None}
         self.stated: dict[str, OnnxType] = {}
         self.fixed: Told = {}
         self._stated()
@@ -167,6 +167,12 @@ class _Reader:
                 for name, kind in self.sizes.types(node, held.tensor).items():
                     held.told.setdefault(name, self._with_stated(name, kind))
         return held.told
+
+    @cached_property
+    def infos(self) -> dict[str, OnnxType]:
+        """What the file states; few models have nodes that ask for it."""
+        infos = chain(self.graph.value_infos, self.graph.outputs)
+        return {info.name: info.type for info in infos if info.type is not None}
 
     def _with_stated(self, name: str, kind: OnnxType) -> OnnxType:
         """Return what follows from a node of the runtime's own operators together with what the file states."""
