@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.caching import cached_property
 from specgate.dialects.onnx.file.schema import STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
-from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.infer.strip import Given, tensor_type
+from specgate.dialects.onnx.infer.strip import tensor_type
 from specgate.dialects.onnx.lint.graph import reread
 from specgate.dialects.onnx.lint.types import contradictions, held_constant, known_type, merged
 from specgate.placement.own_sizes import OwnSizes
 from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.renewing import Renewal, nameless
 from specgate.placement.sizes import Inference, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.onnx.file.structure import OnnxModel
@@ -53,7 +53,10 @@ def as_inferred(source: Source, release: str) -> Source:
     reader = _Reader(source.model, source.types, release, source.scopes[id(source.model.graph)])
     if not reader.may_differ():
         return source
-    types = _settled(source.model, reader, reader.told(source.types, doubting=True))
+    told = reader.told(source.types, doubting=True)
+    renewal = Renewal(source.model, source.types, reader.stated)
+    asked = renewal.reading(chain(reader.lists, told)) | renewal.making(reader.better)
+    types = _settled(reader, renewal, told, asked, renewal.making(reader.doubtful))
     return source if types is None or _alike(types, source.types) else reread(source, types)
 
 
@@ -65,24 +68,33 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
     made = {node.outputs[0]: held for node in model.graph.nodes if (held := held_constant(node)) is not None}
     scope = ChainMap(made, dict(before.scopes[id(before.model.graph)]))
     reader = _Reader(model, types, release, scope)
-    settled = _settled(model, reader, reader.told(types))
+    told = reader.told(types)
+    renewal = Renewal(model, types, reader.stated)
+    old = set(map(id, before.model.graph.nodes))
+    new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
+    known = (name for index in new for name in model.graph.nodes[index].outputs if name in told)
+    settled = _settled(reader, renewal, told, new | renewal.reading(known) | renewal.making(reader.better))
     return None if settled is None else reread(before, settled, model)
 
 
-def _settled(model: OnnxModel, reader: _Reader, told: Told) -> Types | None:
+def _settled(
+    reader: _Reader, renewal: Renewal, told: Told, asked: set[int], doubted: Collection[int] = ()
+) -> Types | None:
     """Return the types that are inferred once they say no more of the values that stand for what computes them.
 
-    told: what is known of these to begin with.
+    told: what is known of these to begin with. asked, doubted: the nodes whose types are to be inferred first.
     """
     try:
-        for _ in range(_MOST_ROUNDS):
-            types = inferred(model, Given(reader.stated, told))
-            before, told = told, reader.told(types)
+        renewal.renew(told, asked, doubted)
+        for _ in range(_MOST_ROUNDS - 1):
+            before, told = told, reader.told(renewal.types)
             if told == before:
                 break
+            changed = {name for name in chain(before, told) if before.get(name) != told.get(name)}
+            renewal.renew(told, renewal.making(changed) | renewal.reading(changed))
     except Failed:
         return None
-    return types
+    return renewal.types
 
 
 class _Reader:
@@ -102,7 +114,9 @@ class _Reader:
         self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
         self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
         self.lists = self._computed()
-        self.more = False  # whether the file states more of some value
+        self.more = False  # whether the file states a size that does not follow
+        self.better: set[str] = set()  # values of which it states such a size, or its name
+        self.doubtful: set[str] = set()  # values of which lint may know more than the runtime
         self.stated: dict[str, OnnxType] = {}
         self.fixed: Told = {}
         self._stated()
@@ -119,7 +133,7 @@ class _Reader:
         The latter only where something reads the value: what makes it goes by what it makes.
         """
         read = {name for node in self.graph.nodes for name in node.inputs}
-        known: dict[tuple[int, int], tuple[bool, bool]] = {}  # equal types are mostly one object
+        known: dict[tuple[int, int], tuple[bool, str]] = {}  # equal types are mostly one object
         for info in chain(self.graph.value_infos, self.graph.outputs):
             kind, found = info.type, self.main.get(info.name)
             if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
@@ -127,9 +141,11 @@ class _Reader:
             key = id(kind), id(found)
             if key not in known:
                 wrong = any(contradictions("", kind, found, _AT))
-                known[key] = wrong, not wrong and _sizes(merged(kind, found)) != _sizes(found)
+                known[key] = wrong, "" if wrong else _more(kind, found)
             wrong, more = known[key]
-            self.more |= more
+            if more:
+                self.better.add(info.name)
+                self.more |= more == "size"
             if not wrong:
                 self.stated[info.name] = kind
             elif kind.elem_type == found.elem_type and info.name in read:
@@ -166,6 +182,7 @@ class _Reader:
             elif id(node) in self.foreign:
                 for name, kind in self.sizes.types(node, held.tensor).items():
                     held.told.setdefault(name, self._with_stated(name, kind))
+        self.doubtful = held.doubtful
         return held.told
 
     @cached_property
@@ -245,6 +262,18 @@ def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
         return kind
     assert kind.elem_type in STORED  # noqa: S101  # as all of _COUNTING are
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
+
+
+def _more(stated: OnnxType, found: OnnxType) -> str:
+    """Return what a file states of a value that does not follow from its nodes: a "size", but the "name" of one, or "".
+
+    The types do not contradict each other.
+    """
+    if _sizes(merged(stated, found)) != _sizes(found):
+        return "size"
+    kept = nameless(found).shape
+    pairs = zip(stated.shape or (), kept or (), strict=False)
+    return "name" if any(size is not None and held is None for size, held in pairs) else ""
 
 
 def _rankless(kind: OnnxType | None) -> OnnxType:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["NODE_KEY", "Nodes", "node_field", "write_function", "write_graph", "write_model"]
+__all__ = ["Nodes", "node_field", "write_function", "write_graph", "write_model"]
 
 Fields = "dict[str, tuple[int, str]]"
 
@@ -112,13 +112,14 @@ def write_graph(
     value_infos: Iterable[tuple[str, OnnxType | None]],
 ) -> bytes:
     """Return a serialized GraphProto with some of its initializers. nodes: the bytes of whole fields."""
+    infos = _ValueInfos()
     return b"".join(nodes) + _fields(
         "GraphProto",
         name=graph.name or "graph",
         initializer=[write_tensor(tensor) for tensor in initializers],
-        input=[_value_info(info.name, info.type) for info in graph.inputs],
-        output=[_value_info(name, kind) for name, kind in outputs],
-        value_info=[_value_info(name, kind) for name, kind in value_infos],
+        input=[infos.write(info.name, info.type) for info in graph.inputs],
+        output=[infos.write(name, kind) for name, kind in outputs],
+        value_info=[infos.write(name, kind) for name, kind in value_infos],
     )
 
 
@@ -186,8 +187,6 @@ class Nodes:
 
 
 _NODE = _varint(_FIELDS["GraphProto"]["node"][0] << 3 | 2)
-#: The one byte that begins a node in a graph.
-NODE_KEY: Final = _NODE[0]
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
     _varint(_FIELDS["NodeProto"][key][0] << 3 | 2)
     for key in ("input", "output", "name", "op_type", "domain", "overload")
@@ -227,8 +226,23 @@ def write_tensor(tensor: OnnxTensor) -> bytes:
     return _fields("TensorProto", **given, name=tensor.name or None)
 
 
-def _value_info(name: str, kind: OnnxType | None) -> bytes:
-    return _fields("ValueInfoProto", name=name, type=None if kind is None else _type(kind))
+class _ValueInfos:
+    """Writes what is known of values; many have equal types, which are mostly one object."""
+
+    def __init__(self) -> None:
+        self._types: dict[int, bytes] = {id(None): b""}
+
+    def write(self, name: str, kind: OnnxType | None) -> bytes:
+        """Return a serialized ValueInfoProto; `kind` must live as long as this."""
+        known = self._types.get(id(kind))
+        if known is None:
+            assert kind is not None  # noqa: S101  # it is known
+            known = self._types[id(kind)] = _field("ValueInfoProto", "type", _type(kind))
+        text = name.encode("utf-8", "surrogatepass")
+        return _VALUE + _varint(len(text)) + text + known
+
+
+_VALUE = _varint(_FIELDS["ValueInfoProto"]["name"][0] << 3 | 2)
 
 
 def _type(kind: OnnxType) -> bytes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.infer.process import Budget, Failed, ask
-from specgate.dialects.onnx.infer.strip import NOTHING, Given, question
+from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.walk import finding, label
 from specgate.errors import InputError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxType
+    from specgate.dialects.onnx.infer.strip import Question
     from specgate.dialects.onnx.lint.walk import Body
     from specgate.verdict import Finding
 
@@ -78,15 +79,13 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
     return lambda: _inferred(model, wait, budget)
 
 
-def inferred(model: OnnxModel, given: Given = NOTHING) -> Types:
-    """Return the types in every graph of `model`, where values that follow from sizes do not count as known.
+def inferred(question: Question) -> Types:
+    """Return the types in every graph that is asked about, where values that follow from sizes do not count as known.
 
-    Sizes have no names but those of the file: nodes that are alike stay so.
-
-    given: what is known of the outermost graph's values besides. The functions of `model` stay small, as `begin` found.
-    Raises Failed where there is no answer.
+    Sizes have no names but those of the file: nodes that are alike stay so. The functions of the model stay small, as
+    `begin` found. Raises Failed where there is no answer.
     """
-    data, graphs = question(model, given=given)
+    data, graphs = question
     answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=False, named=False)
     return _types(answer, graphs)
 

@@ -1,0 +1,157 @@
+"""Types of a model's values, inferred anew for the nodes that something else is known of, and for what follows.
+
+Types of other values stay: an inference gives the same for a node whose inputs are the same.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+from specgate.dialects.onnx.infer.child import INVENTED
+from specgate.dialects.onnx.infer.inference import inferred
+from specgate.dialects.onnx.infer.strip import question_of, tensor_type
+from specgate.dialects.onnx.lint.walk import subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
+
+    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
+
+    Types = Mapping[int, Mapping[str, OnnxType]]
+    Told = Mapping[str, OnnxType | OnnxTensor]
+
+__all__ = ["Renewal", "nameless"]
+
+_UNKNOWN: Final = OnnxType()
+#: What follows is mostly another type for a few steps or for all that is behind: how many are looked at, first and then.
+_FIRST_STEPS: Final = 2
+_MORE_STEPS: Final = 4
+
+
+class Renewal:
+    """The types of the values in one model.
+
+    types: by graph (its id), those known to begin with; sizes lose the names that inference made up. stated: by name
+    what the file states, where that goes together with what is inferred. told: what replaces the nodes that compute it.
+    """
+
+    def __init__(self, model: OnnxModel, types: Types, stated: Mapping[str, OnnxType]) -> None:
+        self.model, self.stated = model, stated
+        self.nodes = model.graph.nodes
+        self.told: Told = {}
+        without: dict[int, OnnxType] = {}
+        self.types: dict[int, Mapping[str, OnnxType]] = {
+            graph: {name: without.get(id(kind)) or without.setdefault(id(kind), nameless(kind)) for name, kind in of}
+            for graph, of in ((graph, known.items()) for graph, known in types.items())
+        }
+        self.main: dict[str, OnnxType] = {}
+        self.main.update(self.types.get(id(model.graph), {}))
+        self.types[id(model.graph)] = self.main
+        self.given = {info.name: info.type for info in model.graph.inputs if info.type is not None}
+        self.readers: dict[str, list[int]] = {}
+        for index, node in enumerate(self.nodes):
+            for name in _reads(node):
+                self.readers.setdefault(name, []).append(index)
+        self.constants = {n.outputs[0]: n for n in self.nodes if n.op_type == "Constant" and not n.domain and n.outputs}
+        self.small, self.weights = _initializers(model)
+
+    def reading(self, names: Iterable[str]) -> set[int]:
+        """Return the nodes that read one of some values, by number."""
+        readers = self.readers
+        return {index for name in names for index in readers.get(name, ())}
+
+    def making(self, names: AbstractSet[str]) -> set[int]:
+        """Return the nodes that compute one of some values, by number."""
+        return {index for index, node in enumerate(self.nodes) if not names.isdisjoint(node.outputs)} if names else set()
+
+    def renew(self, told: Told, asked: Collection[int], surely: Collection[int] = ()) -> None:
+        """Infer the types of what some nodes compute, and of what follows where they are others than before.
+
+        asked: these nodes by number. surely: those that compute another type for sure. Raises Failed without an answer.
+        """
+        self.told = told
+        for name, one in told.items():
+            self.main[name] = tensor_type(one) if isinstance(one, OnnxTensor) else one
+        nodes = self._behind(surely, len(self.nodes)).union(asked)
+        steps = _FIRST_STEPS
+        while nodes:
+            changed = self._ask([index for index in sorted(nodes) if not self._told(self.nodes[index])])
+            nodes = self._behind(self.reading(changed) - nodes, steps)
+            steps *= _MORE_STEPS
+
+    def _told(self, node: OnnxNode) -> bool:
+        return all(name in self.told for name in node.outputs if name)
+
+    def _behind(self, nodes: Iterable[int], steps: int) -> set[int]:
+        """Return nodes and what follows from what they compute in so many steps."""
+        found = set(nodes)
+        edge = found
+        while edge and steps:
+            steps -= 1
+            names = {name for index in edge for name in self.nodes[index].outputs if name not in self.told}
+            edge = self.reading(names) - found
+            found |= edge
+        return found
+
+    def _ask(self, chosen: list[int]) -> set[str]:
+        """Infer what some nodes compute from what is known of their inputs; return what has another type now."""
+        nodes = [self.nodes[index] for index in chosen]
+        made = dict.fromkeys(name for node in nodes for name in node.outputs if name)
+        read = dict.fromkeys(name for node in nodes for name in _reads(node) if name and name not in made)
+        before = [self.constants[name] for name in read if name in self.constants and name not in self.told]
+        known = {name: self._known(name) for name in read} | {
+            name: self._stated(name) for name in made if name in self.told or name in self.stated
+        }
+        types = {name: kind for name, kind in known.items() if kind.kind != _UNKNOWN.kind}
+        constants = [one for name in read if (one := self._constant(name)) is not None]
+        found = inferred(question_of(self.model, [*before, *nodes], types, constants))
+        answer = found.pop(id(self.model.graph), {})
+        self.types.update(found)
+        changed = {name for name in made if name not in self.told and answer.get(name) != self.main.get(name)}
+        for name in changed:
+            if name in answer:
+                self.main[name] = answer[name]
+            else:
+                del self.main[name]
+        return changed
+
+    def _known(self, name: str) -> OnnxType:
+        """Return what is known of a value that nodes read."""
+        return self.main.get(name) or self.given.get(name) or self.weights.get(name) or _UNKNOWN
+
+    def _stated(self, name: str) -> OnnxType:
+        return self.main[name] if name in self.told else self.stated[name]
+
+    def _constant(self, name: str) -> OnnxTensor | None:
+        told = self.told.get(name)
+        return told if isinstance(told, OnnxTensor) else self.small.get(name)
+
+
+def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, OnnxType]]:
+    """Return the initializers of a model that are small and constant, and the types of the others."""
+    graph = model.graph
+    inputs = {info.name for info in graph.inputs} if (model.ir_version or 4) >= 4 else set()
+    small = {one.name: one for one in graph.initializers if one.data is not None and one.name not in inputs}
+    others = (one for one in chain(graph.initializers, graph.sparse_initializers) if one.name not in small)
+    return small, {one.name: tensor_type(one) for one in others}
+
+
+def _reads(node: OnnxNode) -> Iterator[str]:
+    """Yield the values that a node reads, and the graphs in it; names that are their own may be among them."""
+    yield from node.inputs
+    if node.attributes and not all(held.plain for held in node.attributes.values()):
+        for _, graph in subgraphs(node):
+            for inside in graph.nodes:
+                yield from _reads(inside)
+            yield from (info.name for info in graph.outputs)
+
+
+def nameless(kind: OnnxType) -> OnnxType:
+    """Return a type without the names that inference made up for sizes."""
+    if kind.shape is None or not any(isinstance(size, str) and size.startswith(INVENTED) for size in kind.shape):
+        return kind
+    sizes = [None if isinstance(size, str) and size.startswith(INVENTED) else size for size in kind.shape]
+    return OnnxType(kind.kind, kind.elem_type, tuple(sizes), kind.inner)
