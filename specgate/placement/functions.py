@@ -85,10 +85,10 @@ class Functions:
         graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
         data = write_model(model, _written(graph), [])
         version = node.opset if self._by_opset or node.schema is None else node.schema.since
-        try:
-            function, built = _body(data, version or 1)
-        except _Nothing:
+        body = _body(data, version or 1)
+        if body is None:
             return None
+        function, built = body
         used = not self._by_opset or built or _means_the_same(function, model.opset_imports)
         return function if used and function.nodes else None  # a body without nodes could not be made
 
@@ -97,24 +97,20 @@ class Functions:
         return self._sizes.get(function_key(function), len(function.nodes))
 
 
-class _Nothing(Exception):
-    """The onnx package says of a call that it is none, or says nothing that can be used."""
-
-
 @lru_cache(maxsize=512)
-def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool]:
+def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool] | None:
     """Return what a call is made of that stands alone in a serialized model, and whether that was built for its types.
 
-    Raises _Nothing where it is no call.
+    None where it is no call, or where nothing is said that can be used.
     """
     answer = ask(data, version)
     if not isinstance(answer, bytes):
-        raise _Nothing
+        return None
     try:
         answered = read_model_bytes(answer, "<function>")
         return answered.functions[0], answered.producer_name == BUILT
     except (InputError, IndexError):
-        raise _Nothing from None
+        return None
 
 
 def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:

@@ -16,9 +16,10 @@ from specgate.spec.store import compiled_folder
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from specgate.placement.decide import Found
     from specgate.rules.language import Rule
 
 __all__ = [
@@ -90,7 +91,10 @@ class KnownRelease:
 
 
 class Registry:
-    """The registrations of one provider in one release."""
+    """The registrations of one provider in one release.
+
+    found: what was looked up before, by operator, its version, and the types of inputs and outputs.
+    """
 
     def __init__(self, provider: str, release: str, tables: Mapping[str, Any]) -> None:
         self.provider = provider
@@ -99,6 +103,7 @@ class Registry:
         self._at = list(tables["releases"]).index(release)
         self._rows: Mapping[str, Mapping[str, list[Any]]] = tables["registrations"][provider]
         self._made: dict[tuple[str, str], tuple[Registration, ...]] = {}
+        self.found: dict[Hashable, Found] = {}
 
     @property
     def domains(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.child import INVENTED
 from specgate.dialects.onnx.infer.inference import inferred
-from specgate.dialects.onnx.infer.strip import question_of, tensor_type
+from specgate.dialects.onnx.infer.strip import Questions, tensor_type
 from specgate.dialects.onnx.lint.walk import subgraphs
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Renewal:
     def __init__(self, model: OnnxModel, types: Types, stated: Mapping[str, OnnxType]) -> None:
         self.model, self.stated = model, stated
         self.nodes = model.graph.nodes
+        self.questions = Questions(model)
         self.told: Told = {}
         without: dict[int, OnnxType] = {}
         self.types: dict[int, Mapping[str, OnnxType]] = {
@@ -107,7 +108,7 @@ class Renewal:
         }
         types = {name: kind for name, kind in known.items() if kind.kind != _UNKNOWN.kind}
         constants = [one for name in read if (one := self._constant(name)) is not None]
-        found = inferred(question_of(self.model, [*before, *nodes], types, constants))
+        found = inferred(self.questions.about([*before, *nodes], types, constants))
         answer = found.pop(id(self.model.graph), {})
         self.types.update(found)
         changed = {name for name in made if name not in self.told and answer.get(name) != self.main.get(name)}

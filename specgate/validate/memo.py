@@ -15,6 +15,8 @@ __all__ = ["Memo", "key_of", "keys_of"]
 Made = TypeVar("Made")
 #: How many answers each of them keeps: more than the largest models have nodes that differ.
 _MOST: Final = 4096
+#: A key of more elements of a constant costs more than most answers, and hardly another model has the same.
+_MOST_ELEMENTS: Final = 64
 _MISSING: Final = object()
 
 
@@ -29,8 +31,11 @@ def key_of(value: Any) -> Hashable:
     """
     kind = value.__class__
     if kind is TensorDesc:
-        # A tensor without any type is known by identity; the repr tells 0.0 from -0.0.
-        return value is UNSTATED, value, None if value.value is None else repr(value.value)
+        if value.value is None:
+            return value is UNSTATED, value  # a tensor without any type is known by identity
+        if len(value.value) > _MOST_ELEMENTS:
+            raise NoKey
+        return value, repr(value.value)  # which tells 0.0 from -0.0
     if kind is list or kind is tuple:
         return kind, *map(key_of, value)
     if kind is float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["Nodes", "node_field", "write_function", "write_graph", "write_model"]
+__all__ = ["Nodes", "Parts", "node_field", "write_function", "write_graph", "write_model"]
 
 Fields = "dict[str, tuple[int, str]]"
 
@@ -110,16 +110,20 @@ def write_graph(
     initializers: Iterable[OnnxTensor],
     outputs: Iterable[tuple[str, OnnxType | None]],
     value_infos: Iterable[tuple[str, OnnxType | None]],
+    parts: Parts | None = None,
 ) -> bytes:
-    """Return a serialized GraphProto with some of its initializers. nodes: the bytes of whole fields."""
-    infos = _ValueInfos()
+    """Return a serialized GraphProto with some of its initializers.
+
+    nodes: the bytes of whole fields. parts: what was written before; types and tensors must live as long.
+    """
+    parts = parts or Parts()
     return b"".join(nodes) + _fields(
         "GraphProto",
         name=graph.name or "graph",
-        initializer=[write_tensor(tensor) for tensor in initializers],
-        input=[infos.write(info.name, info.type) for info in graph.inputs],
-        output=[infos.write(name, kind) for name, kind in outputs],
-        value_info=[infos.write(name, kind) for name, kind in value_infos],
+        initializer=[parts.tensor(tensor) for tensor in initializers],
+        input=[parts.info(info.name, info.type) for info in graph.inputs],
+        output=[parts.info(name, kind) for name, kind in outputs],
+        value_info=[parts.info(name, kind) for name, kind in value_infos],
     )
 
 
@@ -226,20 +230,27 @@ def write_tensor(tensor: OnnxTensor) -> bytes:
     return _fields("TensorProto", **given, name=tensor.name or None)
 
 
-class _ValueInfos:
-    """Writes what is known of values; many have equal types, which are mostly one object."""
+class Parts:
+    """Writes types and tensors, those that are one object once; it keeps them, so that no other gets their identity."""
 
     def __init__(self) -> None:
-        self._types: dict[int, bytes] = {id(None): b""}
+        self._written: dict[int, tuple[object, bytes]] = {id(None): (None, b"")}
 
-    def write(self, name: str, kind: OnnxType | None) -> bytes:
-        """Return a serialized ValueInfoProto; `kind` must live as long as this."""
-        known = self._types.get(id(kind))
+    def info(self, name: str, kind: OnnxType | None) -> bytes:
+        """Return a serialized ValueInfoProto."""
+        known = self._written.get(id(kind))
         if known is None:
             assert kind is not None  # noqa: S101  # it is known
-            known = self._types[id(kind)] = _field("ValueInfoProto", "type", _type(kind))
+            known = self._written[id(kind)] = kind, _field("ValueInfoProto", "type", _type(kind))
         text = name.encode("utf-8", "surrogatepass")
-        return _VALUE + _varint(len(text)) + text + known
+        return _VALUE + _varint(len(text)) + text + known[1]
+
+    def tensor(self, tensor: OnnxTensor) -> bytes:
+        """Return a serialized TensorProto."""
+        known = self._written.get(id(tensor))
+        if known is None:
+            known = self._written[id(tensor)] = tensor, write_tensor(tensor)
+        return known[1]
 
 
 _VALUE = _varint(_FIELDS["ValueInfoProto"]["name"][0] << 3 | 2)

@@ -7,9 +7,11 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.infer.child import GRAPH, TYPE, VALUE_INFO, message
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.infer.process import Budget, Failed, ask
 from specgate.dialects.onnx.infer.strip import question
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Inferred", "begin", "inferred", "installed"]
 
 MOST_CULPRITS: Final = 3
+#: Types that are kept for the next model.
+_MOST_READ: Final = 4096
 
 
 @dataclass(slots=True)
@@ -151,9 +155,10 @@ def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budg
 def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
     line, _, data = answer.partition(b"\n")
     try:
-        kinds = [info.type for info in read_model_bytes(data, "<inference>").graph.value_infos]
-        found = json.loads(line)
-    except (InputError, ValueError) as error:
+        found, sizes = json.loads(line)
+        ends = list(accumulate(sizes, initial=0))
+        kinds = _kinds([data[begin:end] for begin, end in pairwise(ends)])
+    except (InputError, ValueError, TypeError) as error:
         raise Failed(f"the onnx package answers what cannot be read ({error})", slow=True) from None
     if len(found) != len(graphs):
         raise Failed("the onnx package answers for another model", slow=True)
@@ -162,3 +167,20 @@ def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
         known = ((name, kinds[place]) for name, place in zip(names, places, strict=True))
         types[id(graph)] = {name: kind for name, kind in known if kind is not None}
     return types
+
+
+def _kinds(serialized: list[bytes]) -> list[OnnxType | None]:
+    """Read types; most were read before, of this model or another."""
+    known: dict[bytes, OnnxType | None] = {kind: held for kind in serialized if (held := _read.get(kind)) is not None}
+    new = [kind for kind in serialized if kind not in known]
+    if new:
+        infos = b"".join([message(VALUE_INFO, message(TYPE, kind)) for kind in new])
+        made = [info.type for info in read_model_bytes(message(GRAPH, infos), "<inference>").graph.value_infos]
+        known.update(zip(new, made, strict=True))
+        if len(_read) + len(new) > _MOST_READ:
+            _read.clear()
+        _read.update((kind, held) for kind, held in zip(new[:_MOST_READ], made, strict=False) if held is not None)
+    return [known[kind] for kind in serialized]
+
+
+_read: Final[dict[bytes, OnnxType]] = {}

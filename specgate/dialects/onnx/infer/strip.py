@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.dialects.onnx.file.write import Nodes, node_field, write_function, write_graph, write_model
+from specgate.dialects.onnx.file.write import Nodes, Parts, node_field, write_function, write_graph, write_model
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
 
-__all__ = ["Question", "question", "question_of", "tensor_type"]
+__all__ = ["Question", "Questions", "question", "tensor_type"]
 
 
 class Question(NamedTuple):
@@ -39,26 +39,55 @@ def question(model: OnnxModel, without: Collection[int] = (), upto: int | None =
     return Question(write_model(model, graph, writer.functions()), writer.graphs)
 
 
-def question_of(
-    model: OnnxModel, chosen: Sequence[OnnxNode], types: Mapping[str, OnnxType], constants: Sequence[OnnxTensor]
-) -> Question:
-    """Write some of the outermost nodes of a model, whose answer has but what these and the graphs in them compute.
-
-    types: what is known of the values that they read and, if it is to count, of those that they compute. constants:
-    those of the values that they read that are known. Nodes that hold weights are left out.
-    """
-    writer = _Writer(model)
-    fields = [node_field(writer.nodes.write(node, writer.nested)) for node in chosen if not _holds_weights(node)]
-    calls = bool(writer.graphs) or any(function_key(node) in writer.keys for node in chosen)
-    alone = replace(model.graph, inputs=[])  # what it has of them stands among the types
-    graph = write_graph(alone, fields, initializers=constants, outputs=(), value_infos=types.items())
-    newer = replace(model, ir_version=max(model.ir_version or 0, 4))  # before, each constant had to be an input, too
-    return Question(write_model(newer, graph, writer.functions() if calls else ()), [model.graph, *writer.graphs])
-
-
 def tensor_type(tensor: OnnxTensor) -> OnnxType:
     """The type of a constant."""
     return OnnxType("tensor", tensor.elem_type, tensor.dims)
+
+
+class Questions:
+    """Writes questions about some of the outermost nodes of a model, and what they have in common once.
+
+    The model must live as long, with the types and constants that are given.
+    """
+
+    def __init__(self, model: OnnxModel) -> None:
+        # Before version 4 each constant had to be an input, too; and what is known of inputs stands among the types.
+        self.model = replace(model, ir_version=max(model.ir_version or 0, 4))
+        self.graph = replace(model.graph, inputs=[])
+        self.writer, self.parts = _Writer(model), Parts()
+        self.fields: dict[int, tuple[bytes, list[OnnxGraph]]] = {}
+        self.functions: list[bytes] | None = None
+
+    def about(
+        self, chosen: Sequence[OnnxNode], types: Mapping[str, OnnxType], constants: Sequence[OnnxTensor]
+    ) -> Question:
+        """Write a question whose answer has but what some nodes and the graphs in them compute.
+
+        types: what is known of the values that they read and, if it is to count, of those that they compute. constants:
+        those of the values that they read that are known. Nodes that hold weights are left out.
+        """
+        written = [self.node(node) for node in chosen]
+        graphs = [graph for _, inside in written for graph in inside]
+        if graphs or any(function_key(node) in self.writer.keys for node in chosen):
+            self.functions = self.functions or self.writer.functions()
+        graph = write_graph(
+            self.graph,
+            [data for data, _ in written],
+            initializers=constants,
+            outputs=(),
+            value_infos=types.items(),
+            parts=self.parts,
+        )
+        return Question(write_model(self.model, graph, self.functions or ()), [self.model.graph, *graphs])
+
+    def node(self, node: OnnxNode) -> tuple[bytes, list[OnnxGraph]]:
+        """Return the field of a node, b"" where it holds weights, and the graphs in it."""
+        known = self.fields.get(id(node))
+        if known is None:
+            self.writer.graphs = []
+            data = b"" if _holds_weights(node) else node_field(self.writer.nodes.write(node, self.writer.nested))
+            known = self.fields[id(node)] = data, self.writer.graphs
+        return known
 
 
 class _Writer:

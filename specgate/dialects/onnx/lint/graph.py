@@ -51,7 +51,14 @@ from specgate.verdict import Location
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
-    from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
+    from specgate.dialects.onnx.file.structure import (
+        OnnxFunction,
+        OnnxGraph,
+        OnnxModel,
+        OnnxNode,
+        OnnxTensor,
+        OnnxType,
+    )
     from specgate.dialects.onnx.lint.walk import Place
     from specgate.verdict import Finding
 
@@ -62,6 +69,45 @@ __all__ = ["Source", "onnx_units", "reread"]
 
 _BLANK = TensorDesc(None, None)
 _QUIET = LintSettings(infer=False)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What one look at a model found and another, with other types, finds again. Keys are identities.
+
+    Each entry holds what its key is the identity of, so that nothing else gets that.
+
+    types: by stated and inferred type what is known of a value. constants: by initializer or node that holds one, and
+    whether its elements count. alike: by imports the first of nodes that have one operator, attributes and tensors.
+    """
+
+    types: dict[tuple[int, int], tuple[TensorDesc | None, bool, object]] = field(default_factory=dict)
+    constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = field(default_factory=dict)
+    alike: dict[object, dict[tuple[Any, ...], tuple[Unit, object]]] = field(default_factory=dict)
+
+    def settled(self, declared: OnnxType | None, computed: OnnxType | None) -> tuple[TensorDesc | None, bool, object]:
+        key = id(declared), id(computed)
+        found = self.types.get(key)
+        if found is None:
+            found = self.types[key] = (*settled(declared, computed), (declared, computed))
+        return found
+
+    def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
+        found = self.constants.get((id(tensor), valued))
+        if found is None:
+            held = constant(tensor)
+            found = self.constants[id(tensor), valued] = held if valued else held._replace(value=None), tensor
+        assert found[0] is not None  # noqa: S101  # as an initializer is always known
+        return found[0]
+
+    def held(self, node: OnnxNode) -> TensorDesc | None:
+        """Return what a Constant node holds, None for another node."""
+        if node.op_type != "Constant":
+            return None
+        found = self.constants.get((id(node), True))
+        if found is None:
+            found = self.constants[id(node), True] = held_constant(node), node
+        return found[0]
 
 
 @dataclass(slots=True)
@@ -79,6 +125,7 @@ class Source:
     scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
     units: dict[int, Unit] = field(default_factory=dict)
     types: Mapping[int, Mapping[str, OnnxType]] | None = None
+    known: _Known = field(default_factory=_Known, repr=False)
 
 
 def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
@@ -115,7 +162,7 @@ def reread(source: Source, types: Mapping[int, Mapping[str, OnnxType]], model: O
     model: one that was made of it, None for itself.
     """
     model = source.model if model is None else model
-    made = Source(model, source.settings, types=types)
+    made = Source(model, source.settings, types=types, known=source.known)
     deque(_Walker(model, types, [], made, final=True).whole(model), maxlen=0)
     return made
 
@@ -152,8 +199,7 @@ class _Walker:
         self.source = source
         self.final = final  # what is inferred counts alone
         self.reasons: dict[str, str] = {}
-        self.alike: dict[int, dict[tuple[Any, ...], Unit]] = {}  # by imports: the first of equal nodes
-        self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
+        self.known = source.known
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
     def whole(self, model: OnnxModel) -> Iterator[Unit]:
@@ -173,10 +219,7 @@ class _Walker:
             declared, computed = stated.get(name), found.get(name)
             if self.final and computed is not None:
                 declared = None
-            known = self.types.get((id(declared), id(computed)))
-            if known is None:
-                known = self.types[id(declared), id(computed)] = settled(declared, computed)
-            tensor_desc, contradictory = known
+            tensor_desc, contradictory, _ = self.known.settled(declared, computed)
             if contradictory and declared is not None and computed is not None:
                 makers = makers or makers_of(graph.nodes, place)
                 node, operator = makers.get(name, (place, None))
@@ -186,9 +229,8 @@ class _Walker:
                 types[name] = tensor_desc
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         for tensor in graph.initializers:
-            held = constant(tensor)
-            types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
-        types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
+            types[tensor.name] = self.known.constant(tensor, valued=tensor.name not in inputs)
+        types.update((tensor.name, self.known.constant(tensor)) for tensor in graph.sparse_initializers)
         names = ChainMap(own_names(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         own = {name for name, kind in stated.items() if kind}
@@ -204,27 +246,28 @@ class _Walker:
 
     def nodes(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
         for node in nodes:
-            held = held_constant(node) if node.op_type == "Constant" else None
+            held = self.known.held(node)
             if held is not None:
                 body.types[node.outputs[0]] = held
         known, names = body.types, body.names
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
         stated = {name: known[name] for name in body.stated if name in known}
-        alike = self.alike.setdefault(id(body.imports), {})
+        alike = self.known.alike.setdefault(tuple(body.imports.items()), {})
         for index, node in enumerate(nodes):
             inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
             outputs = [stated.get(name, UNSTATED) if name else None for name in node.outputs]
             # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
             values = map(id, node.attributes.values())
             key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
-            if self.final and key in alike and "" not in node.outputs:
-                self.source.units[id(node)] = alike[key]  # its descriptor counts, not its place
+            same = alike.get(key)
+            if same is not None and "" not in node.outputs and self.final:
+                self.source.units[id(node)] = same[0]  # its descriptor counts, not its place
                 continue
             at = partial(_location, self.file, body.place, node, index)
             reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
             writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
-            if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph
-                first = alike[key]
+            if same is not None and "" not in node.outputs:  # it calls no function then
+                first = same[0]
                 unit = self.source.units[id(node)] = Unit(at, first.operator, first.descriptor, "", (reads, writes))
                 yield unit
                 continue
@@ -232,8 +275,8 @@ class _Walker:
                 unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
                 unit.ends = reads, writes
                 self.source.units[id(node)] = unit
-                if self.complete(node, unit):
-                    alike[key] = unit
+                if self.complete(node, unit) and not any(True for _ in subgraphs(node)):
+                    alike[key] = unit, (node, inputs, outputs)
                 yield unit
             else:
                 self.findings.extend(self.calls.findings(node, inputs, _place(at())))
