@@ -55,6 +55,7 @@ def as_inferred(source: Source, release: str) -> Source:
         return source
     told = reader.told(source.types, doubting=True)
     renewal = Renewal(source.model, source.types, reader.stated)
+    renewal.main.update(reader.named)
     asked = renewal.reading(chain(reader.lists, told)) | renewal.making(reader.better)
     types = _settled(reader, renewal, told, asked, renewal.making(reader.doubtful))
     return source if types is None or _alike(types, source.types) else reread(source, types)
@@ -70,6 +71,7 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
     reader = _Reader(model, types, release, scope)
     told = reader.told(types)
     renewal = Renewal(model, types, reader.stated)
+    renewal.main.update(reader.named)
     old = set(map(id, before.model.graph.nodes))
     new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
     known = (name for index in new for name in model.graph.nodes[index].outputs if name in told)
@@ -114,8 +116,8 @@ class _Reader:
         self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
         self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
         self.lists = self._computed()
-        self.more = False  # whether the file states a size that does not follow
-        self.better: set[str] = set()  # values of which it states such a size, or its name
+        self.better: set[str] = set()  # values of which the file states a size that does not follow
+        self.named: dict[str, OnnxType] = {}  # values of which it states but the name of a size
         self.doubtful: set[str] = set()  # values of which lint may know more than the runtime
         self.stated: dict[str, OnnxType] = {}
         self.fixed: Told = {}
@@ -133,7 +135,7 @@ class _Reader:
         The latter only where something reads the value: what makes it goes by what it makes.
         """
         read = {name for node in self.graph.nodes for name in node.inputs}
-        known: dict[tuple[int, int], tuple[bool, str]] = {}  # equal types are mostly one object
+        known: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
         for info in chain(self.graph.value_infos, self.graph.outputs):
             kind, found = info.type, self.main.get(info.name)
             if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
@@ -141,11 +143,12 @@ class _Reader:
             key = id(kind), id(found)
             if key not in known:
                 wrong = any(contradictions("", kind, found, _AT))
-                known[key] = wrong, "" if wrong else _more(kind, found)
-            wrong, more = known[key]
+                known[key] = (True, False, None) if wrong else (False, *_more(kind, found))
+            wrong, more, named = known[key]
             if more:
                 self.better.add(info.name)
-                self.more |= more == "size"
+            elif named is not None:
+                self.named[info.name] = named
             if not wrong:
                 self.stated[info.name] = kind
             elif kind.elem_type == found.elem_type and info.name in read:
@@ -153,7 +156,7 @@ class _Reader:
 
     def may_differ(self) -> bool:
         """Return whether more is known of a value than lint knows, or less may be."""
-        return self.more or bool(self.fixed) or bool(self.lists) or bool(self.foreign)
+        return bool(self.better) or bool(self.fixed) or bool(self.lists) or bool(self.foreign)
 
     def _computed(self) -> frozenset[str]:
         """Return the values that nodes compute and that may be lists of sizes."""
@@ -264,16 +267,14 @@ def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
 
 
-def _more(stated: OnnxType, found: OnnxType) -> str:
-    """Return what a file states of a value that does not follow from its nodes: a "size", but the "name" of one, or "".
+def _more(stated: OnnxType, found: OnnxType) -> tuple[bool, OnnxType | None]:
+    """Return whether a file states a size of a value that does not follow from its nodes, and its type with names.
 
-    The types do not contradict each other.
+    The latter is None where no name of a size comes along. The types do not contradict each other.
     """
-    if _sizes(merged(stated, found)) != _sizes(found):
-        return "size"
-    kept = nameless(found).shape
-    pairs = zip(stated.shape or (), kept or (), strict=False)
-    return "name" if any(size is not None and held is None for size, held in pairs) else ""
+    kept = nameless(found)
+    both = merged(nameless(stated), kept)
+    return _sizes(both) != _sizes(kept), None if both == kept else both
 
 
 def _rankless(kind: OnnxType | None) -> OnnxType:
