@@ -7,7 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.dialects.onnx.file.write import Nodes, Parts, node_field, write_function, write_graph, write_model
+from specgate.dialects.onnx.file.write import NODE_KEY, Nodes, Parts, node_field, write_function, write_graph, write_model
+from specgate.dialects.onnx.infer.child import number
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ class Questions:
         self.graph = replace(model.graph, inputs=[])
         self.writer, self.parts = _Writer(model), Parts()
         self.fields: dict[int, tuple[bytes, list[OnnxGraph]]] = {}
+        for first, past, data in model.graph.runs:  # as the file has them
+            nodes = model.graph.nodes[first:past]
+            written = _split(data, len(nodes))
+            self.fields.update((id(node), (field, [])) for node, field in zip(nodes, written, strict=False))
         self.functions: list[bytes] | None = None
 
     def about(
@@ -143,6 +148,21 @@ class _Writer:
         known = {**stated, **dict(_constants(graph))}
         outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
         return write_graph(graph, fields, initializers=self.data(graph), outputs=outputs, value_infos=known.items())
+
+
+def _split(data: bytes, count: int) -> list[bytes]:
+    """Return the fields of nodes one by one; none where there are others than `count` of nodes."""
+    parts: list[bytes] = []
+    at, size = 0, len(data)
+    while at < size:
+        begin = at
+        if data[at] != NODE_KEY:
+            return []
+        _, at = number(data, at)
+        length, at = number(data, at)
+        at += length
+        parts.append(data[begin:at])
+    return parts if len(parts) == count and at == size else []
 
 
 def _holds_weights(node: OnnxNode) -> bool:
