@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.structure import OnnxModel
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.placement.sizes import Sizes, Value
+    from specgate.verdict import Finding
 
     Types = Mapping[int, Mapping[str, OnnxType]]
     Told = dict[str, OnnxType | OnnxTensor]
@@ -43,22 +44,31 @@ _COUNTING: Final = frozenset({"INT64", "INT32"})
 _AT: Final = (None, "", None)
 
 
-def as_inferred(source: Source, release: str) -> Source:
+def as_inferred(source: Source, release: str, findings: list[Finding] | None = None) -> Source:
     """Return a model that was read with the sizes of its values that a release of the runtime knows.
 
-    It is the same where nothing was inferred, where that comes to an end too late, and where nothing can differ.
+    It is the same where nothing was inferred, where that comes to an end too late, and where nothing can differ; but
+    its nodes are read, if they were not: what is wrong with them is then added to `findings`.
     """
+    types = _types(source, release)
+    known = types is None or (source.types is not None and _alike(types, source.types))
+    if source.settings.units:
+        return source if known else reread(source, types)
+    return reread(source, None if known else types, findings=findings)
+
+
+def _types(source: Source, release: str) -> Types | None:
+    """Return the types of values as a release knows them; None where they are those of the linter."""
     if not source.types:
-        return source
+        return None
     reader = _Reader(source.model, source.types, release, source.scopes[id(source.model.graph)])
     if not reader.may_differ():
-        return source
+        return None
     told = reader.told(source.types, doubting=True)
     renewal = Renewal(source.model, source.types, reader.stated)
     renewal.main.update(reader.named)
     asked = renewal.reading(chain(reader.lists, told)) | renewal.making(reader.better)
-    types = _settled(reader, renewal, told, asked, renewal.making(reader.doubtful))
-    return source if types is None or _alike(types, source.types) else reread(source, types)
+    return _settled(reader, renewal, told, asked, renewal.making(reader.doubtful))
 
 
 def completed(before: Source, model: OnnxModel, types: Types, release: str) -> Source | None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
     from specgate.targets import Target
+    from specgate.verdict import Finding
 
 __all__ = ["CPU", "Assigned", "Assigner", "Whole", "assigned", "place_graph"]
 
@@ -141,19 +142,26 @@ class Whole:
     """Every node of a model with its provider, calls of functions that none took replaced by what they are made of.
 
     origin: by node of such a call (its id) the call's path and operator. called: the calls. main: the main body.
+    source: the model with its calls, as the runtime infers its types.
     """
 
     nodes: list[Assigned]
     main: Body
     origin: dict[int, tuple[str, str]]
     called: list[Node]
+    source: Source
 
 
-def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
-    """Assign the nodes of a model, and those of the functions that it calls."""
+def assigned(
+    source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None
+) -> Whole:
+    """Assign the nodes of a model, and those of the functions that it calls.
+
+    findings: what is wrong with nodes is added to them, if it was not looked for.
+    """
     origin: dict[int, tuple[str, str]] = {}
     called: list[Node] = []
-    source = as_inferred(source, assigner.runtime.release)
+    first = source = as_inferred(source, assigner.runtime.release, findings)
     for turn in range(_MOST_ROUNDS + 1):
         main = body_of(source, assigner.runtime.release)
         found = assigner.assign(main)
@@ -173,7 +181,8 @@ def assigned(source: Source, assigner: Assigner, functions: Functions) -> Whole:
         made = inlined(source.model, calls)
         origin |= made.origin
         source = _inlined(source, made, assigner.runtime.release)
-    return Whole([assigner.cast(one) if one.provider is None else one for one in found], main, origin, called)
+    cast = [assigner.cast(one) if one.provider is None else one for one in found]
+    return Whole(cast, main, origin, called, first)
 
 
 def _inlined(before: Source, made: Inlined, release: str) -> Source:
@@ -195,7 +204,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
 
     assigner = Assigner(runtime, device)
     functions = Functions(graph.source.model, runtime.opsets, runtime.release)
-    whole = assigned(graph.source, assigner, functions)
+    whole = assigned(graph.source, assigner, functions, graph.findings)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.refusals.extend(_refusals(graph, runtime, whole.main))
     placement.refusals.extend(_unloadable(graph, runtime.release))
@@ -230,7 +239,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
             made[node].folds = True
     _divide(placement, whole.nodes, made)
     remark(placement, graph, functions, whole.main)
-    placement.fixes.extend(fixes(graph.source, assigner, whole.nodes))
+    placement.fixes.extend(fixes(whole.source, assigner, whole.nodes))
     return placement
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.collecting import gc_paused
@@ -36,7 +37,7 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
 def _placed(
     model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
 ) -> Placement:
-    graph = graph_of(model, settings)
+    graph = graph_of(model, replace(settings, units=False))
     if graph.dialect != target.dialect or graph.source is None:
         raise InputError("only an ONNX model is placed", file=file)
     return place_graph(graph, target, device, file)

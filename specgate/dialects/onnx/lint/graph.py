@@ -152,18 +152,26 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     inferred = asked()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
-    graph.units.extend(_Walker(model, inferred.types, graph.findings, source).whole(model))
+    graph.units.extend(_Walker(model, inferred.types, graph.findings, source, units=settings.units).whole(model))
     return graph
 
 
-def reread(source: Source, types: Mapping[int, Mapping[str, OnnxType]], model: OnnxModel | None = None) -> Source:
+def reread(
+    source: Source,
+    types: Mapping[int, Mapping[str, OnnxType]] | None,
+    model: OnnxModel | None = None,
+    findings: list[Finding] | None = None,
+) -> Source:
     """Return a model that was read, with other types of its values: they count, whatever the file states of these.
 
-    model: one that was made of it, None for itself.
+    types: None for those that it has, which go together with what is stated. model: one that was made of it, None for
+    itself. findings: what is wrong with its nodes is added to them.
     """
     model = source.model if model is None else model
-    made = Source(model, source.settings, types=types, known=source.known)
-    deque(_Walker(model, types, [], made, final=True).whole(model), maxlen=0)
+    made = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
+    walker = _Walker(model, made.types or {}, [] if findings is None else findings, made, final=types is not None)
+    walker.again = True
+    deque(walker.whole(model), maxlen=0)
     return made
 
 
@@ -190,6 +198,7 @@ class _Walker:
         source: Source,
         *,
         final: bool = False,
+        units: bool = True,
     ) -> None:
         self.file = model.file
         self.functions = {function_key(function) for function in model.functions}
@@ -198,6 +207,8 @@ class _Walker:
         self.findings = findings
         self.source = source
         self.final = final  # what is inferred counts alone
+        self.units = units
+        self.again = False  # what is wrong with types was reported
         self.reasons: dict[str, str] = {}
         self.known = source.known
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
@@ -221,9 +232,10 @@ class _Walker:
                 declared = None
             tensor_desc, contradictory, _ = self.known.settled(declared, computed)
             if contradictory and declared is not None and computed is not None:
-                makers = makers or makers_of(graph.nodes, place)
-                node, operator = makers.get(name, (place, None))
-                self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+                if not self.again:
+                    makers = makers or makers_of(graph.nodes, place)
+                    node, operator = makers.get(name, (place, None))
+                    self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
                 overruled[name] = known_type(computed)
             if tensor_desc is not None:
                 types[name] = tensor_desc
@@ -249,6 +261,9 @@ class _Walker:
             held = self.known.held(node)
             if held is not None:
                 body.types[node.outputs[0]] = held
+        if not self.units:
+            yield from self.inside(nodes, body)
+            return
         known, names = body.types, body.names
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
         stated = {name: known[name] for name in body.stated if name in known}
@@ -282,6 +297,13 @@ class _Walker:
                 self.findings.extend(self.calls.findings(node, inputs, _place(at())))
             for inside, graph in subgraphs(node):
                 yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
+
+    def inside(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
+        """Look at the graphs in nodes alone."""
+        for index, node in enumerate(nodes):
+            if node.attributes and not all(held.plain for held in node.attributes.values()):
+                for inside, graph in subgraphs(node):
+                    yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 
     def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
         """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""
