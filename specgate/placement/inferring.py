@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.caching import cached_property
 from specgate.dialects.onnx.file.schema import STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.infer.strip import tensor_type
+from specgate.dialects.onnx.infer.strip import question, tensor_type
 from specgate.dialects.onnx.lint.graph import reread
-from specgate.dialects.onnx.lint.types import contradictions, held_constant, known_type, merged
+from specgate.dialects.onnx.lint.types import contradictions, held_constant, known_type, merged, nameless
 from specgate.placement.own_sizes import OwnSizes
 from specgate.placement.registrations import minor_release, runtime_tables
-from specgate.placement.renewing import Renewal, nameless
+from specgate.placement.renewing import Renewal
 from specgate.placement.sizes import Inference, Row
 
 if TYPE_CHECKING:
@@ -52,23 +53,43 @@ def as_inferred(source: Source, release: str, findings: list[Finding] | None = N
     """
     types = _types(source, release)
     known = types is None or (source.types is not None and _alike(types, source.types))
-    if source.settings.units:
-        return source if known else reread(source, types)
-    return reread(source, None if known else types, findings=findings)
+    if source.settings.placing:
+        return reread(source, None if known else types, findings=findings)
+    return source if known else reread(source, types)
 
 
 def _types(source: Source, release: str) -> Types | None:
-    """Return the types of values as a release knows them; None where they are those of the linter."""
+    """Return the types of values as a release knows them; None where they are those that the model was read with."""
     if not source.types:
         return None
-    reader = _Reader(source.model, source.types, release, source.scopes[id(source.model.graph)])
-    if not reader.may_differ():
+    scope = source.scopes[id(source.model.graph)]
+    known = source.types
+    try:
+        if source.settings.placing:
+            reader = _Reader(source.model, known, release, scope)
+            if not reader.may_differ():
+                return None
+            told, renewal = reader.told(known), _renewal(source.model, known, reader)
+            asked = renewal.reading(told) | renewal.making(reader.better)
+            if _settled(reader, renewal, told, asked):
+                return renewal.types
+            known = inferred(question(source.model), values=True)
+        reader = _Reader(source.model, known, release, scope)
+        if not reader.may_differ():
+            return None
+        told, renewal = reader.told(known, doubting=True), _renewal(source.model, known, reader)
+        asked = renewal.reading(chain(reader.lists, told)) | renewal.making(reader.better)
+        _settled(reader, renewal, told, asked, renewal.making(reader.doubtful))
+    except Failed:
         return None
-    told = reader.told(source.types, doubting=True)
-    renewal = Renewal(source.model, source.types, reader.stated)
+    return renewal.types
+
+
+def _renewal(model: OnnxModel, types: Types, reader: _Reader) -> Renewal:
+    """Return the types of a model's values, for what else is said of them."""
+    renewal = Renewal(model, types, reader.stated)
     renewal.main.update(reader.named)
-    asked = renewal.reading(chain(reader.lists, told)) | renewal.making(reader.better)
-    return _settled(reader, renewal, told, asked, renewal.making(reader.doubtful))
+    return renewal
 
 
 def completed(before: Source, model: OnnxModel, types: Types, release: str) -> Source | None:
@@ -79,34 +100,31 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
     made = {node.outputs[0]: held for node in model.graph.nodes if (held := held_constant(node)) is not None}
     scope = ChainMap(made, dict(before.scopes[id(before.model.graph)]))
     reader = _Reader(model, types, release, scope)
-    told = reader.told(types)
-    renewal = Renewal(model, types, reader.stated)
-    renewal.main.update(reader.named)
+    told, renewal = reader.told(types), _renewal(model, types, reader)
     old = set(map(id, before.model.graph.nodes))
     new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
     known = (name for index in new for name in model.graph.nodes[index].outputs if name in told)
-    settled = _settled(reader, renewal, told, new | renewal.reading(known) | renewal.making(reader.better))
-    return None if settled is None else reread(before, settled, model)
-
-
-def _settled(
-    reader: _Reader, renewal: Renewal, told: Told, asked: set[int], doubted: Collection[int] = ()
-) -> Types | None:
-    """Return the types that are inferred once they say no more of the values that stand for what computes them.
-
-    told: what is known of these to begin with. asked, doubted: the nodes whose types are to be inferred first.
-    """
     try:
-        renewal.renew(told, asked, doubted)
-        for _ in range(_MOST_ROUNDS - 1):
-            before, told = told, reader.told(renewal.types)
-            if told == before:
-                break
-            changed = {name for name in chain(before, told) if before.get(name) != told.get(name)}
-            renewal.renew(told, renewal.making(changed) | renewal.reading(changed))
+        _settled(reader, renewal, told, new | renewal.reading(known) | renewal.making(reader.better))
     except Failed:
         return None
-    return renewal.types
+    return reread(before, renewal.types, model)
+
+
+def _settled(reader: _Reader, renewal: Renewal, told: Told, asked: set[int], doubted: Collection[int] = ()) -> bool:
+    """Infer types until they say no more of the values that stand for what computes them; return whether that comes.
+
+    told: what is known of these to begin with. asked, doubted: the nodes whose types are to be inferred first. Raises
+    Failed without an answer.
+    """
+    renewal.renew(told, asked, doubted)
+    for _ in range(_MOST_ROUNDS - 1):
+        before, told = told, reader.told(renewal.types)
+        if told == before:
+            return True
+        changed = {name for name in chain(before, told) if before.get(name) != told.get(name)}
+        renewal.renew(told, renewal.making(changed) | renewal.reading(changed))
+    return False
 
 
 class _Reader:

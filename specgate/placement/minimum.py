@@ -127,7 +127,7 @@ def level_minimum(
         raise InputError(f"nodes on {target} become no descriptors; give a release such as onnxruntime-directml:1.24.4")
     table = dialect(runtime.below)
     with gc_paused():
-        graph = graph_of(model, replace(settings, units=False))
+        graph = graph_of(model, replace(settings, placing=True))
         if graph.dialect != target.dialect or graph.source is None:
             raise InputError(f"only a model of {target.dialect} has nodes that {target} places")
         placement = place_graph(graph, target, device, None)

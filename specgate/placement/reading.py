@@ -37,7 +37,7 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
 def _placed(
     model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
 ) -> Placement:
-    graph = graph_of(model, replace(settings, units=False))
+    graph = graph_of(model, replace(settings, placing=True))
     if graph.dialect != target.dialect or graph.source is None:
         raise InputError("only an ONNX model is placed", file=file)
     return place_graph(graph, target, device, file)

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
-from specgate.dialects.onnx.infer.child import INVENTED
 from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.strip import Questions, tensor_type
+from specgate.dialects.onnx.lint.types import nameless
 from specgate.dialects.onnx.lint.walk import subgraphs
 
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     Told = Mapping[str, OnnxType | OnnxTensor]
 
-__all__ = ["Renewal", "nameless"]
+__all__ = ["Renewal"]
 
 _UNKNOWN: Final = OnnxType()
-#: What follows is mostly another type for a few steps or for all that is behind: how many are looked at, first and then.
+#: What follows is mostly another type for a few steps or for all that is behind: how many are looked at first, and
+#: how many times as many then.
 _FIRST_STEPS: Final = 2
 _MORE_STEPS: Final = 4
 
@@ -66,7 +67,9 @@ class Renewal:
 
     def making(self, names: AbstractSet[str]) -> set[int]:
         """Return the nodes that compute one of some values, by number."""
-        return {index for index, node in enumerate(self.nodes) if not names.isdisjoint(node.outputs)} if names else set()
+        if not names:
+            return set()
+        return {index for index, node in enumerate(self.nodes) if not names.isdisjoint(node.outputs)}
 
     def renew(self, told: Told, asked: Collection[int], surely: Collection[int] = ()) -> None:
         """Infer the types of what some nodes compute, and of what follows where they are others than before.
@@ -148,11 +151,3 @@ def _reads(node: OnnxNode) -> Iterator[str]:
             for inside in graph.nodes:
                 yield from _reads(inside)
             yield from (info.name for info in graph.outputs)
-
-
-def nameless(kind: OnnxType) -> OnnxType:
-    """Return a type without the names that inference made up for sizes."""
-    if kind.shape is None or not any(isinstance(size, str) and size.startswith(INVENTED) for size in kind.shape):
-        return kind
-    sizes = [None if isinstance(size, str) and size.startswith(INVENTED) else size for size in kind.shape]
-    return OnnxType(kind.kind, kind.elem_type, tuple(sizes), kind.inner)

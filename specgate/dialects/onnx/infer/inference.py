@@ -53,11 +53,12 @@ def installed() -> bool:
         return False
 
 
-def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
+def begin(model: OnnxModel, walked: Iterable[Body], *, values: bool = True) -> Callable[[], Inferred]:
     """Ask in a thread for the types in every graph of `model` but its functions'; return what waits for the answer.
 
     A node at which the onnx package fails is left out and named in a finding; the rest is still inferred. Till the
-    answer is there `model`, whose bodies are `walked`, must not change.
+    answer is there `model`, whose bodies are `walked`, must not change. values: whether those that follow from sizes
+    count as known; without, sizes have no names but those of the file.
     """
     if expands_too_far(model, walked):
         reason = f"with the nodes of its functions in the place of their calls it has more than {MOST_NODES} nodes"
@@ -68,7 +69,7 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
 
     def first() -> None:
         try:
-            answer.append(ask(data, budget, nested=len(graphs) > 1))
+            answer.append(ask(data, budget, nested=len(graphs) > 1, values=values, named=values))
         except Exception as error:  # noqa: BLE001  # it is raised where the answer is awaited
             answer.append(error)
 
@@ -80,21 +81,21 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
 
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
-    return lambda: _inferred(model, wait, budget)
+    return lambda: _inferred(model, wait, budget, values=values)
 
 
-def inferred(question: Question) -> Types:
-    """Return the types in every graph that is asked about, where values that follow from sizes do not count as known.
+def inferred(question: Question, *, values: bool = False) -> Types:
+    """Return the types in every graph that is asked about. values: whether those that follow from sizes count as known.
 
     Sizes have no names but those of the file: nodes that are alike stay so. The functions of the model stay small, as
     `begin` found. Raises Failed where there is no answer.
     """
     data, graphs = question
-    answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=False, named=False)
+    answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=values, named=False)
     return _types(answer, graphs)
 
 
-def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget) -> Inferred:
+def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, values: bool) -> Inferred:
     inferred = Inferred()
     left_out: set[int] = set()
     while True:
@@ -103,12 +104,12 @@ def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget) -> 
         except Failed as error:
             culprit = None
             if not error.slow and len(left_out) < MOST_CULPRITS:
-                culprit = _culprit(model, left_out, budget)
+                culprit = _culprit(model, left_out, budget, values=values)
             inferred.findings.append(_told(model, error, culprit))
             if culprit is None:
                 return inferred
             left_out.add(culprit)
-            answer = partial(_answer, model, left_out, None, budget)
+            answer = partial(_answer, model, left_out, None, budget, values=values)
         else:
             return inferred
 
@@ -123,12 +124,12 @@ def _told(model: OnnxModel, error: Failed, culprit: int | None) -> Finding:
     return finding("not-inferred", "note", message, at)
 
 
-def _culprit(model: OnnxModel, left_out: set[int], budget: Budget) -> int | None:
+def _culprit(model: OnnxModel, left_out: set[int], budget: Budget, *, values: bool) -> int | None:
     """Return the outermost node with which the package fails, and not without it; None if there is no such one."""
 
     def fails(upto: int) -> bool:
         try:
-            _answer(model, left_out, upto, budget)
+            _answer(model, left_out, upto, budget, values=values)
         except Failed as error:
             if error.slow:
                 raise
@@ -147,9 +148,9 @@ def _culprit(model: OnnxModel, left_out: set[int], budget: Budget) -> int | None
     return high - 1 if high else None
 
 
-def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budget) -> Types:
+def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budget, *, values: bool) -> Types:
     data, graphs = question(model, left_out, upto)
-    return _types(ask(data, budget, nested=len(graphs) > 1), graphs)
+    return _types(ask(data, budget, nested=len(graphs) > 1, values=values, named=values), graphs)
 
 
 def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:

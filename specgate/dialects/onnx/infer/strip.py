@@ -7,7 +7,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.dialects.onnx.file.write import NODE_KEY, Nodes, Parts, node_field, write_function, write_graph, write_model
+from specgate.dialects.onnx.file.write import (
+    NODE_KEY,
+    Nodes,
+    Parts,
+    node_field,
+    write_function,
+    write_graph,
+    write_model,
+)
 from specgate.dialects.onnx.infer.child import number
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
 

@@ -25,6 +25,7 @@ from specgate.dialects.onnx.lint.types import (
     contradictions,
     held_constant,
     known_type,
+    nameless,
     pin_sizes,
     settled,
 )
@@ -142,7 +143,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     asked: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
         if inference.installed():
-            asked = inference.begin(model, walked)
+            asked = inference.begin(model, walked, values=not settings.placing)
         else:
             graph.not_inferred = "onnx"
     graph.findings.extend(function_findings(model, walked))
@@ -152,7 +153,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     inferred = asked()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
-    graph.units.extend(_Walker(model, inferred.types, graph.findings, source, units=settings.units).whole(model))
+    graph.units.extend(_Walker(model, inferred.types, graph.findings, source, units=not settings.placing).whole(model))
     return graph
 
 
@@ -230,6 +231,8 @@ class _Walker:
             declared, computed = stated.get(name), found.get(name)
             if self.final and computed is not None:
                 declared = None
+            elif self.again and declared is not None:
+                declared = nameless(declared)
             tensor_desc, contradictory, _ = self.known.settled(declared, computed)
             if contradictory and declared is not None and computed is not None:
                 if not self.again:
