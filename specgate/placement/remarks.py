@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.placement.folding import fusing_setting
-from specgate.placement.words import listed
+from specgate.placement.words import listed, several
 
 if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
@@ -23,6 +23,12 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body)
     if folded:
         which = f"{listed(folded)}; others may then run elsewhere"
         placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
+    again = [node for node in placement.nodes if node.duplicates]
+    if again:
+        more = sum(len(node.duplicates) for node in again)
+        which = listed([f"{node.node} ({node.times} times)" for node in again])
+        why = "makes one for each node that reads it of"
+        placement.notes.append(f"the runtime has {more} {several('node', more)} more than the file: it {why} {which}")
     fused = sum(node.fuses for node in placement.nodes)
     if fused:
         first = placement.providers[0]
