@@ -117,7 +117,7 @@ def _text(node: PlacedNode, placement: Placement, document: dict[str, Any]) -> s
     if node.creation == "fails":
         lines.append(f"Its kernel fails: {node.created_by}")
     if node.duplicates:
-        lines.append(f"The runtime makes it {node.times} times, once for each node that reads it.")
+        lines.append(f"The runtime makes it {node.times} times: nodes that read it have one each.")
     lines.append("The descriptors come in the order in which they are made; each has buffers of its own, with zeros.")
     return "".join(f"// {clean(line, 500)}\n" for line in lines) + dumps(document)
 

@@ -22,7 +22,7 @@ from specgate.placement.scopes import MAIN_DOMAIN
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode
     from specgate.dialects.onnx.lint.graph import Source
@@ -82,11 +82,10 @@ def _forget() -> None:
 def duplicated(source: Source, how: Duplicating, calls: Whole | None = None) -> tuple[Source, Mapping[int, Added]]:
     """Return a model that was read with what the runtime adds to it, and by node (its id) what was added.
 
-    calls: what was assigned before, with the calls that were replaced; None where none were. The model is the same
-    where nothing is added.
+    calls: what was assigned before, with the calls that were replaced, which gets to know new nodes of theirs; None
+    where none were. The model is the same where nothing is added.
     """
-    graphs = (body for body in bodies(source.model) if body.function is None)
-    if not any(how.wants(node) for body in graphs for node in body.nodes if node.op_type in how.operators):
+    if not any(node.op_type in how.operators for nodes in _lists(source) for node in nodes):
         return source, {}
     made = _Model(source, how, calls)
     graph = made.graph(source.model.graph, "graph")
@@ -97,8 +96,8 @@ def duplicated(source: Source, how: Duplicating, calls: Whole | None = None) -> 
 class _Model:
     """What changes in one model.
 
-    units, scopes: of new nodes and graphs. named: by new graph (its id) the one that it was, and by value that was
-    added the one that it repeats.
+    units: by new node (its id). named: by new graph (its id) the one that it was, and by value that was added the one
+    that it repeats. made: new nodes, which are kept, as no other may get their ids.
     """
 
     before: Source
@@ -107,6 +106,7 @@ class _Model:
     added: dict[int, Added] = field(default_factory=dict)
     units: dict[int, Unit] = field(default_factory=dict)
     named: dict[int, tuple[OnnxGraph, dict[str, str]]] = field(default_factory=dict)
+    made: list[OnnxNode] = field(default_factory=list)
 
     def source(self, graph: OnnxGraph) -> Source:
         """Return the model with its new main graph."""
@@ -114,8 +114,11 @@ class _Model:
         scopes = dict(before.scopes)
         types = None if before.types is None else dict(before.types)
         for new, (old, names) in self.named.items():
-            known = before.scopes.get(id(old), {})
-            scopes[new] = ChainMap({name: known[own] for name, own in names.items() if own in known}, dict(known))
+            known = before.scopes[id(old)]
+            assert isinstance(known, dict | ChainMap)  # noqa: S101  # as the reader makes them
+            more = {name: known[own] for name, own in names.items() if own in known}
+            # A plain dict is quicker to ask, and the scope of a main graph mostly is one.
+            scopes[new] = {**known, **more} if isinstance(known, dict) else ChainMap(more, *known.maps)
             if types is not None:
                 kinds = types.get(id(old), {})
                 types[new] = {**kinds, **{name: kinds[own] for name, own in names.items() if own in kinds}}
@@ -147,10 +150,17 @@ class _Model:
     def changed(self, node: OnnxNode, **changes: object) -> OnnxNode:
         """Return a node with changes, which is otherwise what it was."""
         new = replace(node, **changes)  # type: ignore[arg-type]  # fields of a node
-        unit = self.units.get(id(node)) or self.before.units.get(id(node))
+        unit = self.unit(node)
         if unit is not None:
             self.units[id(new)] = unit
+        self.made.append(new)
+        if self.calls is not None and id(node) in self.calls.origin:
+            self.calls.origin[id(new)] = self.calls.origin[id(node)]
         return new
+
+    def unit(self, node: OnnxNode) -> Unit | None:
+        """Return the unit of a node."""
+        return self.units.get(id(node)) or self.before.units.get(id(node))
 
     def repeated(self, node: OnnxNode, name: str, output: str) -> OnnxNode:
         """Return another node of the same inputs."""
@@ -158,7 +168,7 @@ class _Model:
         if self.how.attributes or not node.attributes:
             return self.changed(node, name=name, outputs=outputs)
         new = replace(node, name=name, outputs=outputs, attributes={})
-        unit = self.before.units.get(id(node))
+        unit = self.unit(node)
         if unit is not None and unit.descriptor is not None:
             kept = {own: value for own, value in unit.descriptor.fields.items() if own not in node.attributes}
             self.units[id(new)] = replace(unit, descriptor=replace(unit.descriptor, fields=kept))
@@ -177,6 +187,7 @@ class _Graph:
         self.numbers = count(len(used) - len(set(used)))
         self.values: set[str] | None = None
         self.titles: set[str] = set()
+        self.changed: set[int] = set()  # nodes that read what was added, whose inputs are their own
 
     def whole(self) -> list[OnnxNode]:
         """Return all nodes."""
@@ -194,7 +205,9 @@ class _Graph:
             for position, name in enumerate(node.inputs):
                 if name in values:
                     readers[name].append((at, position))
-            held |= values & set(reads(node)[len(node.inputs) :])
+            inside = reads(node)
+            if inside is not node.inputs:
+                held |= values & set(inside[len(node.inputs) :])
         several = {name for name, found in readers.items() if len(found) + (name in held) > 1 and found}
         if several:
             order = self._order()
@@ -223,9 +236,10 @@ class _Graph:
         self.names[value] = node.outputs[0]
         self.model.added[id(new)] = Added(id(node), path)
         self.behind.setdefault(at, []).append(new)
-        inputs = list(target.inputs)
-        inputs[position] = value
-        self.nodes[reader] = self.model.changed(target, inputs=inputs)
+        if reader not in self.changed:
+            self.changed.add(reader)
+            target = self.nodes[reader] = self.model.changed(target, inputs=list(target.inputs))
+        target.inputs[position] = value
 
     def _free(self, value: str, name: str) -> tuple[str, str]:
         """Return names that nothing here has: these, or with a number behind them."""
@@ -243,6 +257,14 @@ class _Graph:
             name = f"{base}_token_{next(self.numbers)}"
         taken.add(name)
         return name
+
+
+def _lists(source: Source) -> Iterator[list[OnnxNode]]:
+    """Yield the nodes of every graph of a model that was read."""
+    if len(source.scopes) < 2:  # no node holds a graph
+        yield source.model.graph.nodes
+    else:
+        yield from (body.nodes for body in bodies(source.model) if body.function is None)
 
 
 def _same(one: object, other: object) -> bool:

@@ -65,8 +65,9 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
     several: dict[int, list[PlacedNode]] = {}
     fusing = Fusing(placement.providers[0])
     for one in whole.nodes:
-        node, call = one.node, whole.origin.get(id(one.node.proto)) if whole.origin else None
-        alike = node.alike
+        node, alike = one.node, one.node.alike
+        call = whole.origin.get(id(node.proto)) if whole.origin else None
+        added = whole.added.get(id(node.proto)) if whole.added else None
         made[node] = placed = PlacedNode(
             node.path,
             alike.operator,
@@ -81,7 +82,6 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
         )
         creator.create(one, placed)
         placed.fuses = fusing.of(one, placed.creation)
-        added = whole.added.get(id(node.proto)) if whole.added else None
         if added is None:
             placement.nodes.append(placed)
         else:

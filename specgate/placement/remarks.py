@@ -26,9 +26,9 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body)
     again = [node for node in placement.nodes if node.duplicates]
     if again:
         more = sum(len(node.duplicates) for node in again)
-        which = listed([f"{node.node} ({node.times} times)" for node in again])
-        why = "makes one for each node that reads it of"
-        placement.notes.append(f"the runtime has {more} {several('node', more)} more than the file: it {why} {which}")
+        which = listed([f"{node.node} (made {node.times} times)" for node in again])
+        why = "as nodes that read one of these have one each"
+        placement.notes.append(f"the runtime has {more} {several('node', more)} more than the file, {why}: {which}")
     fused = sum(node.fuses for node in placement.nodes)
     if fused:
         first = placement.providers[0]
