@@ -1,8 +1,8 @@
 """Nodes that a runtime makes again, one for each further node that reads them, before it places any.
 
 Source: onnxruntime core/optimizer/qdq_transformer/ensure_unique_dq_for_node_unit.cc (commit 398a07aa3), which
-core/session/inference_session.cc (TransformGraph) calls whatever optimisations are asked for. Of which operators, and
-in which releases, is in specs/onnxruntime/releases.yaml. What is added shares what its node reads; the node itself
+core/session/inference_session.cc (TransformGraph) calls whatever optimisations are asked for. For what operators it
+does so, and in what releases, is in specs/onnxruntime/releases.yaml. What is added shares what its node reads; the node itself
 stays for whatever else reads it, or else for the first that does.
 """
 
@@ -35,7 +35,7 @@ __all__ = ["Added", "Duplicating", "duplicated", "duplicating"]
 class Duplicating(NamedTuple):
     """What one release does.
 
-    operators: by name the domains of which they are. attributes: whether what is added has those of its node, or none.
+    operators: by name their domains. attributes: whether what is added has those of its node, or none.
     inlined: whether calls are replaced before that, in a model that has functions.
     """
 

@@ -121,13 +121,8 @@ class _Reader:
         read = {name for node in self.graph.nodes for name in node.inputs}
         known: dict[tuple[int, int], tuple[bool, bool]] = {}  # equal types are mostly one object
         for info in chain(self.graph.value_infos, self.graph.outputs):
-            kind, found = info.type, self.main.get(info.name)
-            if kind is None or kind.kind != "tensor" or kind.shape is None:
-                continue
-            if found is None:
-                self.stated[info.name] = kind  # which counts once what computes it is replaced by what says less
-                continue
-            if found.kind != "tensor":
+            kind, found = info.type, self.main.get(info.name, info.type)  # of some values nothing else is known
+            if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
                 continue
             key = id(kind), id(found)
             if key not in known:

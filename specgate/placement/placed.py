@@ -35,7 +35,7 @@ class PlacedNode:
     optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
     fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
     duplicates: nodes like it that the runtime adds, one for each further node that reads it, with names of their own;
-    reader: the path of the node that such a one is for, "" for a node of the file.
+    reader: the path of the node that one of these is for, "" for a node of the file.
     """
 
     node: str

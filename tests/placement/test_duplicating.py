@@ -11,15 +11,19 @@ import pytest
 
 import specgate
 from specgate.cli import main
+from specgate.descriptors.read import write_dict
+from specgate.linting.model import graph_of
+from specgate.linting.settings import LintSettings
 from specgate.placement.conform.compare import compare
 from specgate.placement.duplicating import duplicated, duplicating
+from specgate.placement.minimum import level_minimum
 from specgate.placement.oracle.answer import Answer, Created, Placed
+from specgate.targets import parse_target
 from tests.linting.models import BOOL, FLOAT, graph, helper, info, model, onnx, relu
 
 DML, CPU = "onnxruntime-directml:1.24.4", "onnxruntime:1.24.4"
 UINT8 = onnx.TensorProto.UINT8
 SIZES = [2, 3, 4]
-TOKENS = ("", "_token_1", "_token_3")
 
 
 def constants(count=None):
@@ -248,10 +252,7 @@ def test_copies_are_of_what_was_added():
     assert [(one.value, one.source, one.to) for one in found.copies] == [("y/duplicated", "DirectML", "CPU")]
 
 
-def test_a_model_without_such_nodes_is_the_same_model(monkeypatch):
-    from specgate.linting.model import graph_of
-    from specgate.linting.settings import LintSettings
-
+def test_a_model_without_such_nodes_is_the_same_model():
     source = graph_of(made([dequantize(), *relus("a")], "a"), LintSettings()).source
     how = duplicating("1.24")
     assert duplicated(source, how) == (source, {})
@@ -329,12 +330,22 @@ def test_what_was_added_without_attributes_has_a_file_and_a_finding_of_its_own(t
     assert names == ["graph_a.json", "graph_b.json", "graph_dq.json", "graph_dq_duplicated.json"]
 
 
+def test_the_lowest_level_is_one_for_what_was_added_too():
+    same = made([dequantize(axis=0), *relus("a", "b")], "ab", initializers=constants(2))
+    for value in (same.graph.input[0], *same.graph.output):
+        for one in value.type.tensor_type.shape.dim:
+            one.dim_value = 2
+    nodes = [
+        level_minimum(same, parse_target(f"onnxruntime-directml:{release}"), LintSettings()).nodes
+        for release in ("1.14.1", "1.16.3", "1.17.3")
+    ]
+    assert nodes == [3, 4, 3]  # those that are alike are one
+
+
 def test_a_campaign_counts_what_was_added():
     found = specgate.place(made([dequantize(), *relus(*"abc")], "abc"), DML)
     nodes = [("dq", "DequantizeLinear"), *((name, "Relu") for name in "abc")]
     nodes += [(f"dq/duplicated{end}", "DequantizeLinear") for end in ("", "_token_1")]
-    from specgate.descriptors.read import write_dict
-
     operators = tuple(
         Created(write_dict(made), 0, at) for at, one in enumerate(found.every) for made in one.lowered or ()
     )
