@@ -2,8 +2,8 @@
 
 Source: onnxruntime core/optimizer/qdq_transformer/ensure_unique_dq_for_node_unit.cc (commit 398a07aa3), which
 core/session/inference_session.cc (TransformGraph) calls whatever optimisations are asked for. For what operators it
-does so, and in what releases, is in specs/onnxruntime/releases.yaml. What is added shares what its node reads; the node itself
-stays for whatever else reads it, or else for the first that does.
+does so, and in what releases, is in specs/onnxruntime/releases.yaml. What is added shares what its node reads; the node
+itself stays for whatever else reads it, or else for the first that does.
 """
 
 from __future__ import annotations
