@@ -53,7 +53,7 @@ class Drawn:
 
     def nodes(self, count, outer):
         """Return nodes, and the values that they make."""
-        nodes, values = [], []
+        nodes, values = [], list[str]()
         for _ in range(count):
             self.count += 1
             output = f"v{self.count}"
