@@ -36,12 +36,14 @@ class Duplicating(NamedTuple):
     """What one release does.
 
     operators: by name their domains. attributes: whether what is added has those of its node, or none.
-    inlined: whether calls are replaced before that, in a model that has functions.
+    inlined: whether calls are replaced before that, in a model that has functions. setting: of a session that keeps it
+    from that.
     """
 
     operators: Mapping[str, frozenset[str]]
     attributes: bool
     inlined: bool
+    setting: str
 
     def wants(self, node: OnnxNode) -> bool:
         """Return whether a node is made again where several read it."""
@@ -67,9 +69,8 @@ def duplicating(release: str) -> Duplicating | None:
             for domain, names in entry["operators"].items():
                 for name in names:
                     made.setdefault(name, set()).add("" if domain == MAIN_DOMAIN else domain)
-            return Duplicating(
-                {name: frozenset(held) for name, held in made.items()}, entry["attributes"], entry["inlined"]
-            )
+            operators = {name: frozenset(held) for name, held in made.items()}
+            return Duplicating(operators, entry["attributes"], entry["inlined"], entry["setting"])
     return None
 
 

@@ -72,6 +72,7 @@ class Duplicating(_File):
     operators: dict[Domain, list[Word]] = Field(min_length=1, description="by domain")
     attributes: bool = Field(default=True, description="what is added has the attributes of its node")
     inlined: bool = Field(default=True, description="in a model with functions calls are replaced before that")
+    setting: str = Field(description="the setting of a session that keeps it from that")
 
 
 class Release(_File):

@@ -53,7 +53,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
         if node in made:
             made[node].folds = True
     _divide(placement, whole.nodes, made)
-    remark(placement, graph, functions, whole.main)
+    remark(placement, graph, functions, whole.main, runtime.release)
     own = [one for one in whole.nodes if id(one.node.proto) not in whole.added] if whole.added else whole.nodes
     placement.fixes.extend(fixes(graph.source, assigner, own))
     return placement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specgate.placement.duplicating import duplicating
 from specgate.placement.folding import fusing_setting
 from specgate.placement.words import listed, several
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["remark"]
 
 
-def remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:
+def remark(placement: Placement, graph: Graph, functions: Functions, main: Body, release: str) -> None:
     """Say what the answer rests on."""
     placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
     folded = [node.node for node in placement.nodes if node.folds]
@@ -28,7 +29,10 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body)
         more = sum(len(node.duplicates) for node in again)
         which = listed([f"{node.node} (made {node.times} times)" for node in again])
         why = "as nodes that read one of these have one each"
-        placement.notes.append(f"the runtime has {more} {several('node', more)} more than the file, {why}: {which}")
+        how = duplicating(release)
+        unless = f" ({how.setting} keeps it from that)" if how else ""
+        what = f"the runtime has {more} {several('node', more)} more than the file"
+        placement.notes.append(f"{what}, {why}: {which}{unless}")
     fused = sum(node.fuses for node in placement.nodes)
     if fused:
         first = placement.providers[0]

@@ -218,9 +218,10 @@ def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
 
 
 def test_what_is_made_again_has_releases_that_there_are(folder) -> None:
-    more = 'duplicating:\n  - {releases: "1.2..", operators: {ai.onnx: [Abs]}}\n'
+    more = 'duplicating:\n  - {releases: "1.2..", operators: {ai.onnx: [Abs]}, setting: off}\n'
     (folder / "releases.yaml").write_text(RELEASES + more, encoding="utf-8")
     said = {"releases": "1.2..", "operators": {"ai.onnx": ["Abs"]}, "attributes": True, "inlined": True}
+    said["setting"] = "off"
     assert build_runtime(folder)["duplicating"] == [{**said, "first": 1, "last": 1}]
     (folder / "releases.yaml").write_text(RELEASES + more.replace("1.2..", "1.9"), encoding="utf-8")
     assert problems(folder) == ["releases.yaml:12: duplicating.0.releases: unknown release '1.9'; known here: 1.1, 1.2"]
