@@ -323,7 +323,8 @@ def place(
     target: a release such as ``onnxruntime-directml:1.24.4``, or ``…@5.0`` with another DirectML under it. device: what
     a D3D12 device reports, as `check` has it; a device that is left out counts as one that reports everything. pins,
     infer: as `lint` has them. The answer iterates over nodes: ``.node``, ``.operator``, ``.provider`` (None: no kernel
-    anywhere), ``.why``, ``.lowered``, ``.creation``, ``.findings``; it holds without optimisations. Raises InputError.
+    anywhere), ``.why``, ``.lowered``, ``.creation``, ``.findings``, ``.duplicates`` (those that the runtime adds, one
+    for each further node that reads it); it holds without optimisations. Raises InputError.
     """
     from specgate.linting.settings import LintSettings
     from specgate.placement.reading import place_model

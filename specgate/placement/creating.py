@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.placement.assigning import Assigned
     from specgate.placement.graph import Alike, Node
-    from specgate.placement.place import Assigned
     from specgate.placement.placed import Creation, PlacedNode
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel
     from specgate.dialects.onnx.lint.graph import Source
+    from specgate.placement.assigning import Assigned, Assigner
     from specgate.placement.graph import Node
-    from specgate.placement.place import Assigned, Assigner
     from specgate.placement.registrations import Registry
 
 __all__ = ["fixes"]

@@ -165,7 +165,7 @@ class _Reader:
         read = {name for node in self.graph.nodes for name in node.inputs}
         known: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
         for info in chain(self.graph.value_infos, self.graph.outputs):
-            kind, found = info.type, self.main.get(info.name)
+            kind, found = info.type, self.main.get(info.name, info.type)  # of some values nothing else is known
             if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
                 continue
             key = id(kind), id(found)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Types = Mapping[int, Mapping[str, OnnxType]]
 
-__all__ = ["Call", "Inlined", "inlined"]
+__all__ = ["Call", "Inlined", "inlined", "with_graphs"]
 
 #: The place of a node that calls, its own name there, and what it calls.
 Call = tuple[str, str, OnnxFunction]
@@ -70,7 +70,7 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGr
         inside = {id(held): new for _, held in subgraphs(node) if (new := _graph(held, calls, made)) is not held}
         if inside:
             changed = True
-            nodes.append(replace(node, attributes=_with_graphs(node, partial(_held_or_new, inside))))
+            nodes.append(replace(node, attributes=with_graphs(node, partial(_held_or_new, inside))))
         else:
             nodes.append(node)
     if not changed:
@@ -84,7 +84,9 @@ def _held_or_new(new: Mapping[int, OnnxGraph], held: OnnxGraph) -> OnnxGraph:
     return new.get(id(held), held)
 
 
-def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
+def with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
+    """Return the attributes of a node with changed graphs in them."""
+
     def changed(value: object) -> object:
         return change(value) if isinstance(value, OnnxGraph) else value
 
@@ -130,7 +132,7 @@ def _copied(node: OnnxNode, named: Callable[[str], str], given: Mapping[str, Onn
         attributes=attributes,
     )
     if any(not held.plain for held in attributes.values()):
-        new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, given))
+        new.attributes = with_graphs(new, lambda graph: _renamed(graph, named, given))
     return new
 
 

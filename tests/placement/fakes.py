@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from specgate.placement.assigning import Assigner
 from specgate.placement.decide import Lookup
-from specgate.placement.place import Assigner
 from specgate.placement.registrations import Registration, Registry
 from specgate.placement.runtime import Runtime
 
