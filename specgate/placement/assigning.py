@@ -149,9 +149,7 @@ class Whole:
     added: Mapping[int, Added] = field(default_factory=dict)
 
 
-def assigned(
-    source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None
-) -> Whole:
+def assigned(source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None) -> Whole:
     """Assign the nodes of a model, and those of the functions that it calls.
 
     findings: what is wrong with nodes is added to them, if it was not looked for before.

@@ -9,7 +9,7 @@ from collections import ChainMap, deque
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import build
@@ -18,16 +18,14 @@ from specgate.dialects.onnx.lint.calls import Calls
 from specgate.dialects.onnx.lint.data import data_findings
 from specgate.dialects.onnx.lint.external import external_findings
 from specgate.dialects.onnx.lint.functions import function_findings
+from specgate.dialects.onnx.lint.known import Known
 from specgate.dialects.onnx.lint.names import name_findings
 from specgate.dialects.onnx.lint.types import (
     attribute_of,
-    constant,
     contradictions,
-    held_constant,
     known_type,
     nameless,
     pin_sizes,
-    settled,
 )
 from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
 from specgate.dialects.onnx.lint.walk import (
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
         OnnxGraph,
         OnnxModel,
         OnnxNode,
-        OnnxTensor,
         OnnxType,
     )
     from specgate.dialects.onnx.lint.walk import Place
@@ -70,45 +67,6 @@ __all__ = ["Source", "onnx_units", "reread"]
 
 _BLANK = TensorDesc(None, None)
 _QUIET = LintSettings(infer=False)
-
-
-@dataclass(slots=True)
-class _Known:
-    """What one look at a model found and another, with other types, finds again. Keys are identities.
-
-    Each entry holds what its key is the identity of, so that nothing else gets that.
-
-    types: by stated and inferred type what is known of a value. constants: by initializer or node that holds one, and
-    whether its elements count. alike: by imports the first of nodes that have one operator, attributes and tensors.
-    """
-
-    types: dict[tuple[int, int], tuple[TensorDesc | None, bool, object]] = field(default_factory=dict)
-    constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = field(default_factory=dict)
-    alike: dict[object, dict[tuple[Any, ...], tuple[Unit, object]]] = field(default_factory=dict)
-
-    def settled(self, declared: OnnxType | None, computed: OnnxType | None) -> tuple[TensorDesc | None, bool, object]:
-        key = id(declared), id(computed)
-        found = self.types.get(key)
-        if found is None:
-            found = self.types[key] = (*settled(declared, computed), (declared, computed))
-        return found
-
-    def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
-        found = self.constants.get((id(tensor), valued))
-        if found is None:
-            held = constant(tensor)
-            found = self.constants[id(tensor), valued] = held if valued else held._replace(value=None), tensor
-        assert found[0] is not None  # noqa: S101  # as an initializer is always known
-        return found[0]
-
-    def held(self, node: OnnxNode) -> TensorDesc | None:
-        """Return what a Constant node holds, None for another node."""
-        if node.op_type != "Constant":
-            return None
-        found = self.constants.get((id(node), True))
-        if found is None:
-            found = self.constants[id(node), True] = held_constant(node), node
-        return found[0]
 
 
 @dataclass(slots=True)
@@ -126,7 +84,7 @@ class Source:
     scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
     units: dict[int, Unit] = field(default_factory=dict)
     types: Mapping[int, Mapping[str, OnnxType]] | None = None
-    known: _Known = field(default_factory=_Known, repr=False)
+    known: Known = field(default_factory=Known, repr=False)
 
 
 def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
@@ -229,7 +187,7 @@ class _Walker:
         overruled: dict[str, TensorDesc] = {}
         for name in dict.fromkeys(chain(stated, found)):
             declared, computed = stated.get(name), found.get(name)
-            if self.final and computed is not None:
+            if self.final and computed is not None and (computed.kind != "tensor" or computed.elem_type is not None):
                 declared = None
             elif self.again and declared is not None:
                 declared = nameless(declared)
