@@ -155,7 +155,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "convolve_integers", "convolve_quantized", "mean_of_quantized", "multiply_integers", "multiply_quantized",
         "multiply_to_floats",
     ),
-    "quantizing": ("dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks"),
+    "quantizing": ("dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks", "quantize_over_range"),
     # models of samples: features, labels, maps, linear models, support vectors, trees; texts; steps of optimizers
     "feature_columns": (
         "choose_columns", "divide_rows", "exceeds", "join_columns", "replace_value", "scale_columns",
@@ -180,9 +180,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "resizing": ("resize",),
     "sampling": ("convolve_deformed", "sample_places"),
     "states": ("attend_linearly", "filter_causally"),
-    "integer_products": (
-        "integer_windows", "quantized_windows", "integer_product", "quantized_product", "quantize_over_range",
-    ),
+    "integer_products": ("integer_windows", "quantized_windows", "integer_product", "quantized_product"),
     "recurrent_networks": ("run_gru", "run_lstm", "run_rnn"),
     "recurrent_quantized": ("run_quantized_lstm",),
     "spectra": ("cosine_window", "mel_weights", "transform_axis", "transform_steps"),
@@ -343,12 +341,12 @@ def carries(name: str, argument: str) -> bool:
 
 def find_kernel(name: str) -> Callable[..., Any]:
     """Return a kernel by its name in the tables; raise NoKernel when there is none."""
-    if name in _registered:
-        return _registered[name]
+    return _registered.get(name) or _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> Callable[..., Any]:
     if name not in KERNELS:
         raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
-    function: Callable[..., Any] = getattr(_module(KERNELS[name]), name)
+    function: Callable[..., Any] = getattr(importlib.import_module(KERNELS[name]), name)
     return function
-
-
-_module = cache(importlib.import_module)
