@@ -16,6 +16,7 @@ __all__ = [
     "UNKNOWN",
     "UNSTATED",
     "Descriptor",
+    "FileList",
     "GraphDesc",
     "Malformed",
     "Numbered",
@@ -96,6 +97,22 @@ class Numbered(int):
 
     def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]  # int's own has the number alone
         return int(self), self.word
+
+
+class FileList(list[Any]):
+    """A long list of numbers or texts, with the bytes that a file has for it.
+
+    kind: the type of an element, as tables call it. data: the same bytes are the same elements; others may be, too.
+    Its elements may not be read yet: see `UnreadList`.
+    """
+
+    __slots__ = ("_elements", "_length", "data", "kind")
+
+    data: bytes
+    kind: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)
 
 
 #: The types of attributes that hold several numbers by name, as tables call them: each dialect registers its own.
@@ -243,7 +260,7 @@ class Descriptor:
         for name, value in self.fields.items():
             if value.__class__ is TensorDesc:
                 yield name, value
-            elif isinstance(value, list | tuple):
+            elif isinstance(value, list | tuple) and not isinstance(value, FileList):
                 yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, TensorDesc))
 
     @property
@@ -258,7 +275,7 @@ def _plain(value: Any) -> bool:
     if isinstance(value, Descriptor):
         return value.plain
     if isinstance(value, list | tuple):
-        return all(_plain(item) for item in value)
+        return isinstance(value, FileList) or all(_plain(item) for item in value)
     if isinstance(value, GraphDesc):
         return _plain(value.inputs) and _plain(value.outputs)
     return value is not None and value is not UNKNOWN

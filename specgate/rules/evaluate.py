@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from specgate.rules.alike import LEAST, first_turns
 from specgate.rules.calls import count_turns
 from specgate.rules.kleene import decide
 from specgate.rules.language import UNKNOWN, Context, Undefined, known
 from specgate.rules.parts import part_of
+from specgate.rules.primitives import TURN_LIMIT
 
 if TYPE_CHECKING:
     import ast
@@ -53,11 +55,25 @@ class Evaluator:
             if keep is not False:
                 yield inner, keep
 
+    def _first_turns(
+        self, loop: ast.comprehension, sequence: Sequence[Any], variables: Mapping[str, Any], chosen: list[int]
+    ) -> Iterator[tuple[dict[str, Any], Any]]:
+        before = self.turns
+        for index in chosen:
+            self.turns = before + index
+            yield from self._turns(loop, (sequence[index],), variables)
+        self.turns = before + len(sequence)
+
     def quantify(self, node: ast.GeneratorExp, variables: Mapping[str, Any], *, decisive: bool) -> Any:
         """Return what any() (decisive: True) or all() says of a loop."""
-        turns = self.loop(node, variables)
-        if turns is None:
+        loop = node.generators[0]
+        sequence = part_of(loop.iter)(self, variables)
+        if sequence is UNKNOWN:
             return UNKNOWN
+        turns = self._turns(loop, sequence, variables)
+        if LEAST <= len(sequence) <= TURN_LIMIT - self.turns:
+            chosen = first_turns(node, sequence, self.context)
+            turns = turns if chosen is None else self._first_turns(loop, sequence, variables, chosen)
         return decide((self.turn(node, *turn, decisive=decisive) for turn in turns), decisive=decisive)
 
     def turn(self, node: ast.GeneratorExp, inner: Mapping[str, Any], keep: Any, *, decisive: bool) -> Any:

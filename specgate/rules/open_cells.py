@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, TensorDesc, is_record
+from specgate.descriptors.core import UNKNOWN, UNSTATED, FileList, TensorDesc, is_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ class CellCheck:
             return self.tensor(value)
         if value is None:
             return True
-        if value.__class__ is list or value.__class__ is tuple:
+        if isinstance(value, list) or value.__class__ is tuple:
             answers = [self.tensor(one) if one.__class__ is TensorDesc else self.value(one) for one in value]
             return False if False in answers else UNKNOWN if UNKNOWN in answers else True
         return self.value(value)
@@ -80,6 +80,8 @@ class Strangers:
 
 
 def tensors_in(value: Any) -> list[TensorDesc]:
+    if isinstance(value, FileList):
+        return []
     held = value if value.__class__ is list or value.__class__ is tuple else [value]
     return [one for one in held if one.__class__ is TensorDesc and one is not UNSTATED]
 
@@ -87,5 +89,5 @@ def tensors_in(value: Any) -> list[TensorDesc]:
 def stated(*values: Any) -> bool:
     """Whether no output among `values` is given, or holds one, without a type."""
     return not any(
-        value is UNSTATED or (isinstance(value, list) and any(one is UNSTATED for one in value)) for value in values
+        value is UNSTATED or (value.__class__ is list and any(one is UNSTATED for one in value)) for value in values
     )

@@ -115,7 +115,7 @@ def _places(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, TensorDesc]]:
         if isinstance(value, TensorDesc):
             if value is not UNSTATED:
                 yield name, name, value
-        elif isinstance(value, list | tuple):
+        elif value.__class__ is list or value.__class__ is tuple:
             for index, item in enumerate(value):
                 if isinstance(item, TensorDesc) and item is not UNSTATED:
                     yield name, f"{name}[{index}]", item

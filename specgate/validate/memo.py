@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Numbered, Symbol, TensorDesc
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, Numbered, Symbol, TensorDesc
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ def key_of(value: Any) -> Hashable:
         return kind, repr(value)
     if kind in _PLAIN or value is None or value is UNKNOWN:
         return kind, value
+    if isinstance(value, FileList):
+        from hashlib import blake2b  # few models have any
+
+        return FileList, value.kind, len(value), blake2b(value.data).digest()  # the data itself would be kept
     if kind is Numbered:
         return kind, int(value), value.word
     if kind is Descriptor and not value.oddities and not value.extra:

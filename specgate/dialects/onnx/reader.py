@@ -5,9 +5,10 @@ Source: onnx/onnx.proto of the onnx package.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, GraphDesc, Numbered, TensorDesc, shown
+from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, GraphDesc, Numbered, TensorDesc, shown
 from specgate.descriptors.positional import (
     INT64,
     attributes_of,
@@ -18,6 +19,7 @@ from specgate.descriptors.positional import (
     shape_of,
     tensors_of,
 )
+from specgate.descriptors.unread import UnreadList
 from specgate.descriptors.words import number_of, numbered, refuse_unknown, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -140,8 +142,15 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
     if info.type.endswith("[]"):
         if not isinstance(raw, list | tuple):
             raise ValueError(f"{info.type} is expected")
+        if isinstance(raw, FileList) and f"{raw.kind}[]" == info.type and info.enum is None:
+            return raw if raw.kind != "string" else UnreadList(raw.kind, raw.data, len(raw), partial(_texts, raw))
         return [_element(info, item) for item in raw]
     return _element(info, raw)
+
+
+def _texts(raw: list[bytes]) -> list[str]:
+    known = {text: text.decode("utf-8", "replace") for text in set(raw)}
+    return [known[text] for text in raw]
 
 
 def _element(info: FieldInfo, raw: Any) -> Any:

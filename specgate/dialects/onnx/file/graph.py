@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from specgate.dialects.onnx.file.lists import (
+    LEAST_BYTES,
+    MAX_ATTRIBUTE_BYTES,
+    MAX_ATTRIBUTE_VALUES,
+    listed_attribute,
+)
 from specgate.dialects.onnx.file.plain import Runs, Source, plain_info, plain_node
 from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.dialects.onnx.file.structure import (
@@ -33,8 +39,6 @@ __all__ = [
     "read_value_info",
 ]
 
-MAX_ATTRIBUTE_BYTES = 1 << 20  # of the strings of one attribute; larger ones are skipped
-MAX_ATTRIBUTE_VALUES = 1 << 16  # of an attribute that is a list of numbers or strings; longer ones are skipped
 _NEARLY = MAX_NESTING - 10  # from this level on every message is counted; none but graphs and types go deeper than 10
 
 
@@ -128,6 +132,10 @@ def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
 
 
 def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribute:
+    if len(spans) == 1 and spans[0][1] - spans[0][0] >= LEAST_BYTES:
+        listed = listed_attribute(reader, *spans[0])
+        if listed is not None:
+            return listed
     named, kind, reference = "", "UNDEFINED", ""
     found: dict[str, list[Any]] = {}  # numbers and spans by field; which of them is the value is known at the end
     for name, value, end in reader.fields(spans, PROTO["AttributeProto"]):

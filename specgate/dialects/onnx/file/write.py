@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import FileList
 from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, ELEM_TYPES, GRAPH_KINDS, PROTO, STORED
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
 
@@ -204,6 +205,8 @@ def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] 
     if attribute.ref_attr_name is not None:
         given["ref_attr_name"] = attribute.ref_attr_name
     elif attribute.value is not None and attribute.kind in _VALUES:
+        if isinstance(attribute.value, FileList):
+            return _fields("AttributeProto", **given) + attribute.value.data
         given[_VALUES[attribute.kind]] = _written(attribute.value, subgraph)
     return _fields("AttributeProto", **given)
 

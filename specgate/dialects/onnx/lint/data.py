@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
-from specgate.dialects.onnx.file.schema import STORED
+from specgate.dialects.onnx.file.schema import PLAIN_KINDS, STORED
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.lint.walk import finding, label, tensors
 from specgate.spec.tables import dialect
@@ -69,6 +69,8 @@ def _attributes(node: OnnxNode, at: Place) -> Iterator[Finding]:
     for name, tensor in tensors(node):
         yield from _tensor(tensor, f"the attribute {shown(name)}", at)
     for name, attribute in node.attributes.items():
+        if attribute.kind in PLAIN_KINDS:
+            continue
         for item in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
             if isinstance(item, OnnxTensor) and item.sparse is not None:
                 yield from _parts(item, f"the attribute {shown(name)}", at)

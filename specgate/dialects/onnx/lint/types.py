@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNKNOWN, GraphDesc, Symbol, TensorDesc, shown
 from specgate.descriptors.positional import INT64
+from specgate.dialects.onnx.file.schema import PLAIN_KINDS
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.child import INVENTED
 from specgate.dialects.onnx.lint.walk import bodies, finding
@@ -122,6 +123,8 @@ def attribute_of(attribute: OnnxAttribute) -> Any:
     value = attribute.value
     if value is None:
         return UNKNOWN
+    if attribute.kind in PLAIN_KINDS:
+        return value
     return [_described(item) for item in value] if isinstance(value, list) else _described(value)
 
 

@@ -1,0 +1,61 @@
+"""Long lists as files hold them: how many elements they have is known at once, the elements when one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import FileList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["UnreadList"]
+
+
+class UnreadList(FileList):
+    """A list that gets its elements when one of them is asked for, and is a `FileList` from then on.
+
+    Whatever takes lists takes this one: each method but that of the length reads the elements first, and functions in C
+    that reach past the methods do so for objects of the class `list` alone.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, kind: str, data: bytes, length: int, elements: Callable[[], list[Any]]) -> None:
+        super().__init__()
+        self.kind = kind
+        self.data = data
+        self._length = length
+        self._elements = elements
+
+    def read(self) -> None:
+        """Get the elements."""
+        list.__setitem__(self, slice(None), self._elements())  # as often as threads ask for them at once
+        self.__class__ = FileList  # type: ignore[assignment]  # whose methods do not read
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __radd__(self, other: list[Any]) -> list[Any]:
+        return [*other, *self]
+
+
+_METHODS: Final = (
+    "__add__", "__contains__", "__delitem__", "__eq__", "__ge__", "__getitem__", "__gt__", "__iadd__", "__imul__",
+    "__iter__", "__le__", "__lt__", "__mul__", "__ne__", "__repr__", "__reversed__", "__rmul__", "__setitem__",
+    "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse", "sort",
+)  # fmt: skip
+
+
+def _reading(name: str) -> Any:
+    method = getattr(list, name)
+
+    def reading(self: UnreadList, *given: Any, **named: Any) -> Any:
+        self.read()
+        return method(self, *given, **named)
+
+    return reading
+
+
+for _name in _METHODS:
+    setattr(UnreadList, _name, _reading(_name))

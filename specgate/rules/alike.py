@@ -1,0 +1,74 @@
+"""Loops over long lists, such as over the nodes of a forest's trees: turns that are alike are made once."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.rules.language import Context
+
+__all__ = ["LEAST", "first_turns"]
+
+#: Fewer turns are made as quickly as they are compared.
+LEAST: Final = 256
+_COMPARED: Final = ({int}, {str})  # elements of these classes are the same where they are equal
+
+
+def first_turns(node: ast.GeneratorExp, sequence: Sequence[Any], context: Context) -> list[int] | None:
+    """Return the numbers of the turns that none before is like, in order; None where that is not known.
+
+    Turns are alike if they read the same: an element of `sequence`, or with a number those elements of other lists.
+    """
+    turn = _turn(node)
+    if turn.loops or not turn.names.isdisjoint(context.defines):  # they count turns of their own
+        return None
+    read = [sequence]
+    if isinstance(sequence, range):
+        read = [context.fields.get(name) for name in turn.lists]  # type: ignore[misc]  # what is no list is found next
+    if not read or any(not isinstance(one, list) or len(one) < len(sequence) for one in read):
+        return None
+    if isinstance(sequence, range) and sequence != range(len(sequence)):
+        return None
+    if any(set(map(type, one)) not in _COMPARED for one in read):
+        return None
+    return _firsts(read[0] if len(read) == 1 else list(zip(*read, strict=False)), len(sequence))
+
+
+def _firsts(items: Sequence[Any], count: int) -> list[int]:
+    """Return the place of each item that no other stands before which is equal, of the first `count`."""
+    return sorted(dict(zip(reversed(items[:count]), range(count - 1, -1, -1), strict=True)).values())
+
+
+class _Turn(NamedTuple):
+    """What a turn of a loop has in it. lists: of what it takes the elements of its number; none where it reads more."""
+
+    loops: bool
+    names: frozenset[str]
+    lists: tuple[str, ...]
+
+
+def _turn(node: ast.GeneratorExp) -> _Turn:
+    kept = node.__dict__
+    found: _Turn | None = kept.get("_turn")
+    if found is None:
+        loop = node.generators[0]
+        parts = [part for one in (node.elt, *loop.ifs) for part in ast.walk(one)]
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        own: str = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
+        lists = list(_indexed(parts, own))
+        found = kept["_turn"] = _Turn(
+            any(isinstance(part, ast.GeneratorExp) for part in parts),
+            frozenset(names),
+            tuple(dict.fromkeys(lists)) if len(lists) == names.count(own) else (),
+        )
+    return found
+
+
+def _indexed(parts: Sequence[ast.AST], own: str) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if index == own:
+                yield name

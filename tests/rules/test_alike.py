@@ -1,0 +1,108 @@
+"""Turns of a long loop that are alike are made once; the answer, and how many turns it took, are those of all."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.descriptors.core import Numbered, TensorDesc
+from specgate.rules import evaluate
+from specgate.rules.evaluate import UNKNOWN, Context, Evaluator, Undefined
+from specgate.rules.language import NUMBER, NUMBERS, TENSOR, WORDS, Scope
+from specgate.rules.parse import parse
+
+if TYPE_CHECKING:
+    from specgate.rules.language import Rule
+
+FIELDS = {"Numbers": NUMBERS, "Others": NUMBERS, "Words": WORDS, "Limit": NUMBER, "X": TENSOR}
+TWICE = parse("all(n < 2 * Limit for n in Numbers)", Scope(FIELDS))
+SCOPE = Scope(FIELDS, defines={"small": TWICE})
+RULES = [
+    "all(0 <= n < Limit for n in Numbers)",
+    "any(n == Limit for n in Numbers)",
+    "all(10 // n >= 0 for n in Numbers)",
+    "all(n < X.sizes[0] or 7 // (n - 9) >= 0 for n in Numbers)",
+    "all(n < X.sizes[0] for n in Numbers)",
+    "all(n < X.sizes[0] or X.sizes[n] == 1 for n in Numbers)",
+    "any(n < 5 for n in Numbers if n < X.sizes[0])",
+    "all(w in ('LEAF', 'BRANCH') for w in Words)",
+    "any(w == 'LAST' for w in Words)",
+    "all(0 <= Numbers[i] < Limit or Words[i] == 'LEAF' for i in range(len(Numbers)))",
+    "all(Numbers[i] < Limit or Words[i] == 'LEAF' for i in range(Limit))",
+    "all(Numbers[i] < Limit or Words[i] == 'LEAF' for i in range(len(Others)))",
+    "all(Numbers[i] <= Limit + 3 or Others[i] == 0 for i in range(len(Words)))",
+    "all(Numbers[i] + i < 2 * Limit for i in range(len(Numbers)))",
+    "all(Numbers[i] <= Numbers[i + 1] for i in range(len(Numbers) - 1))",
+    "all(any(n == m for m in X.sizes) for n in Numbers)",
+    "all(n < Limit or small for n in Numbers)",
+    "all(n < Limit for n in Numbers) or all(n >= 0 for n in Numbers)",
+]
+
+
+def answer(rule: Rule, fields: dict[str, Any]) -> tuple[Any, int]:
+    """What a rule says, and how many turns it took."""
+    evaluator = Evaluator(Context(fields, defines={"small": TWICE}))
+    try:
+        return evaluator.value(rule.tree, {}), evaluator.turns
+    except Undefined as error:
+        return str(error), evaluator.turns
+
+
+def drawn(rng: random.Random) -> dict[str, Any]:
+    count = rng.choice((256, 300, 1000))
+    most = rng.choice((1, 3, 9, 12, 400))
+    numbers: list[Any] = [rng.randrange(most) for _ in range(count)]
+    words: list[Any] = [rng.choice(("LEAF", "BRANCH")) for _ in range(count + rng.choice((-1, 0, 0, 0, 5)))]
+    if rng.random() < 0.3:
+        numbers[rng.randrange(count)] = rng.choice((-1, 9, 50, True, 2.0, None, Numbered(1, "ONE")))
+    if rng.random() < 0.3:
+        words[rng.randrange(len(words))] = rng.choice(("LAST", "OTHER", None))
+    others = [rng.randrange(2) for _ in range(count - rng.choice((0, 0, 1)))]
+    sizes = (rng.choice((None, 5, most)), *[1] * rng.choice((1, 12)))
+    limit = rng.choice((1, 9, most, 256, 999, count))
+    return {"Numbers": numbers, "Others": others, "Words": words, "Limit": limit, "X": TensorDesc("FLOAT", sizes)}
+
+
+@pytest.mark.parametrize("text", RULES)
+def test_the_answer_is_that_of_all_turns(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule, rng, found = parse(text, SCOPE), random.Random(text), set()
+    for _ in range(60):
+        fields = drawn(rng)
+        once = answer(rule, fields)
+        with monkeypatch.context() as patched:
+            patched.setattr(evaluate, "LEAST", 1 << 60)
+            assert answer(rule, fields) == once
+        found.add(str(once[0]))
+    assert len(found) > 1
+
+
+def test_a_rule_may_take_as_many_turns_as_before() -> None:
+    rule = parse("all(n < 5 for n in Numbers) and any(n == 9 for n in Numbers)", SCOPE)
+    fields = {"Numbers": [3] * 49_999 + [4]}
+    assert answer(rule, fields) == (False, 100_000)
+    fields["Numbers"].append(4)
+    assert answer(rule, fields) == ("its loops take more than 100000 turns", 100_001)
+    fields["Numbers"][5] = 9
+    assert answer(rule, fields) == (False, 6)
+
+
+@pytest.mark.parametrize("text", ["all(0 <= n < Limit for n in Numbers)", RULES[9]])
+def test_turns_that_are_alike_are_made_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    turn = Evaluator.turn
+
+    def counted(*given: Any, **named: Any) -> Any:
+        made.append(given)
+        return turn(*given, **named)
+
+    monkeypatch.setattr(Evaluator, "turn", counted)
+    fields = {"Numbers": [i % 7 for i in range(10_000)], "Words": ["LEAF", "BRANCH"] * 5_000, "Limit": 7}
+    assert answer(parse(text, SCOPE), fields) == (True, 10_000)
+    assert len(made) <= 14
+
+
+def test_an_unknown_element_stays_open() -> None:
+    rule = parse("all(n < 5 for n in Numbers)", SCOPE)
+    assert answer(rule, {"Numbers": [3] * 300 + [None]}) == (UNKNOWN, 301)
