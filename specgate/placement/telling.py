@@ -49,9 +49,9 @@ class Teller:
         self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
         self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
         self.lists = self._computed()
-        self.better: set[str] = set()  # values of which the file states a size that does not follow
-        self.named: dict[str, OnnxType] = {}  # values of which it states but the name of a size
-        self.doubtful: set[str] = set()  # values of which lint may know more than the runtime
+        self.better: set[str] = set()  # values that the file states a size for which does not follow
+        self.named: dict[str, OnnxType] = {}  # values that it states but the name of a size for
+        self.doubtful: set[str] = set()  # values that lint may know more about than the runtime
         self.stated: dict[str, OnnxType] = {}
         self.fixed: Told = {}
         self._stated()

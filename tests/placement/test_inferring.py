@@ -9,7 +9,7 @@ from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer import inference
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.infer.strip import Questions
-from specgate.dialects.onnx.lint.graph import onnx_units
+from specgate.dialects.onnx.lint.graph import onnx_units, reread
 from specgate.linting.settings import LintSettings
 from specgate.placement import renewing
 from specgate.placement.inferring import as_inferred
@@ -171,6 +171,9 @@ def test_a_size_that_the_file_states_counts_where_only_lint_knows_another():
 
 
 def test_a_type_that_is_declared_stays_where_nothing_follows():
-    nodes = "h = Shape(x) c = Cast<to = 9>(h) y = com.nobody.Some(c)"
-    read = as_inferred(source(nodes, placing=True), "1.24.4")
-    assert read.scopes[id(read.model.graph)]["c"].sizes == (3,)
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[n] y) {y = Relu(x)}'
+    own = onnx_units(read_model_bytes(onnx.parser.parse_model(text).SerializeToString()), LintSettings()).source
+    for said, wanted in ((OnnxType("tensor"), ("FLOAT", ("n",))), (OnnxType("tensor", "FLOAT", (2,)), ("FLOAT", (2,)))):
+        read = reread(own, {id(own.model.graph): {"y": said}})
+        found = read.scopes[id(read.model.graph)]["y"]
+        assert (found.type, tuple(size if isinstance(size, int) else str(size) for size in found.sizes)) == wanted
