@@ -46,6 +46,7 @@ class Teller:
         self.opset = model.opset_imports.get("", 0)
         self.facts = inference_of(release)
         self.sizes = OwnSizes(release, model.opset_imports)
+        self.tensors: dict[int, tuple[OnnxType, TensorDesc]] = {}  # by identity, which each entry keeps
         self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
         self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
         self.lists = self._computed()
@@ -141,11 +142,11 @@ class _Held:
     doubtful: values that lint knows more of than is known here.
     """
 
-    def __init__(self, reader: Teller, types: Mapping[str, OnnxType]) -> None:
-        self.types, self.scope, self.lists = types, reader.scope, reader.lists
-        self.told: Told = dict(reader.fixed)
+    def __init__(self, teller: Teller, types: Mapping[str, OnnxType]) -> None:
+        self.types, self.scope, self.lists, self.tensors = types, teller.scope, teller.lists, teller.tensors
+        self.told: Told = dict(teller.fixed)
         self.known: dict[str, Value] = {}
-        self.doubtful = set(reader.fixed)
+        self.doubtful = set(teller.fixed)
 
     def sizes(self, name: str) -> Sizes:
         """Return the sizes of a value."""
@@ -167,8 +168,10 @@ class _Held:
         held = self.scope.get(name)
         if kind is None or kind.kind != "tensor":
             return held
-        known = known_type(kind)
-        return known if held is None else known._replace(value=held.value)
+        found = self.tensors.get(id(kind))
+        if found is None:
+            found = self.tensors[id(kind)] = kind, known_type(kind)
+        return found[1] if held is None or held.value is None else found[1]._replace(value=held.value)
 
     def doubts(self, names: Sequence[str]) -> bool:
         """Return whether what a node computes of these values may be known to lint alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, Numbered, Symbol, TensorDesc
@@ -16,7 +17,7 @@ Made = TypeVar("Made")
 #: How many answers each of them keeps: more than the largest models have nodes that differ.
 _MOST: Final = 4096
 #: A key of more elements of a constant costs more than most answers, and hardly another model has the same.
-_MOST_ELEMENTS: Final = 64
+_MOST_ELEMENTS: Final = 256
 _MISSING: Final = object()
 
 
@@ -33,9 +34,7 @@ def key_of(value: Any) -> Hashable:
     if kind is TensorDesc:
         if value.value is None:
             return value is UNSTATED, value  # a tensor without any type is known by identity
-        if len(value.value) > _MOST_ELEMENTS:
-            raise NoKey
-        return value, repr(value.value)  # which tells 0.0 from -0.0
+        return _key_of_constant(value, value.value)
     if kind is list or kind is tuple:
         return kind, *map(key_of, value)
     if kind is float:
@@ -51,6 +50,16 @@ def key_of(value: Any) -> Hashable:
     if kind is Descriptor and not value.oddities and not value.extra:
         return kind, value.dialect, value.operator, value.version, value.layout, keys_of(value.fields.items())
     raise NoKey
+
+
+def _key_of_constant(tensor: TensorDesc, elements: Any) -> Hashable:
+    """Return a key that tells 0.0 from -0.0, and 1 from true."""
+    if len(elements) > _MOST_ELEMENTS:
+        raise NoKey
+    kinds = set(map(type, elements)) if elements.__class__ is tuple else ()
+    if kinds == {float}:
+        return tensor._replace(value=None), array("d", elements).tobytes()
+    return tensor, kinds.pop() if len(kinds) == 1 else repr(elements)
 
 
 def keys_of(items: Iterable[tuple[str, Any]]) -> tuple[Hashable, ...]:

@@ -341,12 +341,14 @@ def carries(name: str, argument: str) -> bool:
 
 def find_kernel(name: str) -> Callable[..., Any]:
     """Return a kernel by its name in the tables; raise NoKernel when there is none."""
-    return _registered.get(name) or _shipped(name)
-
-
-@cache
-def _shipped(name: str) -> Callable[..., Any]:
-    if name not in KERNELS:
+    found = _registered.get(name)
+    if found is not None:
+        return found
+    module = KERNELS.get(name)
+    if module is None:
         raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
-    function: Callable[..., Any] = getattr(importlib.import_module(KERNELS[name]), name)
+    function: Callable[..., Any] = getattr(_module(module), name)
     return function
+
+
+_module = cache(importlib.import_module)

@@ -21,11 +21,13 @@ class Known:
 
     Each entry holds what its key is the identity of, so that nothing else gets that.
 
-    types: by stated and inferred type what is known of a value. constants: by initializer or node that holds one, and
-    whether its elements count. alike: by imports the first of nodes that have one operator, attributes and tensors.
+    types: by stated and inferred type what is known of a value. tensors: what is known of values; equal ones are one
+    object, so that nodes that read such values are alike. constants: by initializer or node that holds one, and whether
+    its elements count. alike: by imports the first of nodes that have one operator, attributes and tensors.
     """
 
     types: dict[tuple[int, int], tuple[TensorDesc | None, bool, object]] = field(default_factory=dict)
+    tensors: dict[TensorDesc, TensorDesc] = field(default_factory=dict)
     constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = field(default_factory=dict)
     alike: dict[object, dict[tuple[Any, ...], tuple[Unit, object]]] = field(default_factory=dict)
 
@@ -34,7 +36,10 @@ class Known:
         key = id(declared), id(computed)
         found = self.types.get(key)
         if found is None:
-            found = self.types[key] = (*settled(declared, computed), (declared, computed))
+            known, contradictory = settled(declared, computed)
+            if known is not None:
+                known = self.tensors.setdefault(known, known)
+            found = self.types[key] = known, contradictory, (declared, computed)
         return found
 
     def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
