@@ -176,4 +176,4 @@ def test_a_type_that_is_declared_stays_where_nothing_follows():
     for said, wanted in ((OnnxType("tensor"), ("FLOAT", ("n",))), (OnnxType("tensor", "FLOAT", (2,)), ("FLOAT", (2,)))):
         read = reread(own, {id(own.model.graph): {"y": said}})
         found = read.scopes[id(read.model.graph)]["y"]
-        assert (found.type, tuple(size if isinstance(size, int) else str(size) for size in found.sizes)) == wanted
+        assert (found.type, tuple(size if isinstance(size, int) else str(size) for size in found.sizes or ())) == wanted
