@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Creator"]
 
 _MADE: Final[Memo[Made]] = Memo()
+#: Of a constant: what a node becomes takes longer to find than the key of so many.
+_MOST_ELEMENTS: Final = 4096
 _REFUSALS: Final[Memo[Finding | None]] = Memo()
 
 
@@ -130,7 +132,7 @@ class Creator:
         target = self.runtime.release, self.runtime.level, self.device
 
         def key() -> Hashable:
-            ends = key_of(node.inputs), key_of(node.outputs)
+            ends = key_of(node.inputs, _MOST_ELEMENTS), key_of(node.outputs)
             return target, node.operator, node.opset, ends, keys_of(attributes.items())
 
         return _MADE.of(key, lambda: self._lowered(node, attributes))

@@ -6,6 +6,7 @@ Types of other values stay: an inference gives the same for a node whose inputs 
 from __future__ import annotations
 
 from itertools import chain
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Renewal"]
 
 _UNKNOWN: Final = OnnxType()
+#: Of a constant whose elements say something of sizes.
+_MOST_ELEMENTS: Final = 256
 #: What follows is mostly another type for a few steps or for all that is behind: how many are looked at first, and
 #: how many times as many then.
 _FIRST_STEPS: Final = 2
@@ -138,7 +141,11 @@ def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, On
     """Return the initializers of a model that are small and constant, and the types of the others."""
     graph = model.graph
     inputs = {info.name for info in graph.inputs} if (model.ir_version or 4) >= 4 else set()
-    small = {one.name: one for one in graph.initializers if one.data is not None and one.name not in inputs}
+    small = {
+        one.name: one
+        for one in graph.initializers
+        if one.data is not None and one.name not in inputs and prod(one.dims) <= _MOST_ELEMENTS
+    }
     others = (one for one in chain(graph.initializers, graph.sparse_initializers) if one.name not in small)
     return small, {one.name: tensor_type(one) for one in others}
 

@@ -16,7 +16,6 @@ __all__ = ["Memo", "key_of", "keys_of"]
 Made = TypeVar("Made")
 #: How many answers each of them keeps: more than the largest models have nodes that differ.
 _MOST: Final = 4096
-#: A key of more elements of a constant costs more than most answers, and hardly another model has the same.
 _MOST_ELEMENTS: Final = 256
 _MISSING: Final = object()
 
@@ -25,18 +24,19 @@ class NoKey(Exception):
     """A value that no key is made of, such as a graph."""
 
 
-def key_of(value: Any) -> Hashable:
+def key_of(value: Any, most: int = _MOST_ELEMENTS) -> Hashable:
     """Return what is equal for values that are alike in all that counts; raise NoKey for one that is not known here.
 
-    Types count, and the sign of a zero.
+    Types count, and the sign of a zero. most: of the elements of a constant; the key of more costs more than most
+    answers, and hardly another model has the same.
     """
     kind = value.__class__
     if kind is TensorDesc:
         if value.value is None:
             return value is UNSTATED, value  # a tensor without any type is known by identity
-        return _key_of_constant(value, value.value)
+        return _key_of_constant(value, value.value, most)
     if kind is list or kind is tuple:
-        return kind, *map(key_of, value)
+        return kind, *[key_of(one, most) for one in value]
     if kind is float:
         return kind, repr(value)
     if kind in _PLAIN or value is None or value is UNKNOWN:
@@ -48,13 +48,13 @@ def key_of(value: Any) -> Hashable:
     if kind is Numbered:
         return kind, int(value), value.word
     if kind is Descriptor and not value.oddities and not value.extra:
-        return kind, value.dialect, value.operator, value.version, value.layout, keys_of(value.fields.items())
+        return kind, value.dialect, value.operator, value.version, value.layout, keys_of(value.fields.items(), most)
     raise NoKey
 
 
-def _key_of_constant(tensor: TensorDesc, elements: Any) -> Hashable:
+def _key_of_constant(tensor: TensorDesc, elements: Any, most: int) -> Hashable:
     """Return a key that tells 0.0 from -0.0, and 1 from true."""
-    if len(elements) > _MOST_ELEMENTS:
+    if len(elements) > most:
         raise NoKey
     kinds = set(map(type, elements)) if elements.__class__ is tuple else ()
     if kinds == {float}:
@@ -62,9 +62,9 @@ def _key_of_constant(tensor: TensorDesc, elements: Any) -> Hashable:
     return tensor, kinds.pop() if len(kinds) == 1 else repr(elements)
 
 
-def keys_of(items: Iterable[tuple[str, Any]]) -> tuple[Hashable, ...]:
+def keys_of(items: Iterable[tuple[str, Any]], most: int = _MOST_ELEMENTS) -> tuple[Hashable, ...]:
     """Return the key of each value with its name."""
-    return tuple([(name, key_of(value)) for name, value in items])
+    return tuple([(name, key_of(value, most)) for name, value in items])
 
 
 _PLAIN: Final = frozenset({int, bool, str, bytes, Symbol})
