@@ -177,3 +177,21 @@ def test_a_type_that_is_declared_stays_where_nothing_follows():
         read = reread(own, {id(own.model.graph): {"y": said}})
         found = read.scopes[id(read.model.graph)]["y"]
         assert (found.type, tuple(size if isinstance(size, int) else str(size) for size in found.sizes or ())) == wanted
+
+
+def test_nodes_in_a_circle_come_to_an_end(monkeypatch):
+    """Also if each turn added to a size: nodes are asked about as often as more is looked at that is behind."""
+    more = " ".join(f"v{at} = Relu(v{at - 1})" for at in range(1, 30))
+    nodes = f"s = Shape(x) v0 = Add(v29, w) w = ConstantOfShape(s) {more} y = Relu(v29)"
+    for placing in (True, False):
+        assert sizes(nodes, placing=placing) is None
+    asked = []
+
+    def growing(question):
+        asked.append(question)
+        names = [*(f"v{at}" for at in range(30)), "w", "y"]
+        return {id(question.graphs[0]): dict.fromkeys(names, OnnxType("tensor", "FLOAT", (len(asked),)))}
+
+    monkeypatch.setattr(renewing, "inferred", growing)
+    assert sizes(nodes, placing=True) is not None
+    assert len(asked) == 4
