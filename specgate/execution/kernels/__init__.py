@@ -13,6 +13,7 @@ from specgate.errors import NoKernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 __all__ = ["KERNELS", "SUMMING", "carries", "find_kernel", "needs_of", "register_kernel", "registered"]
 
@@ -341,12 +342,12 @@ def carries(name: str, argument: str) -> bool:
 
 def find_kernel(name: str) -> Callable[..., Any]:
     """Return a kernel by its name in the tables; raise NoKernel when there is none."""
-    return _registered.get(name) or _shipped(name)
+    function: Callable[..., Any] = _registered.get(name) or getattr(_module(name), name)
+    return function
 
 
 @cache
-def _shipped(name: str) -> Callable[..., Any]:
+def _module(name: str) -> ModuleType:
     if name not in KERNELS:
         raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
-    function: Callable[..., Any] = getattr(importlib.import_module(KERNELS[name]), name)
-    return function
+    return importlib.import_module(KERNELS[name])
