@@ -13,6 +13,7 @@ from specgate.errors import NoKernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 __all__ = ["KERNELS", "SUMMING", "carries", "find_kernel", "needs_of", "register_kernel", "registered"]
 
@@ -341,14 +342,12 @@ def carries(name: str, argument: str) -> bool:
 
 def find_kernel(name: str) -> Callable[..., Any]:
     """Return a kernel by its name in the tables; raise NoKernel when there is none."""
-    found = _registered.get(name)
-    if found is not None:
-        return found
-    module = KERNELS.get(name)
-    if module is None:
-        raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
-    function: Callable[..., Any] = getattr(_module(module), name)
+    function: Callable[..., Any] = _registered.get(name) or getattr(_module(name), name)
     return function
 
 
-_module = cache(importlib.import_module)
+@cache
+def _module(name: str) -> ModuleType:
+    if name not in KERNELS:
+        raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
+    return importlib.import_module(KERNELS[name])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arg_reduce_dimension", "cumulate", "reduce_dimensions"]
 
-#: How many blocks of rows are summed at once; each number is read once.
+#: How many blocks of rows are summed at once: each number is read once, so that fewer calls count for more.
 _BLOCKS: Final = 4
 
 
