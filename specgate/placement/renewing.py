@@ -84,7 +84,7 @@ class Renewal:
             self.main[name] = tensor_type(one) if isinstance(one, OnnxTensor) else one
         nodes = self._behind(surely, len(self.nodes)).union(asked)
         steps = _FIRST_STEPS
-        while nodes:  # at the latest once all is looked at that is behind, also where nodes stand in a circle
+        while nodes:  # no more once all is looked at that is behind, also where nodes form a circle
             changed = self._ask([index for index in sorted(nodes) if not self._told(self.nodes[index])])
             nodes = self._behind(self.reading(changed) - nodes, steps)
             steps *= _MORE_STEPS
