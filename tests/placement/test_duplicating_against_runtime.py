@@ -11,25 +11,13 @@ from collections import Counter
 import pytest
 
 import specgate
-from specgate.errors import InputError
-from specgate.targets import parse_target
 from tests.linting.models import BOOL, FLOAT, graph, helper, info, model, onnx
+from tests.placement.installed import installed
 
-runtime = pytest.importorskip(
-    "onnxruntime", reason="WHAT IS MADE AGAIN IS NOT HELD AGAINST ONNX RUNTIME: pip install onnxruntime"
-)
-TARGET = f"onnxruntime:{runtime.__version__}"
+runtime, TARGET = installed("WHAT IS MADE AGAIN IS NOT HELD AGAINST ONNX RUNTIME")
 UINT8 = onnx.TensorProto.UINT8
 SIZES = [2, 3]
 GRAPHS = 40
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _known_release():
-    try:
-        parse_target(TARGET)
-    except InputError as error:
-        pytest.skip(f"WHAT IS MADE AGAIN IS NOT HELD AGAINST ONNX RUNTIME: {error}")
 
 
 class Drawn:
