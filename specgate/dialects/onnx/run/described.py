@@ -6,7 +6,7 @@ their bodies.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -59,11 +59,11 @@ def described(
 
     body: what computes a subgraph of a scope from the values of its inputs, at a place in the model.
     """
-    spec, version = table_of(scope.run.tables, node, str(scope.imports[node.domain]))
-    key = _key(spec, version, node, given, attributes)
+    asked = _Asked(*table_of(scope.run.tables, node, str(scope.imports[node.domain])), node, given, attributes)
+    key = _key(asked)
     found = None if key is None else _known.get(key)
     if found is None:
-        found = _made(spec, version, scope, node, given, attributes, place, body)
+        found = _made(asked, scope, place, body)
         if key is not None:
             if len(_known) >= _REMEMBERED:
                 _known.clear()
@@ -71,26 +71,30 @@ def described(
     return found
 
 
-def _key(
-    spec: OperatorSpec,
-    version: str,
-    node: OnnxNode,
-    given: Sequence[Any],
-    attributes: Mapping[str, OnnxAttribute],
-) -> Hashable | None:
+class _Asked(NamedTuple):
+    """A node with its table, the version in it, the values of its inputs and its attributes as they count there."""
+
+    spec: OperatorSpec
+    version: str
+    node: OnnxNode
+    given: Sequence[Any]
+    attributes: Mapping[str, OnnxAttribute]
+
+
+def _key(asked: _Asked) -> Hashable | None:
     """Return all that a descriptor follows from, None where that is more than types, shapes, numbers and texts."""
     kinds: list[Hashable] = []
-    for value in given:
+    for value in asked.given:
         if value.__class__ is not np.ndarray and value is not None:
             return None
         kinds.append(None if value is None else (value.dtype, value.shape))
     stated: list[Hashable] = []
-    for name, held in attributes.items():
+    for name, held in asked.attributes.items():
         value = _hashable(held.value)
         if value is None:
             return None
         stated.append((name, held.kind, value))
-    return spec, version, tuple(kinds), tuple(map(bool, node.outputs)), tuple(stated)
+    return asked.spec, asked.version, tuple(kinds), tuple(map(bool, asked.node.outputs)), tuple(stated)
 
 
 def _hashable(value: Any) -> Hashable | None:
@@ -105,16 +109,8 @@ def _hashable(value: Any) -> Hashable | None:
     return None
 
 
-def _made(
-    spec: OperatorSpec,
-    version: str,
-    scope: Scope,
-    node: OnnxNode,
-    given: Sequence[Any],
-    attributes: Mapping[str, OnnxAttribute],
-    place: str,
-    body: Body,
-) -> Descriptor:
+def _made(asked: _Asked, scope: Scope, place: str, body: Body) -> Descriptor:
+    spec, version, node, given, attributes = asked
     tensors = [None if value is None else _tensor(value, spec.name, scope.run.tables) for value in given]
     # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
     stated = [TensorDesc(None, None) if name else None for name in node.outputs]
