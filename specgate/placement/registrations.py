@@ -23,8 +23,18 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
 
 __all__ = [
-    "RUNTIME", "KnownRelease", "Registration", "Registry", "function_bodies", "known_releases", "minor_release",
-    "registrations", "release_named", "released", "runtime_tables",
+    "RUNTIME",
+    "KnownRelease",
+    "Registration",
+    "Registry",
+    "function_bodies",
+    "known_releases",
+    "minor_release",
+    "registrations",
+    "release_named",
+    "release_position",
+    "released",
+    "runtime_tables",
 ]  # fmt: skip
 
 #: The folder of specs/ with the runtime's files; its packages begin with this name.
@@ -208,6 +218,12 @@ def minor_release(release: str) -> str:
     raise InputError(f"unknown release {shown(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
 
 
+def release_position(release: str | None) -> int:
+    """Return the place of a release in the tables, None for the newest; raise InputError for an unknown one."""
+    order = list(runtime_tables()["releases"])
+    return len(order) - 1 if release is None else order.index(minor_release(release))
+
+
 def released(releases: str | None, release: str | None) -> bool:
     """Return whether what holds for a range of releases holds for one.
 
@@ -218,9 +234,8 @@ def released(releases: str | None, release: str | None) -> bool:
 
 @cache
 def _released(releases: str, release: str | None) -> bool:
-    order = list(runtime_tables()["releases"])
-    first, last = bounds(releases, order)
-    return first <= (len(order) - 1 if release is None else order.index(minor_release(release))) <= last
+    first, last = bounds(releases, list(runtime_tables()["releases"]))
+    return first <= release_position(release) <= last
 
 
 def runtime_tables() -> dict[str, Any]:

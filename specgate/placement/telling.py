@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import chain
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
@@ -12,7 +13,7 @@ from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.strip import tensor_type
 from specgate.dialects.onnx.lint.types import contradictions, known_type, merged, nameless
 from specgate.placement.own_sizes import OwnSizes
-from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 from specgate.placement.sizes import Inference, Row
 
 if TYPE_CHECKING:
@@ -194,10 +195,7 @@ def _counts(kind: OnnxType) -> bool:
 def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
     """Return a value as a constant; its type alone where its sizes are not those of its elements."""
     dims = tuple(size for size in kind.shape or () if isinstance(size, int))
-    count = 1
-    for size in dims:
-        count *= size
-    if kind.shape is None or len(dims) < len(kind.shape) or count != len(value.elements):
+    if kind.shape is None or len(dims) < len(kind.shape) or prod(dims) != len(value.elements):
         return kind
     assert kind.elem_type in STORED  # noqa: S101  # as all of _COUNTING are
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
@@ -239,9 +237,8 @@ def known_sizes(kind: OnnxType | None) -> object:
 @cache
 def inference_of(release: str) -> Inference:
     """Return what a release infers otherwise, "1.24" or "1.24.4"; raise InputError for an unknown one."""
-    tables = runtime_tables()
-    at = list(tables["releases"]).index(minor_release(release))
-    raw = tables["inference"]
+    at = release_position(release)
+    raw = runtime_tables()["inference"]
     values: dict[str, list[Row]] = {}
     for entry in _of(raw["values"], at):
         for name, (first, last) in entry["operators"].items():
