@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections import ChainMap
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from itertools import count
+from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.lint.walk import bodies, label, subgraphs
-from specgate.placement.inlining import with_graphs
+from specgate.placement.inlining import with_new_graphs
 from specgate.placement.order import reads, walked
-from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 from specgate.placement.scopes import MAIN_DOMAIN
 from specgate.spec.tables import on_change
 
@@ -61,9 +62,8 @@ class Added(NamedTuple):
 @cache
 def duplicating(release: str) -> Duplicating | None:
     """Return what a release does, None where it adds no nodes."""
-    tables = runtime_tables()
-    at = list(tables["releases"]).index(minor_release(release))
-    for entry in tables["duplicating"]:
+    at = release_position(release)
+    for entry in runtime_tables()["duplicating"]:
         if entry["first"] <= at <= entry["last"]:
             made: dict[str, set[str]] = {}
             for domain, names in entry["operators"].items():
@@ -130,7 +130,7 @@ class _Model:
         """Return a graph with what is added to it and to the bodies of its nodes, itself where nothing is."""
         nodes: list[OnnxNode] = []
         for index, node in enumerate(graph.nodes):
-            if not node.attributes or all(held.plain for held in node.attributes.values()):
+            if node.plain:
                 nodes.append(node)
                 continue
             path = f"{place}/{label(node, index)}"
@@ -139,10 +139,10 @@ class _Model:
                 for name, held in subgraphs(node)
                 if (new := self.graph(held, f"{path}/{name}")) is not held
             }
-            nodes.append(self.changed(node, attributes=with_graphs(node, partial(_new, inside))) if inside else node)
+            nodes.append(self.changed(node, attributes=with_new_graphs(node, inside)) if inside else node)
         work = _Graph(self, graph, nodes, place)
         work.run()
-        if not work.names and all(map(_same, nodes, graph.nodes)):
+        if not work.names and all(map(is_, nodes, graph.nodes)):
             return graph
         new = replace(graph, nodes=work.whole(), runs=[])
         self.named[id(new)] = graph, work.names
@@ -266,11 +266,3 @@ def _lists(source: Source) -> Iterator[list[OnnxNode]]:
         yield source.model.graph.nodes
     else:
         yield from (body.nodes for body in bodies(source.model) if body.function is None)
-
-
-def _same(one: object, other: object) -> bool:
-    return one is other
-
-
-def _new(inside: Mapping[int, OnnxGraph], held: OnnxGraph) -> OnnxGraph:
-    return inside.get(id(held), held)

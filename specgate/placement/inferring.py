@@ -14,7 +14,6 @@ from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.graph import reread
-from specgate.dialects.onnx.lint.types import held_constant
 from specgate.placement.renewing import Renewal
 from specgate.placement.telling import Teller, known_sizes
 
@@ -51,27 +50,29 @@ def _types(source: Source, release: str) -> Types | None:
     """Return the types of values as a release knows them; None where they are those that the model was read with."""
     if not source.types:
         return None
-    scope = source.scopes[id(source.model.graph)]
-    known = source.types
     try:
         if source.settings.placing:
-            teller = Teller(source.model, known, release, scope)
-            if not teller.may_differ():
-                return None
-            told, renewal = teller.told(known), _renewal(source.model, known, teller)
-            asked = renewal.reading(told) | renewal.making(teller.better)
-            if _settled(teller, renewal, told, asked):
-                return renewal.types
-            known = inferred(question(source.model), values=True)
-        teller = Teller(source.model, known, release, scope)
-        if not teller.may_differ():
-            return None
-        told, renewal = teller.told(known, doubting=True), _renewal(source.model, known, teller)
-        asked = renewal.reading(chain(teller.lists, told)) | renewal.making(teller.better)
-        _settled(teller, renewal, told, asked, renewal.making(teller.doubtful))
+            types, settled = _renewed(source, source.types, release)
+            if settled:
+                return types
+            return _renewed(source, inferred(question(source.model), values=True), release, doubting=True)[0]
+        return _renewed(source, source.types, release, doubting=True)[0]
     except Failed:
         return None
-    return renewal.types
+
+
+def _renewed(source: Source, known: Types, release: str, *, doubting: bool = False) -> tuple[Types | None, bool]:
+    """Return types as a release knows them, None where they are `known`; and whether that came to an end.
+
+    doubting: among `known` is what follows from values that lint knows and the runtime may not. Raises Failed.
+    """
+    teller = Teller(source.model, known, release, source.scopes[id(source.model.graph)])
+    if not teller.may_differ():
+        return None, True
+    told, renewal = teller.told(known, doubting=doubting), _renewal(source.model, known, teller)
+    asked = renewal.reading(chain(teller.lists, told) if doubting else told) | renewal.making(teller.better)
+    settled = _settled(teller, renewal, told, asked, renewal.making(teller.doubtful) if doubting else ())
+    return renewal.types, settled
 
 
 def _renewal(model: OnnxModel, types: Types, teller: Teller) -> Renewal:
@@ -86,7 +87,7 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
 
     types: what is known of its values to begin with, which is most of them.
     """
-    made = {node.outputs[0]: held for node in model.graph.nodes if (held := held_constant(node)) is not None}
+    made = {node.outputs[0]: held for node in model.graph.nodes if (held := before.known.held(node)) is not None}
     scope = ChainMap(made, dict(before.scopes[id(before.model.graph)]))
     teller = Teller(model, types, release, scope)
     told, renewal = teller.told(types), _renewal(model, types, teller)

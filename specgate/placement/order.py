@@ -51,7 +51,7 @@ def _in_order(nodes: Sequence[tuple[int, OnnxNode]], made: Mapping[str, int]) ->
 
 def reads(node: OnnxNode) -> Sequence[str]:
     """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
-    if not node.attributes or all(held.plain for held in node.attributes.values()):
+    if node.plain:
         return node.inputs
     found = list(node.inputs)
     for _, graph in subgraphs(node):

@@ -13,10 +13,10 @@ from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.strip import Questions, tensor_type
 from specgate.dialects.onnx.lint.types import nameless
-from specgate.dialects.onnx.lint.walk import subgraphs
+from specgate.placement.order import reads
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
@@ -47,18 +47,16 @@ class Renewal:
         self.nodes = model.graph.nodes
         self.questions = Questions(model)
         self.told: Told = {}
-        without: dict[int, OnnxType] = {}
-        self.types: dict[int, Mapping[str, OnnxType]] = {
-            graph: {name: without.get(id(kind)) or without.setdefault(id(kind), nameless(kind)) for name, kind in of}
-            for graph, of in ((graph, known.items()) for graph, known in types.items())
+        kinds = {id(kind): kind for known in types.values() for kind in known.values()}  # mostly fewer than values
+        without = {key: nameless(kind) for key, kind in kinds.items()}
+        self.types = {
+            graph: {name: without[id(kind)] for name, kind in known.items()} for graph, known in types.items()
         }
-        self.main: dict[str, OnnxType] = {}
-        self.main.update(self.types.get(id(model.graph), {}))
-        self.types[id(model.graph)] = self.main
+        self.main = self.types.setdefault(id(model.graph), {})
         self.given = {info.name: info.type for info in model.graph.inputs if info.type is not None}
         self.readers: dict[str, list[int]] = {}
         for index, node in enumerate(self.nodes):
-            for name in _reads(node):
+            for name in reads(node):
                 self.readers.setdefault(name, []).append(index)
         self.constants = {n.outputs[0]: n for n in self.nodes if n.op_type == "Constant" and not n.domain and n.outputs}
         self.small, self.weights = _initializers(model)
@@ -107,7 +105,7 @@ class Renewal:
         """Infer what some nodes compute from what is known of their inputs; return what has another type now."""
         nodes = [self.nodes[index] for index in chosen]
         made = dict.fromkeys(name for node in nodes for name in node.outputs if name)
-        read = dict.fromkeys(name for node in nodes for name in _reads(node) if name and name not in made)
+        read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in made)
         before = [self.constants[name] for name in read if name in self.constants and name not in self.told]
         known = {name: self._known(name) for name in read} | {
             name: self._stated(name) for name in made if name in self.told or name in self.stated
@@ -148,13 +146,3 @@ def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, On
     }
     others = (one for one in chain(graph.initializers, graph.sparse_initializers) if one.name not in small)
     return small, {one.name: tensor_type(one) for one in others}
-
-
-def _reads(node: OnnxNode) -> Iterator[str]:
-    """Yield the values that a node reads, and the graphs in it; names that are their own may be among them."""
-    yield from node.inputs
-    if node.attributes and not all(held.plain for held in node.attributes.values()):
-        for _, graph in subgraphs(node):
-            for inside in graph.nodes:
-                yield from _reads(inside)
-            yield from (info.name for info in graph.outputs)

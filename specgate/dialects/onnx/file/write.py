@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["NODE_KEY", "Nodes", "Parts", "node_field", "write_function", "write_graph", "write_model"]
+__all__ = ["Nodes", "Parts", "node_field", "write_function", "write_graph", "write_model"]
 
 Fields = "dict[str, tuple[int, str]]"
 
@@ -192,8 +192,6 @@ class Nodes:
 
 
 _NODE = _varint(_FIELDS["GraphProto"]["node"][0] << 3 | 2)
-#: The one byte that begins a node in a graph.
-NODE_KEY: Final = _NODE[0]
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
     _varint(_FIELDS["NodeProto"][key][0] << 3 | 2)
     for key in ("input", "output", "name", "op_type", "domain", "overload")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
 from specgate.dialects.onnx.file.write import (
-    NODE_KEY,
     Nodes,
     Parts,
     node_field,
@@ -16,7 +15,7 @@ from specgate.dialects.onnx.file.write import (
     write_graph,
     write_model,
 )
-from specgate.dialects.onnx.infer.child import number
+from specgate.dialects.onnx.infer.child import NODE, fields
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
 
 if TYPE_CHECKING:
@@ -160,17 +159,9 @@ class _Writer:
 
 def _split(data: bytes, count: int) -> list[bytes]:
     """Return the fields of nodes one by one; none where there are others than `count` of nodes."""
-    parts: list[bytes] = []
-    at, size = 0, len(data)
-    while at < size:
-        begin = at
-        if data[at] != NODE_KEY:
-            return []
-        _, at = number(data, at)
-        length, at = number(data, at)
-        at += length
-        parts.append(data[begin:at])
-    return parts if len(parts) == count and at == size else []
+    found = [(key, begin, end) for key, begin, _, end in fields(data, 0, len(data))]
+    whole = len(found) == count > 0 and found[-1][2] == len(data) and all(key == NODE for key, _, _ in found)
+    return [data[begin:end] for _, begin, end in found] if whole else []
 
 
 def _holds_weights(node: OnnxNode) -> bool:

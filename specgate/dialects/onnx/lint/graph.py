@@ -128,8 +128,8 @@ def reread(
     """
     model = source.model if model is None else model
     made = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
-    walker = _Walker(model, made.types or {}, [] if findings is None else findings, made, final=types is not None)
-    walker.again = True
+    said = [] if findings is None else findings
+    walker = _Walker(model, made.types or {}, said, made, again=True, final=types is not None)
     deque(walker.whole(model), maxlen=0)
     return made
 
@@ -156,6 +156,7 @@ class _Walker:
         findings: list[Finding],
         source: Source,
         *,
+        again: bool = False,
         final: bool = False,
         units: bool = True,
     ) -> None:
@@ -165,9 +166,9 @@ class _Walker:
         self.inferred = inferred
         self.findings = findings
         self.source = source
+        self.again = again  # what is wrong with types was reported
         self.final = final  # what is inferred counts alone
-        self.units = units
-        self.again = False  # what is wrong with types was reported
+        self.units = units  # else the graphs alone are looked at
         self.reasons: dict[str, str] = {}
         self.known = source.known
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
@@ -223,7 +224,9 @@ class _Walker:
             if held is not None:
                 body.types[node.outputs[0]] = held
         if not self.units:
-            yield from self.inside(nodes, body)
+            for index, node in enumerate(nodes):
+                if not node.plain:
+                    yield from self.inside(node, index, body)
             return
         known, names = body.types, body.names
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
@@ -256,15 +259,13 @@ class _Walker:
                 yield unit
             else:
                 self.findings.extend(self.calls.findings(node, inputs, _place(at())))
-            for inside, graph in subgraphs(node):
-                yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
+            if not node.plain:
+                yield from self.inside(node, index, body)
 
-    def inside(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
-        """Look at the graphs in nodes alone."""
-        for index, node in enumerate(nodes):
-            if node.attributes and not all(held.plain for held in node.attributes.values()):
-                for inside, graph in subgraphs(node):
-                    yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
+    def inside(self, node: OnnxNode, index: int, body: _Body) -> Iterator[Unit]:
+        """Yield the nodes of the graphs in a node."""
+        for inside, graph in subgraphs(node):
+            yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 
     def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
         """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""
