@@ -23,18 +23,8 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
 
 __all__ = [
-    "RUNTIME",
-    "KnownRelease",
-    "Registration",
-    "Registry",
-    "function_bodies",
-    "known_releases",
-    "minor_release",
-    "registrations",
-    "release_named",
-    "release_position",
-    "released",
-    "runtime_tables",
+    "RUNTIME", "KnownRelease", "Registration", "Registry", "function_bodies", "known_releases", "minor_release",
+    "registrations", "release_named", "release_position", "released", "runtime_tables",
 ]  # fmt: skip
 
 #: The folder of specs/ with the runtime's files; its packages begin with this name.
