@@ -6,11 +6,13 @@ Over 300 lines: most of them say what the public functions take and give.
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
+from specgate.spec.tables import dialect as tables
 from specgate.targets import Target, parse_target
 from specgate.validate.check import check_for
 from specgate.validate.device import device_of
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from specgate.codes import Explanation
     from specgate.dialects.base import DialectPackage
+    from specgate.execution.memory import Budget
     from specgate.linting.minimum import ModelMinimum
     from specgate.lowest import Minimum
     from specgate.placement.minimum import LevelMinimum
@@ -140,10 +143,7 @@ def execute(
     model, on_node with how many of how many of its nodes are done. basis: a descriptor's values as the page has them,
     or as builds do where the table has it. Raises InputError, also beyond a limit; NoTable, NoKernel.
     """
-    from specgate.execution.engine import execute_at
-    from specgate.execution.memory import budget_of
-    from specgate.spec.tables import dialect as tables
-
+    execute_at, budget_of = _executing()
     budget = budget_of(max_bytes, max_seconds)
     if basis not in {"documented", "observed"}:
         raise InputError(f"expected the basis documented or observed, found {basis!r:.40}")
@@ -163,6 +163,15 @@ def execute(
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
     return execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None)
+
+
+@cache
+def _executing() -> tuple[Callable[..., dict[str, Any]], Callable[..., Budget]]:
+    """Return what `execute` calls: looking for modules takes longer than the rest of what it does."""
+    from specgate.execution.engine import execute_at
+    from specgate.execution.memory import budget_of
+
+    return execute_at, budget_of
 
 
 @overload
@@ -323,7 +332,8 @@ def place(
     target: a release such as ``onnxruntime-directml:1.24.4``, or ``…@5.0`` with another DirectML under it. device: what
     a D3D12 device reports, as `check` has it; a device that is left out counts as one that reports everything. pins,
     infer: as `lint` has them. The answer iterates over nodes: ``.node``, ``.operator``, ``.provider`` (None: no kernel
-    anywhere), ``.why``, ``.lowered``, ``.creation``, ``.findings``; it holds without optimisations. Raises InputError.
+    anywhere), ``.why``, ``.lowered``, ``.creation``, ``.findings``, ``.duplicates`` (those that the runtime adds, one
+    for each further node that reads it); it holds without optimisations. Raises InputError.
     """
     from specgate.linting.settings import LintSettings
     from specgate.placement.reading import place_model

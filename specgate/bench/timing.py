@@ -104,7 +104,13 @@ def processes_time() -> float:
     """Return the processor's seconds of this process and those that it started; on Linux also while they run."""
     total = process_time() + ended_time()
     for children in Path("/proc/self/task").glob("*/children"):
-        for number in children.read_text(encoding="ascii").split():
-            with suppress(OSError):  # it ended meanwhile
-                total += int(Path(f"/proc/{number}/schedstat").read_text(encoding="ascii").split()[0]) * 1e-9
+        with suppress(OSError):  # the thread ended meanwhile
+            total += sum(map(_used, children.read_text(encoding="ascii").split()))
     return total
+
+
+def _used(number: str) -> float:
+    """Return the seconds of a process that runs, 0 where it ended meanwhile."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{number}/schedstat").read_text(encoding="ascii").split()[0]) * 1e-9
+    return 0.0

@@ -27,7 +27,7 @@ from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Literal
 
     from numpy.typing import NDArray
@@ -63,30 +63,44 @@ def execute_at(
     Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
     Elements that the page leaves undefined are masked (`numpy.ma`).
     """
-    given, asked = descriptor, (level, basis, by)
-    known = settled(given, asked)
+    whole = budget or memory.budget_of(max_bytes)
+    known = settled(descriptor, level, basis, by)
+    arguments = known and known.as_expected(arrays)
+    if not known or arguments is None:
+        known, descriptor, inputs = _prepared(descriptor, arrays, (level, basis, by), known)
+        given = {name: inputs[field] for name, field in known.places.items() if field in inputs}
+        left, arguments = _left(known, given, whole), {**given, **known.arguments}
+    else:
+        descriptor, left = known.read or descriptor, _left(known, arguments, whole)
+    try:
+        results = memory.within(left, find_kernel(known.kernel), arguments)
+    except MemoryError as error:
+        raise InputError(f"needs more memory than there is: {error}") from None
+    return _outputs(known, results if results.__class__ is tuple else (results,), descriptor)
+
+
+def _prepared(
+    descriptor: Descriptor,
+    arrays: Mapping[str, Any],
+    asked: tuple[str, ExecutedBasis, str | None],
+    known: Settled | None,
+) -> tuple[Settled, Descriptor, dict[str, Any]]:
+    """Return what is settled of a descriptor, the descriptor as it is read, and its inputs by their names.
+
+    asked: the level, the basis and the implementation. known: what was settled before, None for nothing.
+    """
+    given, (level, basis, by) = descriptor, asked
     if known:
         spec, level, descriptor = known.spec, known.level, known.read or descriptor
     else:
         spec, level, descriptor = hold_executable(descriptor, level)
-    inputs = known and known.as_expected(arrays)
-    if inputs is None:
-        inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
+    inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
     if known is None or known.guards:
         hold_guards(descriptor, inputs, spec, level)
     if known is None:
         others = observed_arguments(descriptor, spec, level, by) if basis == "observed" else None
         known = keep(given, asked, (spec, level, descriptor), kernel_arguments(descriptor, spec, level, others))
-    arrays = {name: inputs[field] for name, field in known.places.items() if field in inputs}
-    left = _budget(known, arrays, budget or memory.budget_of(max_bytes))
-    results = _computed(find_kernel(known.kernel), {**arrays, **known.arguments}, left)
-    outputs = {}
-    for name, each in zip(known.outputs, results if isinstance(results, tuple) else (results,), strict=True):
-        if name is not None:
-            output = np.asarray(each) if isinstance(each, np.generic) else each  # functions of no dimensions give it
-            if _wanted(name, output, descriptor, spec):
-                outputs[name] = output
-    return outputs
+    return known, descriptor, inputs
 
 
 def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
@@ -104,26 +118,31 @@ def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, s
     return spec, level, descriptor
 
 
-def _computed(kernel: Callable[..., Any], arguments: Mapping[str, Any], budget: memory.Budget) -> Any:
-    """Call a kernel within a budget: infinities and nan are values like others, a lack of memory is no fault of it."""
-    try:
-        with memory.limit(budget):
-            return kernel(**arguments)
-    except MemoryError as error:
-        raise InputError(f"needs more memory than there is: {error}") from None
+def _needs(known: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
+    """Return what `Settled.needs` is for these arrays of the kernel."""
+    item_size = max(map(memory.item_size, arrays.values()), default=0)
+    count = known.elements + sum(map(memory.elements, arrays.values()))
+    return needed(known.spec, max(item_size, known.item_size), count, known.declared)
 
 
-def _budget(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
+def _left(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
     """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
+    taken, for_output, everything = known.needs or _needs(known, arrays)
     whole.hold_time()
-    needs = known.needs
-    if needs is None:
-        item_size = max(map(memory.item_size, arrays.values()), default=0)
-        count = known.elements + sum(map(memory.elements, arrays.values()))
-        needs = needed(known.spec, max(item_size, known.item_size), count, known.declared)
-    taken, for_output, everything = needs
     whole.hold(everything, f"executing {known.spec.name}")
     return whole.less(taken, for_output)
+
+
+def _outputs(known: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> dict[str, Any]:
+    """Return a kernel's results by the names of the outputs that the descriptor has, as these are declared."""
+    outputs: dict[str, Any] = {}
+    for name, result in zip(known.outputs, results, strict=True):
+        if name is None:
+            continue
+        output = np.asarray(result) if isinstance(result, np.generic) else result  # functions of no dimensions give it
+        if known.is_stated(name, output) or _wanted(name, output, descriptor, known.spec):
+            outputs[name] = output
+    return outputs
 
 
 def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:

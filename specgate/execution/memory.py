@@ -20,7 +20,7 @@ import numpy as np
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = [
     "MAX_BYTES",
@@ -36,6 +36,7 @@ __all__ = [
     "item_size",
     "limit",
     "quiet",
+    "within",
 ]
 
 #: What one execution may hold by default: enough for real models, too little to hurt a machine.
@@ -117,6 +118,26 @@ class limit:  # noqa: N801  # a context like a function's, which takes less time
     def __exit__(self, *_: object) -> None:
         self._errors.__exit__(None, None, None)
         _budget.reset(self._token)
+
+
+def _within(budget: Budget, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    token = _budget.set(budget)
+    try:
+        return function(**arguments)
+    finally:
+        _budget.reset(token)
+
+
+def _within_anew(budget: Budget, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return _within(budget, function, arguments)
+
+
+#: Calls a function as `limit` has it. numpy 2 keeps in each call what holds after it, so that one decorated function
+#: serves all of them; numpy 1 keeps that in the decorator, which calls in calls and threads would share.
+within: Final[Callable[[Budget, Callable[..., Any], Mapping[str, Any]], Any]] = (
+    _within_anew if np.lib.NumpyVersion(np.__version__) < "2.0.0" else np.errstate(all="ignore")(_within)
+)
 
 
 def quiet() -> Any:

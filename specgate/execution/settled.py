@@ -14,7 +14,7 @@ from specgate.execution.guard import asks_arrays
 from specgate.execution.kernels import needs_of
 from specgate.execution.recipe import array_fields, output_fields, recipe_of
 from specgate.execution.types import numpy_type
-from specgate.spec.tables import dialect
+from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +35,10 @@ class Settled(NamedTuple):
     kernel gets. outputs: the field of each result. declared: how many elements the outputs have as declared. expected:
     type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
     arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
-    with the declared outputs; None where the descriptor does not say the type and shape of all arrays. complete:
-    whether it says them of all inputs that it has. kernel: its name.
+    with the declared outputs; None where the descriptor does not say the type and shape of all arrays. kernel: its
+    name. taken: argument, field and `expected` of each input; None where an input is not exactly one argument, and
+    where guards or `needs` have to be asked for other arrays. stated: what an output that needs no other look is: of
+    a type and shape, or any array (None).
     """
 
     spec: OperatorSpec
@@ -53,38 +55,46 @@ class Settled(NamedTuple):
     expected: Mapping[str, _Kind | list[_Kind]]
     guards: bool
     needs: tuple[int, float, int] | None
-    complete: bool
     kernel: str
+    taken: tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None
+    stated: Mapping[str, _Kind | None]
 
     def as_expected(self, arrays: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the arrays if they are all inputs that the descriptor has, each of the type and shape it says."""
-        expected = self.expected
-        if not self.complete or len(arrays) != len(expected):
+        """Return what the kernel gets if the arrays are all inputs, each of the type and shape that is expected."""
+        if self.taken is None or len(arrays) != len(self.taken):
             return None
-        for name, array in arrays.items():
+        found = {**self.arguments}
+        for name, field, expected in self.taken:
+            array = arrays.get(field)
             if array.__class__ is np.ndarray:
-                found: object = array.dtype, array.shape
-            elif array.__class__ is list and all(each.__class__ is np.ndarray for each in array):
-                found = [(each.dtype, each.shape) for each in array]
-            else:
+                if (array.dtype, array.shape) != expected:
+                    return None
+            elif array.__class__ is not list or [_kind_of(each) for each in array] != expected:
                 return None
-            if found != expected.get(name):
-                return None
-        return dict(arrays)
+            found[name] = array
+        return found
+
+    def is_stated(self, name: str, output: Any) -> bool:
+        """Return whether an output is known to be what its declaration says."""
+        if output.__class__ is not np.ndarray or name not in self.stated:
+            return False
+        kind = self.stated[name]
+        return kind is None or kind == (output.dtype, output.shape)
 
 
 #: By the id of a descriptor that lives; lists are copied, since they may be written into.
 _settled: Final[dict[int, tuple[ref[Descriptor], Settled]]] = {}
+on_change(_settled.clear)
 
 
-def settled(descriptor: Descriptor, asked: tuple[str, str, str | None]) -> Settled | None:
+def settled(descriptor: Descriptor, level: str, basis: str, by: str | None) -> Settled | None:
     """Return what was kept for this very descriptor, if it and the tables still are what they were."""
     entry = _settled.get(id(descriptor))
-    if entry is None or entry[0]() is not descriptor or entry[1].asked != asked:
+    if entry is None or entry[0]() is not descriptor:
         return None
     found = entry[1]
-    same = found.fields == descriptor.fields and not descriptor.oddities
-    return found if same and dialect(descriptor.dialect).operator(descriptor.operator) is found.spec else None
+    same = found.asked == (level, basis, by) and found.fields == descriptor.fields and not descriptor.oddities
+    return found if same else None
 
 
 def keep(
@@ -101,6 +111,7 @@ def keep(
     spec, level, there = read
     fields = descriptor.fields
     places, expected, declared = array_fields(spec, level), _expected(there, spec), declared_elements(there, spec)
+    outputs = output_fields(spec, level)
     held = [expected.get(field) for field in places.values() if there.fields.get(field) is not None]
     elements = sum(map(memory.elements, arguments.values()))
     item_size = max(map(memory.item_size, arguments.values()), default=0)
@@ -120,18 +131,52 @@ def keep(
         elements,
         item_size,
         places,
-        output_fields(spec, level),
+        outputs,
         declared,
         expected,
         asks_arrays(there, spec, level),
         needs,
-        all(info.name in expected for info in spec.inputs if there.fields.get(info.name) is not None),
         recipe_of(spec)["kernel"],
+        None,
+        _stated(there, spec, outputs),
     )
+    if needs is not None and not found.guards:
+        found = found._replace(taken=_taken(there, found))
     if not found.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
         _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), found)
     return found
+
+
+def _taken(descriptor: Descriptor, found: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
+    """Return each input with the argument that gets it, None where one is not expected or not exactly one argument."""
+    given = [info.name for info in found.spec.inputs if descriptor.fields.get(info.name) is not None]
+    arguments = {name: field for name, field in found.places.items() if field in given}
+    if sorted(arguments.values()) != sorted(given) or arguments.keys() & found.arguments.keys():
+        return None
+    if any(field not in found.expected for field in given):
+        return None
+    return tuple((name, field, found.expected[field]) for name, field in arguments.items())
+
+
+def _stated(descriptor: Descriptor, spec: OperatorSpec, outputs: list[str | None]) -> dict[str, _Kind | None]:
+    """Return `stated`: outputs that are declared by type and sizes alone, or not at all where that is inferred."""
+    found: dict[str, _Kind | None] = {}
+    for name in outputs:
+        declared = None if name is None else descriptor.fields.get(name)
+        if name is None or (declared is None and not spec.dialect.infers_outputs):
+            continue
+        if declared is None or declared == TensorDesc(None, None):
+            found[name] = None
+        elif isinstance(declared, TensorDesc) and declared.strides is None and declared.size_in_bytes is None:
+            kind = _kind(declared, spec)
+            if kind is not None:
+                found[name] = kind
+    return found
+
+
+def _kind_of(array: Any) -> _Kind | None:
+    return (array.dtype, array.shape) if array.__class__ is np.ndarray else None
 
 
 def needed(spec: OperatorSpec, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:

@@ -21,12 +21,14 @@ class LintSettings:
     """infer: ask the onnx package for types and shapes that a model leaves out. pins: sizes of symbolic dimensions.
 
     A pin's name is the dimension's in the model (``batch``), or ``INPUT[AXIS]`` for a dimension of an input that has
-    none. custom_domains: domains that the targets are known to have, which are not reported.
+    none. custom_domains: domains that the targets are known to have, which are not reported. placing: values that
+    follow from sizes do not count as known, and nodes are read later, with the types that a runtime infers.
     """
 
     infer: bool = True
     pins: Mapping[str, int] = field(default_factory=dict)
     custom_domains: tuple[str, ...] = ()
+    placing: bool = False
 
 
 def read_pins(texts: Iterable[str]) -> dict[str, int]:

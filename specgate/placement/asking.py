@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
     from specgate.workers.child import Child
 
-__all__ = ["BUILT", "WRITTEN", "answering", "ask"]
+__all__ = ["BUILT", "NONE", "WRITTEN", "answering", "ask"]
 
 #: What an answer says of a function, as the model's producer: made for the types of one call, or written once.
 BUILT, WRITTEN = "built", "written"
+#: The answer for an operator that is no function.
+NONE = "no function"
 
 
 class _Shared:
@@ -86,7 +88,7 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             return f"{type(error).__name__}: {error}"
         if function is None:
-            return "no function"
+            return NONE
         made = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
         made.producer_name = kind
         made.graph.SetInParent()

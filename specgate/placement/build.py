@@ -33,7 +33,7 @@ from specgate.spec.sets import MARK, expanded, named_sets
 from specgate.spec.yamlio import placed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from specgate.rules.language import Scope
@@ -87,6 +87,10 @@ class _Build:
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
         made["loading"] = {"types": {}, "models": {}, "operators": {}}
         made["inference"] = {"values": [], "unsized": []}
+        made["duplicating"] = [
+            {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
+            for place, entry in _numbered("duplicating", self.releases[0].get("duplicating", ()))
+        ]
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
@@ -265,6 +269,11 @@ def _rows(operator: str, versions: Mapping[str, Any]) -> Iterator[tuple[Keys, in
                 ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
             )
             yield place, int(first), int(last) if last else None, form
+
+
+def _numbered(part: str, entries: Iterable[dict[str, Any]]) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    for index, entry in enumerate(entries):
+        yield (part, index), entry
 
 
 def _ends(versions: str) -> tuple[int, int | None]:

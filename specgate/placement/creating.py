@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.placement.assigning import Assigned
     from specgate.placement.graph import Alike, Node
-    from specgate.placement.place import Assigned
     from specgate.placement.placed import Creation, PlacedNode
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Creator"]
 
 _MADE: Final[Memo[Made]] = Memo()
+#: Of a constant: what a node becomes takes longer to find than the key of so many.
+_MOST_ELEMENTS: Final = 4096
 _REFUSALS: Final[Memo[Finding | None]] = Memo()
 
 
@@ -130,7 +132,7 @@ class Creator:
         target = self.runtime.release, self.runtime.level, self.device
 
         def key() -> Hashable:
-            ends = key_of(node.inputs), key_of(node.outputs)
+            ends = key_of(node.inputs, _MOST_ELEMENTS), key_of(node.outputs)
             return target, node.operator, node.opset, ends, keys_of(attributes.items())
 
         return _MADE.of(key, lambda: self._lowered(node, attributes))

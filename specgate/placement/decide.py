@@ -8,7 +8,7 @@ check of types goes over inputs, what bodies read implicitly, and outputs (ForEa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from specgate.placement.query import answered
 from specgate.placement.words import listed, several
@@ -23,6 +23,10 @@ __all__ = ["Found", "Lookup", "Reason"]
 
 #: Why a provider does not take a node. `newer`, `older`: it has the operator at other versions only.
 Reason = Literal["", "unregistered", "newer", "older", "type", "query", "device", "unknown"]
+
+
+#: Answers that a registry keeps for the next model.
+_MOST_FOUND: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +78,23 @@ class Lookup:
             return self._lacks(node.implicit_kinds, found.registration, "a tensor that its bodies read") or found
         return found
 
-    def kernel(self, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> Found:
+    def kernel(self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> Found:
         """Return the registration that matches a node with these types."""
         if self.registry is None:
             return Found(None, open=f"what {self.provider} registers in this release is not known")
+        key = node.operator, None if node.schema is None else node.schema.since, inputs, outputs
+        known = self.registry.found.get(key)
+        if known is None:
+            if len(self.registry.found) >= _MOST_FOUND:
+                self.registry.found.clear()
+            known = self.registry.found[key] = self._kernel(self.registry, node, inputs, outputs)
+        return known
+
+    def _kernel(
+        self, registry: Registry, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]
+    ) -> Found:
         domain, op_type = node.proto.domain, node.proto.op_type
-        rows = self.registry.of(domain, op_type)
+        rows = registry.of(domain, op_type)
         if not rows:
             return Found(None, "unregistered", f"no kernel of {node.operator} is registered for {self.provider}")
         if node.schema is None:

@@ -51,7 +51,7 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
     has, and for a folder or file that is something else.
     """
     nodes = _named(placement, names) if names else placement.nodes
-    files = dict(_files(node for node in nodes if node.lowered))
+    files = dict(_files(one for node in nodes for one in (node, *node.unlike) if one.lowered))
     _prepare(folder, files)
     owner = package(below)
     left = Counter(_left(node, placement) for node in nodes if not node.lowered)
@@ -116,6 +116,8 @@ def _text(node: PlacedNode, placement: Placement, document: dict[str, Any]) -> s
     lines = [f"{node.node} ({node.operator}{version}) as {placement.target} makes it."]
     if node.creation == "fails":
         lines.append(f"Its kernel fails: {node.created_by}")
+    if node.duplicates:
+        lines.append(f"The runtime makes it {node.times} times: nodes that read it have one each.")
     lines.append("The descriptors come in the order in which they are made; each has buffers of its own, with zeros.")
     return "".join(f"// {clean(line, 500)}\n" for line in lines) + dumps(document)
 

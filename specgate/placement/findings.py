@@ -30,7 +30,7 @@ def findings_of(placement: Placement) -> Iterator[Finding]:
     model = Location(placement.file, None, "model")
     for refusal in placement.refusals:
         yield _finding(placement, "session-fails", refusal, model)
-    for node in placement.nodes:
+    for node in placement.unlike:
         at = Location(placement.file, None, node.node, node.operator)
         fix = placement.fixes[0] if placement.fixes and node.reason == "newer" else None
         values = {"provider": node.provider, "version": node.version}

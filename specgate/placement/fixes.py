@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects.onnx.lint.walk import bodies
 from specgate.placement.graph import body_of
 from specgate.spec.tables import dialect, on_change
+from specgate.validate.memo import Memo, key_of
 from specgate.validate.witness import refusing
 
 if TYPE_CHECKING:
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel
     from specgate.dialects.onnx.lint.graph import Source
+    from specgate.placement.assigning import Assigned, Assigner
     from specgate.placement.graph import Node
-    from specgate.placement.place import Assigned, Assigner
     from specgate.placement.registrations import Registry
 
 __all__ = ["fixes"]
 
+_REFUSED: Final[Memo[bool]] = Memo()
 #: Opsets that are tried.
 _MOST_TRIED: Final = 6
 
@@ -77,7 +79,7 @@ def _most(used: Counter[tuple[str, str]], registry: Registry, opset: int) -> int
     count = used.total()
     for (domain, name), times in used.items():
         if not domain and name in dialect("onnx").operators:
-            since = max((version for version in _versions(name) if version <= opset), default=0)
+            since = _since(name, opset)
             count -= times if since > _newest(registry, name) else 0
     return count
 
@@ -89,6 +91,12 @@ def _newest(registry: Registry, name: str) -> int:
 @lru_cache(maxsize=1024)
 def _versions(operator: str) -> tuple[int, ...]:
     return tuple(int(row) for row in dialect("onnx").operator(operator).rows)
+
+
+@lru_cache(maxsize=4096)
+def _since(operator: str, opset: int) -> int:
+    """Return the version of an operator of ONNX at an opset, 0 where it has none."""
+    return max((version for version in _versions(operator) if version <= opset), default=0)
 
 
 class _Standing:
@@ -116,7 +124,9 @@ class _Standing:
 
 
 def _refused(descriptor: Descriptor, level: str) -> bool:
-    return any(True for _ in refusing(descriptor, level, "both", (None,)))
+    return _REFUSED.of(
+        lambda: (level, key_of(descriptor)), lambda: any(True for _ in refusing(descriptor, level, "both", (None,)))
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -131,4 +141,5 @@ def _alike(operator: str, version: str, opset: str) -> bool:
 def _forget() -> None:
     """Drop what was read from tables that are gone."""
     _versions.cache_clear()
+    _since.cache_clear()
     _alike.cache_clear()

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.descriptors.core import TensorDesc
+    from specgate.placement.assigning import Assigned
     from specgate.placement.decide import Lookup
     from specgate.placement.graph import Alike, Body, Node
-    from specgate.placement.place import Assigned
     from specgate.placement.placed import Creation
     from specgate.placement.registrations import Registration
 

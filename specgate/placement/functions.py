@@ -23,7 +23,7 @@ from specgate.dialects.onnx.file.write import Nodes, node_field, write_graph, wr
 from specgate.dialects.onnx.infer.inference import installed
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key, subgraphs
 from specgate.errors import InputError
-from specgate.placement.asking import BUILT, ask
+from specgate.placement.asking import BUILT, NONE, ask
 from specgate.placement.own_functions import own_function
 from specgate.placement.registrations import function_bodies
 from specgate.placement.schemas import schema_of
@@ -79,16 +79,21 @@ class Functions:
             self.missing = True
             return None
         proto = node.proto
+        version = node.opset if self._by_opset or node.schema is None else node.schema.since
+        operator = proto.domain, proto.op_type, version or 1
+        if operator in _no_functions:
+            return None
         ends = (("in", node.inputs), ("out", node.outputs))
         inputs, outputs = ([f"{end}{i}" if one else "" for i, one in enumerate(tensors)] for end, tensors in ends)
         alone = replace(proto, name="", inputs=inputs, outputs=outputs)
         graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
         data = write_model(model, _written(graph), [])
-        version = node.opset if self._by_opset or node.schema is None else node.schema.since
-        try:
-            function, built = _body(data, version or 1)
-        except _Nothing:
+        body = _body(data, version or 1)
+        if isinstance(body, str):
+            if body == NONE:
+                _no_functions.add(operator)
             return None
+        function, built = body
         used = not self._by_opset or built or _means_the_same(function, model.opset_imports)
         return function if used and function.nodes else None  # a body without nodes could not be made
 
@@ -97,24 +102,24 @@ class Functions:
         return self._sizes.get(function_key(function), len(function.nodes))
 
 
-class _Nothing(Exception):
-    """The onnx package says of a call that it is none, or says nothing that can be used."""
-
-
 @lru_cache(maxsize=512)
-def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool]:
+def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool] | str:
     """Return what a call is made of that stands alone in a serialized model, and whether that was built for its types.
 
-    Raises _Nothing where it is no call.
+    A text says why there is no such answer, NONE where the operator is no function.
     """
     answer = ask(data, version)
     if not isinstance(answer, bytes):
-        raise _Nothing
+        return str(answer)
     try:
         answered = read_model_bytes(answer, "<function>")
         return answered.functions[0], answered.producer_name == BUILT
-    except (InputError, IndexError):
-        raise _Nothing from None
+    except (InputError, IndexError) as error:
+        return str(error)
+
+
+#: Operators of ONNX, by domain, name and version, that are no functions; others are asked about call by call.
+_no_functions: set[tuple[str, str, int]] = set()
 
 
 def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:

@@ -232,8 +232,7 @@ class _Reader:
             )
         operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
         kinds = _kinds(inputs), _kinds(outputs)
-        graphs = any(not held.plain for held in proto.attributes.values())
-        return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, told, graphs)
+        return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, told, not proto.plain)
 
     def _inside(self, node: Node, body: Body, found: Types, scope: Scope) -> None:
         bodies = []

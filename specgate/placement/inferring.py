@@ -7,54 +7,79 @@ and what the file states is compared, not believed.
 from __future__ import annotations
 
 from collections import ChainMap
-from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from specgate.caching import cached_property
-from specgate.dialects.onnx.file.schema import STORED
-from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.infer.strip import Given, tensor_type
+from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.graph import reread
-from specgate.dialects.onnx.lint.types import contradictions, held_constant, known_type, merged
-from specgate.placement.own_sizes import OwnSizes
-from specgate.placement.registrations import minor_release, runtime_tables
-from specgate.placement.sizes import Inference, Row
+from specgate.placement.renewing import Renewal
+from specgate.placement.telling import Teller, known_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
-    from specgate.descriptors.core import TensorDesc
-    from specgate.dialects.onnx.file.structure import OnnxModel
+    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxTensor, OnnxType
     from specgate.dialects.onnx.lint.graph import Source
-    from specgate.placement.sizes import Sizes, Value
+    from specgate.verdict import Finding
 
     Types = Mapping[int, Mapping[str, OnnxType]]
     Told = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["as_inferred", "completed", "inference_of"]
+__all__ = ["as_inferred", "completed"]
 
 #: Each is right for more of the model than the one before. What lint knows to begin with is right but for a little.
 _MOST_ROUNDS: Final = 12
-#: Types of lists that say sizes.
-_COUNTING: Final = frozenset({"INT64", "INT32"})
-_AT: Final = (None, "", None)
 
 
-def as_inferred(source: Source, release: str) -> Source:
+def as_inferred(source: Source, release: str, findings: list[Finding] | None = None) -> Source:
     """Return a model that was read with the sizes of its values that a release of the runtime knows.
 
-    It is the same where nothing was inferred, where that comes to an end too late, and where nothing can differ.
+    It is the same where nothing was inferred, where that comes to an end too late, and where nothing can differ; but
+    its nodes are read, if they were not: what is wrong with them is then added to `findings`.
     """
+    types = _types(source, release)
+    known = types is None or (source.types is not None and _alike(types, source.types))
+    if source.settings.placing:
+        return reread(source, None if known else types, findings=findings)
+    return source if known else reread(source, types)
+
+
+def _types(source: Source, release: str) -> Types | None:
+    """Return the types of values as a release knows them; None where they are those that the model was read with."""
     if not source.types:
-        return source
-    reader = _Reader(source.model, source.types, release, source.scopes[id(source.model.graph)])
-    if not reader.may_differ():
-        return source
-    types = _settled(source.model, reader, reader.told(source.types, doubting=True))
-    return source if types is None or _alike(types, source.types) else reread(source, types)
+        return None
+    try:
+        if source.settings.placing:
+            types, settled = _renewed(source, source.types, release)
+            if settled:
+                return types
+            return _renewed(source, inferred(question(source.model), values=True), release, doubting=True)[0]
+        return _renewed(source, source.types, release, doubting=True)[0]
+    except Failed:
+        return None
+
+
+def _renewed(source: Source, known: Types, release: str, *, doubting: bool = False) -> tuple[Types | None, bool]:
+    """Return types as a release knows them, None where they are `known`; and whether that came to an end.
+
+    doubting: among `known` is what follows from values that lint knows and the runtime may not. Raises Failed.
+    """
+    teller = Teller(source.model, known, release, source.scopes[id(source.model.graph)])
+    if not teller.may_differ():
+        return None, True
+    told, renewal = teller.told(known, doubting=doubting), _renewal(source.model, known, teller)
+    asked = renewal.reading(chain(teller.lists, told) if doubting else told) | renewal.making(teller.better)
+    settled = _settled(teller, renewal, told, asked, renewal.making(teller.doubtful) if doubting else ())
+    return renewal.types, settled
+
+
+def _renewal(model: OnnxModel, types: Types, teller: Teller) -> Renewal:
+    """Return the types of a model's values, for what else is said of them."""
+    renewal = Renewal(model, types, teller.stated)
+    renewal.main.update(teller.named)
+    return renewal
 
 
 def completed(before: Source, model: OnnxModel, types: Types, release: str) -> Source | None:
@@ -62,238 +87,40 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
 
     types: what is known of its values to begin with, which is most of them.
     """
-    made = {node.outputs[0]: held for node in model.graph.nodes if (held := held_constant(node)) is not None}
+    made = {node.outputs[0]: held for node in model.graph.nodes if (held := before.known.held(node)) is not None}
     scope = ChainMap(made, dict(before.scopes[id(before.model.graph)]))
-    reader = _Reader(model, types, release, scope)
-    settled = _settled(model, reader, reader.told(types))
-    return None if settled is None else reread(before, settled, model)
-
-
-def _settled(model: OnnxModel, reader: _Reader, told: Told) -> Types | None:
-    """Return the types that are inferred once they say no more of the values that stand for what computes them.
-
-    told: what is known of these to begin with.
-    """
+    teller = Teller(model, types, release, scope)
+    told, renewal = teller.told(types), _renewal(model, types, teller)
+    old = set(map(id, before.model.graph.nodes))
+    new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
+    known = (name for index in new for name in model.graph.nodes[index].outputs if name in told)
     try:
-        for _ in range(_MOST_ROUNDS):
-            types = inferred(model, Given(reader.stated, told))
-            before, told = told, reader.told(types)
-            if told == before:
-                break
+        _settled(teller, renewal, told, new | renewal.reading(known) | renewal.making(teller.better))
     except Failed:
         return None
-    return types
+    return reread(before, renewal.types, model)
 
 
-class _Reader:
-    """What is said of one model's values besides what is inferred.
+def _settled(teller: Teller, renewal: Renewal, told: Told, asked: set[int], doubted: Collection[int] = ()) -> bool:
+    """Infer types until they say no more of the values that stand for what computes them; return whether that comes.
 
-    types: those that lint inferred. scope: what is known of the values of the main graph, constants above all.
+    told: what is known of these to begin with. asked, doubted: the nodes whose types are to be inferred first. Raises
+    Failed without an answer.
     """
-
-    def __init__(self, model: OnnxModel, types: Types, release: str, scope: Mapping[str, TensorDesc]) -> None:
-        graph = model.graph
-        self.graph, self.types = graph, types
-        self.main = types.get(id(graph), {})
-        self.scope = scope
-        self.opset = model.opset_imports.get("", 0)
-        self.facts = inference_of(release)
-        self.sizes = OwnSizes(release, model.opset_imports)
-        self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
-        self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
-        self.lists = self._computed()
-        self.more = False  # whether the file states more of some value
-        self.stated: dict[str, OnnxType] = {}
-        self.fixed: Told = {}
-        self._stated()
-        unsized = self.facts.unsized_at(self.opset)
-        if unsized and unsized & {node.op_type for node in graph.nodes}:
-            names = (
-                n for node in graph.nodes if node.op_type in unsized and not node.domain for n in node.outputs if n
-            )
-            self.fixed |= {name: _rankless(self.main.get(name)) for name in names}
-
-    def _stated(self) -> None:
-        """Find the types that the file states, and for those that contradict lint's what both say.
-
-        The latter only where something reads the value: what makes it goes by what it makes.
-        """
-        read = {name for node in self.graph.nodes for name in node.inputs}
-        known: dict[tuple[int, int], tuple[bool, bool]] = {}  # equal types are mostly one object
-        for info in chain(self.graph.value_infos, self.graph.outputs):
-            kind, found = info.type, self.main.get(info.name)
-            if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
-                continue
-            key = id(kind), id(found)
-            if key not in known:
-                wrong = any(contradictions("", kind, found, _AT))
-                known[key] = wrong, not wrong and _sizes(merged(kind, found)) != _sizes(found)
-            wrong, more = known[key]
-            self.more |= more
-            if not wrong:
-                self.stated[info.name] = kind
-            elif kind.elem_type == found.elem_type and info.name in read:
-                self.fixed[info.name] = _shared(kind, found)
-
-    def may_differ(self) -> bool:
-        """Return whether more is known of a value than lint knows, or less may be."""
-        return self.more or bool(self.fixed) or bool(self.lists) or bool(self.foreign)
-
-    def _computed(self) -> frozenset[str]:
-        """Return the values that nodes compute and that may be lists of sizes."""
-        constants = {node.outputs[0] for node in self.graph.nodes if node.op_type == "Constant" and node.outputs}
-        names: set[str] = set()
-        for types in self.types.values():
-            counting = {id(kind) for kind in {id(k): k for k in types.values()}.values() if _counts(kind)}
-            if counting:
-                names.update(name for name, kind in types.items() if id(kind) in counting)
-        return frozenset(names - constants)
-
-    def told(self, types: Types, *, doubting: bool = False) -> Told:
-        """Return what is known of values in place of what nodes compute, by the types that were inferred last.
-
-        doubting: these are lint's, which may know the sizes of what follows from a list of sizes that is none here.
-        """
-        held = _Held(self, types.get(id(self.graph), {}))
-        for node in self.graph.nodes if doubting else self.valued:
-            value = None
-            if node.op_type in self.facts.values:
-                value = self.facts.value(node, self.opset, held.known, held.sizes, held.constant)
-            if value is not None:
-                held.learn(node.outputs[0], value)
-            elif doubting and held.doubts(node.inputs):
-                held.doubtful.update(node.outputs)
-            elif id(node) in self.foreign:
-                for name, kind in self.sizes.types(node, held.tensor).items():
-                    held.told.setdefault(name, self._with_stated(name, kind))
-        return held.told
-
-    @cached_property
-    def infos(self) -> dict[str, OnnxType]:
-        """What the file states; few models have nodes that ask for it."""
-        infos = chain(self.graph.value_infos, self.graph.outputs)
-        return {info.name: info.type for info in infos if info.type is not None}
-
-    def _with_stated(self, name: str, kind: OnnxType) -> OnnxType:
-        """Return what follows from a node of the runtime's own operators together with what the file states."""
-        stated = self.infos.get(name)
-        if stated is None or stated.kind != "tensor" or stated.shape is None:
-            return kind
-        return _shared(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
-
-
-class _Held:
-    """What is known of the values of a model's main graph in one turn. types: that were inferred last.
-
-    doubtful: values that lint knows more of than is known here.
-    """
-
-    def __init__(self, reader: _Reader, types: Mapping[str, OnnxType]) -> None:
-        self.types, self.scope, self.lists = types, reader.scope, reader.lists
-        self.told: Told = dict(reader.fixed)
-        self.known: dict[str, Value] = {}
-        self.doubtful = set(reader.fixed)
-
-    def sizes(self, name: str) -> Sizes:
-        """Return the sizes of a value."""
-        kind = self.types.get(name)
-        if kind is not None:
-            return kind.shape if kind.kind == "tensor" and name not in self.doubtful else None
-        held = self.scope.get(name)
-        return None if held is None or held.sizes is None else [s if isinstance(s, int) else None for s in held.sizes]
-
-    def constant(self, name: str) -> Sequence[Any] | None:
-        """Return the elements of a constant."""
-        held = self.scope.get(name)
-        return None if held is None or not isinstance(held.value, tuple) else held.value
-
-    def tensor(self, name: str) -> TensorDesc | None:
-        """Return all that is known of a value."""
-        told = self.told.get(name)
-        kind = tensor_type(told) if isinstance(told, OnnxTensor) else told or self.types.get(name)
-        held = self.scope.get(name)
-        if kind is None or kind.kind != "tensor":
-            return held
-        known = known_type(kind)
-        return known if held is None else known._replace(value=held.value)
-
-    def doubts(self, names: Sequence[str]) -> bool:
-        """Return whether what a node computes of these values may be known to lint alone."""
-        return not self.doubtful.isdisjoint(names) or (
-            not self.lists.isdisjoint(names) and any(name in self.lists and name not in self.known for name in names)
-        )
-
-    def learn(self, name: str, value: Value) -> None:
-        """Note a list of sizes, or a number out of one, that a node computes."""
-        self.known[name] = value
-        kind = self.types.get(name)
-        if kind is not None and kind.elem_type in _COUNTING and name not in self.told:
-            self.told[name] = _constant(name, kind, value)
-
-
-def _counts(kind: OnnxType) -> bool:
-    return kind.elem_type in _COUNTING and (kind.shape is None or len(kind.shape) < 2)
-
-
-def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
-    """Return a value as a constant; its type alone where its sizes are not those of its elements."""
-    dims = tuple(size for size in kind.shape or () if isinstance(size, int))
-    count = 1
-    for size in dims:
-        count *= size
-    if kind.shape is None or len(dims) < len(kind.shape) or count != len(value.elements):
-        return kind
-    assert kind.elem_type in STORED  # noqa: S101  # as all of _COUNTING are
-    return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
-
-
-def _rankless(kind: OnnxType | None) -> OnnxType:
-    return OnnxType("tensor", None if kind is None else kind.elem_type)
-
-
-def _shared(one: OnnxType, two: OnnxType) -> OnnxType:
-    """Return what two types that contradict each other both say."""
-    if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
-        return OnnxType("tensor", one.elem_type)
-    pairs = zip(one.shape, two.shape, strict=True)
-    return OnnxType(
-        "tensor",
-        one.elem_type,
-        tuple(a if a == b or not isinstance(b, int) else None if isinstance(a, int) else b for a, b in pairs),
-    )
+    renewal.renew(told, asked, doubted)
+    for _ in range(_MOST_ROUNDS - 1):
+        before, told = told, teller.told(renewal.types)
+        if told == before:
+            return True
+        changed = {name for name in chain(before, told) if before.get(name) != told.get(name)}
+        renewal.renew(told, renewal.making(changed) | renewal.reading(changed))
+    return False
 
 
 def _alike(one: Types, two: Types) -> bool:
     """Whether two inferences know the same sizes."""
     return one.keys() == two.keys() and all(
-        types.keys() == two[key].keys() and all(_sizes(kind) == _sizes(two[key][name]) for name, kind in types.items())
+        types.keys() == two[key].keys()
+        and all(known_sizes(kind) == known_sizes(two[key][name]) for name, kind in types.items())
         for key, types in one.items()
     )
-
-
-def _sizes(kind: OnnxType | None) -> object:
-    """Return what is known of sizes: the names of those that are not known do not count."""
-    if kind is None or kind.shape is None:
-        return None
-    return tuple([size if isinstance(size, int) else None for size in kind.shape])
-
-
-@cache
-def inference_of(release: str) -> Inference:
-    """Return what a release infers otherwise, "1.24" or "1.24.4"; raise InputError for an unknown one."""
-    tables = runtime_tables()
-    at = list(tables["releases"]).index(minor_release(release))
-    raw = tables["inference"]
-    values: dict[str, list[Row]] = {}
-    for entry in _of(raw["values"], at):
-        for name, (first, last) in entry["operators"].items():
-            values.setdefault(name, []).append(Row(first, last, entry["of"], entry["by"], entry["gives"]))
-    unsized: dict[str, list[tuple[int, int | None]]] = {}
-    for entry in _of(raw["unsized"], at):
-        for name, (first, last) in entry["operators"].items():
-            unsized.setdefault(name, []).append((first, last))
-    return Inference(values, unsized)
-
-
-def _of(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
-    return (entry for entry in entries if entry["first"] <= at <= entry["last"])

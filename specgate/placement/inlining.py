@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from specgate.dialects.onnx.file.structure import (
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     Types = Mapping[int, Mapping[str, OnnxType]]
 
-__all__ = ["Call", "Inlined", "inlined"]
+__all__ = ["Call", "Inlined", "inlined", "with_new_graphs"]
 
 #: The place of a node that calls, its own name there, and what it calls.
 Call = tuple[str, str, OnnxFunction]
@@ -70,7 +69,7 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGr
         inside = {id(held): new for _, held in subgraphs(node) if (new := _graph(held, calls, made)) is not held}
         if inside:
             changed = True
-            nodes.append(replace(node, attributes=_with_graphs(node, partial(_held_or_new, inside))))
+            nodes.append(replace(node, attributes=with_new_graphs(node, inside)))
         else:
             nodes.append(node)
     if not changed:
@@ -80,8 +79,9 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGr
     return new
 
 
-def _held_or_new(new: Mapping[int, OnnxGraph], held: OnnxGraph) -> OnnxGraph:
-    return new.get(id(held), held)
+def with_new_graphs(node: OnnxNode, new: Mapping[int, OnnxGraph]) -> dict[str, OnnxAttribute]:
+    """Return the attributes of a node with new graphs in the place of some (by their ids)."""
+    return _with_graphs(node, lambda held: new.get(id(held), held))
 
 
 def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
@@ -129,7 +129,7 @@ def _copied(node: OnnxNode, named: Callable[[str], str], given: Mapping[str, Onn
         outputs=[named(name) for name in node.outputs],
         attributes=attributes,
     )
-    if any(not held.plain for held in attributes.values()):
+    if not new.plain:
         new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, given))
     return new
 

@@ -14,7 +14,7 @@ from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
 from specgate.placement.lowering.store import lowering_tables
-from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -84,9 +84,8 @@ def _holds(state: State, rule: Rule) -> bool:
 @cache
 def loading_of(operator: str, release: str) -> Loading:
     """Return what is known of an operator, by its name in the dialect's tables, in a release of the runtime."""
-    tables = runtime_tables()
-    raw = tables["loading"]["operators"].get(operator, {})
-    at = list(tables["releases"]).index(minor_release(release))
+    raw = runtime_tables()["loading"]["operators"].get(operator, {})
+    at = release_position(release)
     takes, asks = (
         tuple(
             Ruled(one["rule"], *versions_of(one), one.get("cpu", False)) for one in raw.get(key, ()) if _is_of(one, at)
@@ -109,14 +108,12 @@ def refusing_rules(release: str) -> Mapping[str, str]:
 
     "read": it does so where something reads the constant that a finding is about, "" whatever reads it.
     """
-    tables = runtime_tables()
-    at = list(tables["releases"]).index(minor_release(release))
-    held = ((name, rule) for name, rule in tables["loading"]["models"].items() if rule["first"] <= at <= rule["last"])
+    at = release_position(release)
+    held = ((name, rule) for name, rule in runtime_tables()["loading"]["models"].items() if _is_of(rule, at))
     return {f"onnx/model/{name}": "read" if rule["read"] else "" for name, rule in held}
 
 
 def unloadable(release: str) -> frozenset[str]:
     """Return the element types that keep a release from loading a model where a value in the file has one."""
-    tables = runtime_tables()
-    at = list(tables["releases"]).index(minor_release(release))
-    return frozenset(name for name, one in tables["loading"]["types"].items() if one["first"] <= at <= one["last"])
+    at = release_position(release)
+    return frozenset(name for name, one in runtime_tables()["loading"]["types"].items() if _is_of(one, at))

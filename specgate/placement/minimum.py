@@ -10,9 +10,10 @@ from specgate.collecting import gc_paused
 from specgate.errors import InputError
 from specgate.linting.minimum_text import at_level
 from specgate.linting.model import graph_of
+from specgate.placement.assigning import Assigner, assigned
 from specgate.placement.device import lacking
 from specgate.placement.functions import Functions
-from specgate.placement.place import Assigner, assigned, place_graph
+from specgate.placement.place import place_graph
 from specgate.placement.registrations import runtime_tables
 from specgate.placement.rules import GROUP
 from specgate.spec.tables import dialect
@@ -127,7 +128,7 @@ def level_minimum(
         raise InputError(f"nodes on {target} become no descriptors; give a release such as onnxruntime-directml:1.24.4")
     table = dialect(runtime.below)
     with gc_paused():
-        graph = graph_of(model, settings)
+        graph = graph_of(model, replace(settings, placing=True))
         if graph.dialect != target.dialect or graph.source is None:
             raise InputError(f"only a model of {target.dialect} has nodes that {target} places")
         placement = place_graph(graph, target, device, None)
@@ -147,9 +148,9 @@ def level_minimum(
 
 
 def _keyed(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNode]]:
-    """Yield the nodes, each by its path and how many before it had the same."""
+    """Yield the nodes that are not like others, each by its path and how many before it had the same."""
     seen: Counter[str] = Counter()
-    for node in placement.nodes:
+    for node in placement.unlike:
         yield (node.node, seen[node.node]), node
         seen[node.node] += 1
 

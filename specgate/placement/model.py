@@ -65,6 +65,16 @@ class Folding(_File):
     by_sizes: list[Word] = Field(default=[], description="those that it takes where the sizes of the input are known")
 
 
+class Duplicating(_File):
+    """Operators whose nodes are made again for each further node that reads them, before nodes are placed."""
+
+    releases: ReleaseRange
+    operators: dict[Domain, list[Word]] = Field(min_length=1, description="by domain")
+    attributes: bool = Field(default=True, description="what is added has the attributes of its node")
+    inlined: bool = Field(default=True, description="in a model with functions calls are replaced before that")
+    setting: str = Field(description="the setting of a session that keeps it from that")
+
+
 class Release(_File):
     """One minor release."""
 
@@ -88,6 +98,7 @@ class ReleasesFile(_File):
     providers: dict[Word, Provider]
     packages: dict[str, Package]
     folding: Folding | None = None
+    duplicating: list[Duplicating] = []
     lacks: dict[Word, list[int]] = Field(default={}, description="versions of operators that no release here has")
     fusing: dict[Word, str] = Field(default={}, description="per provider the setting that keeps it from fusing nodes")
     releases: dict[Minor, Release]

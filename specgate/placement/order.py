@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxNode
 
-__all__ = ["ordered"]
+__all__ = ["ordered", "reads", "walked"]
 
 
 def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
@@ -23,7 +23,7 @@ def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
     made = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
     if _in_order(nodes, made):
         return nodes
-    needs = [{made[name] for name in _reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
+    needs = [{made[name] for name in reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
     behind: dict[int, list[int]] = {}
     for at, need in enumerate(needs):
         for before in need:
@@ -43,19 +43,42 @@ def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
 
 def _in_order(nodes: Sequence[tuple[int, OnnxNode]], made: Mapping[str, int]) -> bool:
     for at, (_, node) in enumerate(nodes):
-        for name in _reads(node):
+        for name in reads(node):
             if name in made and made[name] >= at:
                 return False
     return True
 
 
-def _reads(node: OnnxNode) -> Sequence[str]:
+def reads(node: OnnxNode) -> Sequence[str]:
     """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
-    if not node.attributes or all(held.plain for held in node.attributes.values()):
+    if node.plain:
         return node.inputs
     found = list(node.inputs)
     for _, graph in subgraphs(node):
         for inner in graph.nodes:
-            found += _reads(inner)
+            found += reads(inner)
         found += (info.name for info in graph.outputs)
     return found
+
+
+def walked(nodes: Sequence[OnnxNode]) -> list[int]:
+    """Return nodes, by their numbers, in the order of the walk from their ends that optimisations of ONNX Runtime take.
+
+    The last node that nothing reads comes first, behind what it reads; of what a node reads, the last one does. Source:
+    onnxruntime core/graph/graph_viewer.cc (commit 486da22c9) and Graph::ReverseDFSFrom of core/graph/graph.cc.
+    """
+    made = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [sorted({made[name] for name in reads(node) if name in made} - {at}) for at, node in enumerate(nodes)]
+    read = {at for need in needs for at in need}
+    waiting = [(at, False) for at in range(len(nodes)) if at not in read]
+    order: list[int] = []
+    seen: set[int] = set()
+    while waiting:
+        at, done = waiting.pop()
+        if done:
+            order.append(at)
+        elif at not in seen:
+            seen.add(at)
+            waiting.append((at, True))
+            waiting += [(need, False) for need in needs[at] if need not in seen]
+    return order + [at for at in range(len(nodes)) if at not in seen]  # nodes of a cycle, which the linter reports

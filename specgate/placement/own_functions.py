@@ -6,7 +6,7 @@ import struct
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxNode, OnnxTensor
-from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +25,7 @@ def own_function(node: Node, release: str) -> OnnxFunction | None:
     release: "1.24" or "1.24.4", "" for the newest.
     """
     tables = runtime_tables()
-    order = list(tables["releases"])
-    at = order.index(minor_release(release)) if release else len(order) - 1
+    at = release_position(release or None)
     held = tables.get("functions", {}).get(node.operator)
     kind = node.inputs[0].type if node.inputs and node.inputs[0] is not None else None
     if held is None or not held["first"] <= at <= held["last"] or kind not in _PACKED:

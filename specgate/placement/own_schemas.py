@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 from specgate.placement.scopes import MAIN_DOMAIN
 
 if TYPE_CHECKING:
@@ -46,10 +46,8 @@ def own_schema(domain: str, operator: str, opset: int, release: str | None = Non
     Of an operator of ai.onnx the dialect's table may have a newer version, which then counts. domain: "" is ai.onnx.
     release: "1.24" or "1.24.4", None for the newest; raises InputError for an unknown one.
     """
-    tables = runtime_tables()
-    order = list(tables["releases"])
-    at = len(order) - 1 if release is None else order.index(minor_release(release))
-    rows = tables["schemas"].get(domain or MAIN_DOMAIN, {}).get(operator, ())
+    at = release_position(release)
+    rows = runtime_tables()["schemas"].get(domain or MAIN_DOMAIN, {}).get(operator, ())
     held = [row for row in rows if row["first"] <= at <= row["last"] and row["version"] <= opset]
     if not held:
         return None

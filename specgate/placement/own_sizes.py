@@ -37,6 +37,7 @@ class OwnSizes:
     def __init__(self, release: str, imports: Mapping[str, int]) -> None:
         self.release = release
         self.imports = imports
+        self._found: dict[int, tuple[tuple[TensorDesc | None, ...], dict[str, OnnxType]]] = {}
 
     def has(self, node: OnnxNode) -> bool:
         """Return whether it is known what the runtime infers of what a node computes."""
@@ -45,12 +46,18 @@ class OwnSizes:
     def types(self, node: OnnxNode, tensor: Callable[[str], TensorDesc | None]) -> dict[str, OnnxType]:
         """Return by name the types of what a node computes, as far as they follow from its inputs.
 
-        tensor: what is known of a value, with its elements if it is constant.
+        tensor: what is known of a value, with its elements if it is constant. The node must live as long as this.
         """
+        inputs = tuple([(tensor(name) or _BLANK) if name else None for name in node.inputs])
+        found = self._found.get(id(node))
+        if found is None or found[0] != inputs:
+            found = self._found[id(node)] = inputs, self._types(node, inputs)
+        return found[1]
+
+    def _types(self, node: OnnxNode, inputs: tuple[TensorDesc | None, ...]) -> dict[str, OnnxType]:
         version = self.imports[node.domain]
         operator = f"{node.domain}.{node.op_type}"
         table, schema = lowering_of(operator), schema_of(node.domain, node.op_type, version, self.release)
-        inputs = tuple([(tensor(name) or _BLANK) if name else None for name in node.inputs])
         outputs = tuple([_BLANK if name else None for name in node.outputs])
         outputs = derived(schema, inputs, outputs)
         attributes = {name: attribute_of(held) for name, held in node.attributes.items()}

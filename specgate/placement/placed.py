@@ -34,6 +34,8 @@ class PlacedNode:
     refused: the runtime refuses it wherever it might run, as it is not what ONNX takes. folds: with default
     optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
     fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
+    duplicates: nodes like it that the runtime adds, one for each further node that reads it, with names of their own;
+    reader: the path of the node that one of these is for, "" for a node of the file.
     """
 
     node: str
@@ -54,6 +56,18 @@ class PlacedNode:
     folds: bool = False
     fuses: bool = False
     findings: tuple[Finding, ...] = ()
+    duplicates: tuple[PlacedNode, ...] = ()
+    reader: str = ""
+
+    @property
+    def times(self) -> int:
+        """How often the runtime makes it."""
+        return 1 + len(self.duplicates)
+
+    @property
+    def unlike(self) -> Sequence[PlacedNode]:
+        """The duplicates that become something else: some releases add them without its attributes."""
+        return [one for one in self.duplicates if (one.creation, one.lowered) != (self.creation, self.lowered)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate place --format json`` prints it."""
@@ -77,12 +91,26 @@ class PlacedNode:
             "folds": self.folds,
             "fuses": self.fuses,
             "findings": [found.to_dict() for found in self.findings],
+            "times": self.times,
+            "duplicates": [
+                {
+                    "node": one.node,
+                    "reader": one.reader,
+                    "partition": one.partition,
+                    "creation": one.creation,
+                    "creation_why": one.created_by,
+                }
+                for one in self.duplicates
+            ],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Nodes of one provider that run with no node of another one between them. place: their body."""
+    """Nodes of one provider that run with no node of another one between them. place: their body.
+
+    nodes: their paths; those that the runtime adds have paths of their own.
+    """
 
     number: int
     provider: str
@@ -98,7 +126,7 @@ class Partition:
 
 @dataclass(slots=True)
 class Placement:
-    """Where a runtime runs the nodes of a model. Iterates over the nodes.
+    """Where a runtime runs the nodes of a model. Iterates over the nodes of the file, which are what is counted.
 
     target: as it was given; providers: in the order in which they are asked. device: what it reports, None where it is
     not known and counts as reporting everything. session: whether it is created; refusals: why the runtime refuses the
@@ -125,6 +153,20 @@ class Placement:
         return len(self.nodes)
 
     @property
+    def every(self) -> Iterator[PlacedNode]:
+        """Every node that the runtime has: those of the file, each with its duplicates behind it."""
+        for node in self.nodes:
+            yield node
+            yield from node.duplicates
+
+    @property
+    def unlike(self) -> Iterator[PlacedNode]:
+        """The nodes of the file, each with those of its duplicates behind it that become something else."""
+        for node in self.nodes:
+            yield node
+            yield from node.unlike
+
+    @property
     def counts(self) -> Mapping[str | None, int]:
         """How many nodes each provider has; None: no kernel anywhere."""
         return Counter(node.provider for node in self.nodes)
@@ -132,7 +174,7 @@ class Placement:
     @property
     def session(self) -> Literal["created", "fails"]:
         """Whether the session is created."""
-        failed = self.refusals or any(node.provider is None or node.creation == "fails" for node in self.nodes)
+        failed = self.refusals or any(node.provider is None or node.creation == "fails" for node in self.every)
         return "fails" if failed else "created"
 
     @property

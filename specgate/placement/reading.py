@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.collecting import gc_paused
@@ -29,8 +30,14 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
     file = (
         model.name if isinstance(model, Given) else os.fspath(model) if isinstance(model, str | os.PathLike) else None
     )
-    with gc_paused():
-        graph = graph_of(model, settings)
-        if graph.dialect != target.dialect or graph.source is None:
-            raise InputError("only an ONNX model is placed", file=file)
-        return place_graph(graph, target, device, file)
+    with gc_paused():  # what is read is gone when it ends, so that nothing of it is looked at
+        return _placed(model, target, device, settings, file)
+
+
+def _placed(
+    model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
+) -> Placement:
+    graph = graph_of(model, replace(settings, placing=True))
+    if graph.dialect != target.dialect or graph.source is None:
+        raise InputError("only an ONNX model is placed", file=file)
+    return place_graph(graph, target, device, file)

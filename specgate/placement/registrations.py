@@ -16,14 +16,15 @@ from specgate.spec.store import compiled_folder
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from specgate.placement.decide import Found
     from specgate.rules.language import Rule
 
 __all__ = [
     "RUNTIME", "KnownRelease", "Registration", "Registry", "function_bodies", "known_releases", "minor_release",
-    "registrations", "release_named", "released", "runtime_tables",
+    "registrations", "release_named", "release_position", "released", "runtime_tables",
 ]  # fmt: skip
 
 #: The folder of specs/ with the runtime's files; its packages begin with this name.
@@ -90,7 +91,10 @@ class KnownRelease:
 
 
 class Registry:
-    """The registrations of one provider in one release."""
+    """The registrations of one provider in one release.
+
+    found: what was looked up before, by operator, its version, and the types of inputs and outputs.
+    """
 
     def __init__(self, provider: str, release: str, tables: Mapping[str, Any]) -> None:
         self.provider = provider
@@ -99,6 +103,7 @@ class Registry:
         self._at = list(tables["releases"]).index(release)
         self._rows: Mapping[str, Mapping[str, list[Any]]] = tables["registrations"][provider]
         self._made: dict[tuple[str, str], tuple[Registration, ...]] = {}
+        self.found: dict[Hashable, Found] = {}
 
     @property
     def domains(self) -> tuple[str, ...]:
@@ -203,6 +208,12 @@ def minor_release(release: str) -> str:
     raise InputError(f"unknown release {shown(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
 
 
+def release_position(release: str | None) -> int:
+    """Return the place of a release in the tables, None for the newest; raise InputError for an unknown one."""
+    order = list(runtime_tables()["releases"])
+    return len(order) - 1 if release is None else order.index(minor_release(release))
+
+
 def released(releases: str | None, release: str | None) -> bool:
     """Return whether what holds for a range of releases holds for one.
 
@@ -213,9 +224,8 @@ def released(releases: str | None, release: str | None) -> bool:
 
 @cache
 def _released(releases: str, release: str | None) -> bool:
-    order = list(runtime_tables()["releases"])
-    first, last = bounds(releases, order)
-    return first <= (len(order) - 1 if release is None else order.index(minor_release(release))) <= last
+    first, last = bounds(releases, list(runtime_tables()["releases"]))
+    return first <= release_position(release) <= last
 
 
 def runtime_tables() -> dict[str, Any]:

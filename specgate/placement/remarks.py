@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specgate.placement.duplicating import duplicating
 from specgate.placement.folding import fusing_setting
-from specgate.placement.words import listed
+from specgate.placement.words import listed, several
 
 if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
@@ -16,13 +17,22 @@ if TYPE_CHECKING:
 __all__ = ["remark"]
 
 
-def remark(placement: Placement, graph: Graph, functions: Functions, main: Body) -> None:
+def remark(placement: Placement, graph: Graph, functions: Functions, main: Body, release: str) -> None:
     """Say what the answer rests on."""
     placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
     folded = [node.node for node in placement.nodes if node.folds]
     if folded:
         which = f"{listed(folded)}; others may then run elsewhere"
         placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
+    again = [node for node in placement.nodes if node.duplicates]
+    if again:
+        more = sum(len(node.duplicates) for node in again)
+        which = listed([f"{node.node} (made {node.times} times)" for node in again])
+        why = "as nodes that read one of these have one each"
+        how = duplicating(release)
+        unless = f" ({how.setting} keeps it from that)" if how else ""
+        what = f"the runtime has {more} {several('node', more)} more than the file"
+        placement.notes.append(f"{what}, {why}: {which}{unless}")
     fused = sum(node.fuses for node in placement.nodes)
     if fused:
         first = placement.providers[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, Numbered, Symbol, TensorDesc
@@ -15,6 +16,7 @@ __all__ = ["Memo", "key_of", "keys_of"]
 Made = TypeVar("Made")
 #: How many answers each of them keeps: more than the largest models have nodes that differ.
 _MOST: Final = 4096
+_MOST_ELEMENTS: Final = 256
 _MISSING: Final = object()
 
 
@@ -22,17 +24,19 @@ class NoKey(Exception):
     """A value that no key is made of, such as a graph."""
 
 
-def key_of(value: Any) -> Hashable:
+def key_of(value: Any, most: int = _MOST_ELEMENTS) -> Hashable:
     """Return what is equal for values that are alike in all that counts; raise NoKey for one that is not known here.
 
-    Types count, and the sign of a zero.
+    Types count, and the sign of a zero. most: of the elements of a constant; the key of more costs more than most
+    answers, and hardly another model has the same.
     """
     kind = value.__class__
     if kind is TensorDesc:
-        # A tensor without any type is known by identity; the repr tells 0.0 from -0.0.
-        return value is UNSTATED, value, None if value.value is None else repr(value.value)
+        if value.value is None:
+            return value is UNSTATED, value  # a tensor without any type is known by identity
+        return _key_of_constant(value, value.value, most)
     if kind is list or kind is tuple:
-        return kind, *map(key_of, value)
+        return kind, *[key_of(one, most) for one in value]
     if kind is float:
         return kind, repr(value)
     if kind in _PLAIN or value is None or value is UNKNOWN:
@@ -44,13 +48,23 @@ def key_of(value: Any) -> Hashable:
     if kind is Numbered:
         return kind, int(value), value.word
     if kind is Descriptor and not value.oddities and not value.extra:
-        return kind, value.dialect, value.operator, value.version, value.layout, keys_of(value.fields.items())
+        return kind, value.dialect, value.operator, value.version, value.layout, keys_of(value.fields.items(), most)
     raise NoKey
 
 
-def keys_of(items: Iterable[tuple[str, Any]]) -> tuple[Hashable, ...]:
+def _key_of_constant(tensor: TensorDesc, elements: Any, most: int) -> Hashable:
+    """Return a key that tells 0.0 from -0.0, and 1 from true."""
+    if len(elements) > most:
+        raise NoKey
+    kinds = set(map(type, elements)) if elements.__class__ is tuple else ()
+    if kinds == {float}:
+        return tensor._replace(value=None), array("d", elements).tobytes()
+    return tensor, kinds.pop() if len(kinds) == 1 else repr(elements)
+
+
+def keys_of(items: Iterable[tuple[str, Any]], most: int = _MOST_ELEMENTS) -> tuple[Hashable, ...]:
     """Return the key of each value with its name."""
-    return tuple([(name, key_of(value)) for name, value in items])
+    return tuple([(name, key_of(value, most)) for name, value in items])
 
 
 _PLAIN: Final = frozenset({int, bool, str, bytes, Symbol})

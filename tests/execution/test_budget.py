@@ -45,6 +45,7 @@ NOT_ENLARGED = {
     "sequence_without", "stated_value",
 }  # fmt: skip
 measured: set[str] = set()
+asked: set[tuple[str, str]] = set()
 
 
 def resized(descriptor, change, attributes=lambda numbers: numbers):
@@ -140,6 +141,7 @@ def peak_and_claim(monkeypatch, descriptor, arrays, level):
 
 @pytest.mark.parametrize(("name", "operator"), OPERATORS)
 def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
+    asked.add((name, operator))
     kernel = recipe_of(dialect(name).operator(operator))["kernel"]
     for count, (descriptor, arrays, level) in enumerate(attempts(name, operator)):
         try:
@@ -155,8 +157,8 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
 def test_every_kernel_is_measured():
     """Runs behind the test above, in the same process."""
     known = {recipe_of(dialect(name).operator(operator))["kernel"] for name, operator in OPERATORS}
-    if not measured:
-        pytest.skip("no kernel was measured in this process")
+    if asked != set(OPERATORS):
+        pytest.skip("another process measured some of them")
     assert known - measured <= NOT_ENLARGED
 
 

@@ -38,6 +38,11 @@ def test_parts_that_do_not_fit(parts):
         join(parts, axis=0)
 
 
+def test_a_part_that_ends_before_the_axis_does_not_fit():
+    with pytest.raises(InputError, match="join"):
+        join([np.zeros((2, 2)), np.zeros(2)], axis=1)
+
+
 @pytest.mark.parametrize("shapes", [[], [[1, 2]], [[1, 3], [1, 0]], [[2, 1], [1, 2]], [[3], [0]], [[1], [1]]])
 def test_sizes_that_do_not_make_up_the_whole(shapes):
     with pytest.raises(InputError, match="split"):

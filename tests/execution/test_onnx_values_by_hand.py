@@ -16,7 +16,6 @@ from specgate.execution.kernels.drawn_numbers import draw_normal, draw_truths, d
 from specgate.execution.kernels.integer_products import (
     integer_product,
     integer_windows,
-    quantize_over_range,
     quantized_product,
 )
 from specgate.execution.kernels.losses import likelihood_loss
@@ -24,6 +23,7 @@ from specgate.execution.kernels.measuring import keep_triangle, sizes_between
 from specgate.execution.kernels.narrow import codes_of, numbers_of
 from specgate.execution.kernels.placing import centre, choose, place_again, write_into_buffer
 from specgate.execution.kernels.quantize_blocks import dequantize_by_axis, quantize_by_axis
+from specgate.execution.kernels.quantizing import quantize_over_range
 from specgate.execution.kernels.recurrent_functions import functions_of
 from specgate.execution.kernels.recurrent_networks import run_gru, run_lstm, run_rnn
 from specgate.execution.kernels.resizing import resize
@@ -117,6 +117,11 @@ def test_a_range_makes_a_scale_and_a_zero_point():
     assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 50, 255], np.float32(5.1 / 255), 50)
     y, scale, zero = quantize_over_range(floats(0, 0))
     assert (shown(y), scale.tolist(), np.ma.is_masked(zero)) == ([None, None], 0, True)
+
+
+def test_what_rounding_brings_out_of_a_range_is_held_in_it():
+    y, scale, zero = quantize_over_range(floats(-1.5, 0, 253.5))
+    assert (y.tolist(), scale.tolist(), zero.tolist()) == ([0, 2, 255], 1, 2)  # 253.5 goes to 254, and 256 is held
 
 
 def test_buffers_are_written_from_a_place_and_around():

@@ -10,6 +10,9 @@ import pytest
 
 import specgate
 from specgate.execution import settled as module
+from specgate.spec.dialect_spec import Dialect
+from specgate.spec.store import compiled_tables
+from specgate.spec.tables import dialect, in_use
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,6 +81,48 @@ def test_the_budget_is_held_each_time() -> None:
     specgate.execute(made, {"input": DATA})
     with pytest.raises(specgate.InputError, match="max_bytes"):
         specgate.execute(made, {"input": DATA}, max_bytes=10)
+
+
+def test_outputs_are_held_against_the_declaration_each_time() -> None:
+    made = _softmax()
+    specgate.execute(made, {"input": DATA})
+    made.fields["output"] = made.fields["output"]._replace(sizes=(3, 2))  # type: ignore[index]
+    for _ in range(2):
+        with pytest.raises(specgate.InputError, match="declared"):
+            specgate.execute(made, {"input": DATA})
+
+
+def test_an_input_too_many_or_too_few_is_refused_each_time() -> None:
+    made = _softmax()
+    specgate.execute(made, {"input": DATA})
+    for arrays in ({}, {"input": DATA, "other": DATA}, {"other": DATA}):
+        with pytest.raises(specgate.InputError):
+            specgate.execute(made, arrays)
+
+
+def test_nothing_is_kept_of_tables_that_no_longer_count() -> None:
+    made = _softmax()
+    first = specgate.execute(made, {"input": DATA})
+    key = id(made)
+    assert key in module._settled
+    usual = dialect("onnx")
+    with in_use(Dialect("onnx", compiled_tables("onnx", ()))):
+        assert key not in module._settled
+        np.testing.assert_array_equal(specgate.execute(made, {"input": DATA})["output"], first["output"])
+        assert module._settled[key][1].spec is not usual.operator("Softmax")
+    assert key not in module._settled
+
+
+def test_what_numpy_does_about_a_division_by_zero_stays_as_it_was() -> None:
+    made = specgate.descriptor({
+        "op_type": "Div", "inputs": [{"elem_type": "FLOAT", "shape": [1]}] * 2, "outputs": [{}],
+    })  # fmt: skip
+    one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+    with np.errstate(all="raise"):
+        for _ in range(2):
+            assert specgate.execute(made, {"A": one, "B": zero})["C"] == np.inf
+            with pytest.raises(FloatingPointError):
+                np.divide(one, zero)
 
 
 def test_nothing_is_kept_longer_than_the_descriptor() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from specgate.placement.assigning import Assigner
 from specgate.placement.decide import Lookup
-from specgate.placement.place import Assigner
 from specgate.placement.registrations import Registration, Registry
 from specgate.placement.runtime import Runtime
 
@@ -22,7 +22,7 @@ class FakeRegistry(Registry):
     """As a registry of tables, of rows that are given."""
 
     def __init__(self, rows):
-        self.rows = defaultdict(list)
+        self.rows, self.found = defaultdict(list), {}
         for one in rows:
             self.rows[one.domain, one.operator].append(one)
 

@@ -8,28 +8,16 @@ from __future__ import annotations
 import pytest
 
 import specgate
-from specgate.errors import InputError
-from specgate.targets import parse_target
 from tests.linting.models import chain, graph, helper, info, model, onnx
 from tests.linting.test_backend_models import ALL, backend_models
+from tests.placement.installed import installed
 
-runtime = pytest.importorskip(
-    "onnxruntime", reason="PLACEMENTS ARE NOT HELD AGAINST ONNX RUNTIME: pip install onnxruntime"
-)
-TARGET = f"onnxruntime:{runtime.__version__}"
+runtime, TARGET = installed("PLACEMENTS ARE NOT HELD AGAINST ONNX RUNTIME")
 FLOAT16 = onnx.TensorProto.FLOAT16
 #: What constructors of kernels refuse, which no list of kernels has.
 CONSTRUCTORS = ("Exception during initialization",)
 #: Attributes and operators that the onnx package has added to an opset since the runtime was built.
 NEWER_ONNX = ("Unrecognized attribute", "is not a registered function/op", "No Op registered")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _known_release():
-    try:
-        parse_target(TARGET)
-    except InputError as error:
-        pytest.skip(f"PLACEMENTS ARE NOT HELD AGAINST ONNX RUNTIME: {error}")
 
 
 def session(data):

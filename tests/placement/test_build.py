@@ -217,6 +217,16 @@ def test_an_inference_names_operators_and_ways_that_there_are(folder) -> None:
     assert (made["values"][0]["first"], made["unsized"][0]["operators"]) == (1, {"Abs": (1, 6)})
 
 
+def test_what_is_made_again_has_releases_that_there_are(folder) -> None:
+    more = 'duplicating:\n  - {releases: "1.2..", operators: {ai.onnx: [Abs]}, setting: off}\n'
+    (folder / "releases.yaml").write_text(RELEASES + more, encoding="utf-8")
+    said = {"releases": "1.2..", "operators": {"ai.onnx": ["Abs"]}, "attributes": True, "inlined": True}
+    said["setting"] = "off"
+    assert build_runtime(folder)["duplicating"] == [{**said, "first": 1, "last": 1}]
+    (folder / "releases.yaml").write_text(RELEASES + more.replace("1.2..", "1.9"), encoding="utf-8")
+    assert problems(folder) == ["releases.yaml:12: duplicating.0.releases: unknown release '1.9'; known here: 1.1, 1.2"]
+
+
 def test_a_function_is_made_of_operators_and_values_that_there_are(folder) -> None:
     (folder / "functions.yaml").write_text(
         """\

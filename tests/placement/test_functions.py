@@ -166,3 +166,15 @@ def test_a_body_that_means_nothing_at_the_opset_of_the_model_is_refused():
     found = specgate.place(made, "onnxruntime:1.16.3")
     assert (found.session, next(one.operator for one in found if one.refused)) == ("fails", "ReduceMax")
     assert specgate.place(made, "onnxruntime:1.17.3").session == "created"
+
+
+def test_what_the_file_states_of_a_call_counts_behind_its_nodes():
+    """Older releases count no computed list of sizes, so that the nodes alone do not say the sizes of what they make."""
+    floats = [helper.make_tensor(name, onnx.TensorProto.FLOAT, [4], [1.0] * 4) for name in ("scale", "bias")]
+    call = helper.make_node("GroupNormalization", ["x", "scale", "bias"], ["g"], name="call", num_groups=2)
+    body = graph([call, relu("g", "y")], [info("x", [1, 4, 2, 2])], [info("y", [1, 4, 2, 2])], floats)
+    old = "onnxruntime-directml:1.18.0"
+    assert specgate.place(model(body, opsets=[("", 21)], ir=10), old).nodes[-1].creation == "deferred"
+    body.value_info.append(info("g", [1, 4, 2, 2]))
+    found = specgate.place(model(body, opsets=[("", 21)], ir=10), old)
+    assert (found.nodes[-1].node, found.nodes[-1].creation) == ("graph/Relu->y", "created")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer import inference
 from specgate.dialects.onnx.infer.process import Failed
-from specgate.dialects.onnx.lint.graph import onnx_units
+from specgate.dialects.onnx.infer.strip import Questions
+from specgate.dialects.onnx.lint.graph import onnx_units, reread
 from specgate.linting.settings import LintSettings
-from specgate.placement import inferring
+from specgate.placement import renewing
 from specgate.placement.inferring import as_inferred
 
 onnx = pytest.importorskip("onnx", reason="it infers")
@@ -21,13 +23,18 @@ CONSTANTS = (
 )
 
 
-def source(nodes, x="float[2,3,4] x", opset=17, infos=""):
+def source(nodes, x="float[2,3,4] x", opset=17, infos="", placing=False):
     text = f'<ir_version: 8, opset_import: ["" : {opset}]> g ({x}) => (y) {CONSTANTS[:-1]}{infos}> {{{nodes}}}'
-    return onnx_units(read_model_bytes(onnx.parser.parse_model(text).SerializeToString()), LintSettings()).source
+    model = read_model_bytes(onnx.parser.parse_model(text).SerializeToString())
+    return onnx_units(model, LintSettings(placing=placing)).source
 
 
 def sizes(nodes, release="1.24.4", name="y", **more):
     """The sizes of a value: None for one that is not known, or for the rank."""
+    if "placing" not in more:  # from below, or from what lint knows: both come to the same
+        below, above = (sizes(nodes, release, name, placing=placing, **more) for placing in (True, False))
+        assert below == above
+        return below
     read = as_inferred(source(nodes, **more), release)
     tensor = read.scopes[id(read.model.graph)].get(name)
     if tensor is None or tensor.sizes is None:
@@ -100,7 +107,7 @@ def test_names_that_the_file_gives_sizes_stay_and_others_are_left_out():
 
 
 def test_a_model_without_lists_of_sizes_is_not_asked_about_again(monkeypatch):
-    monkeypatch.setattr(inferring, "inferred", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(renewing, "inferred", lambda *_: pytest.fail("asked"))
     own = source("r = Relu(x) y = Add(r, r)")
     assert as_inferred(own, "1.24.4") is own
 
@@ -109,24 +116,82 @@ def test_without_an_answer_all_stays_as_it_was(monkeypatch):
     def fail(*_):
         raise Failed("no answer")
 
-    monkeypatch.setattr(inferring, "inferred", fail)
+    monkeypatch.setattr(renewing, "inferred", fail)
     own = source(f"{LISTED} y = ConstantOfShape(s)")
     assert as_inferred(own, "1.24.4") is own
     quiet = onnx_units(own.model, LintSettings(infer=False)).source
     assert as_inferred(quiet, "1.24.4") is quiet
 
 
-def test_constants_replace_nodes_that_are_copied_as_they_are():
-    from specgate.dialects.onnx.file.structure import OnnxTensor
-    from specgate.dialects.onnx.infer.strip import Given, question
-
+def test_nodes_are_asked_about_as_the_file_has_them_beside_what_is_known():
     model = source("a = Relu(x) b = Shape(a) c = Identity(b) y = Reshape(a, b)").model
-    assert model.graph.runs
-    told = Given({}, {"b": OnnxTensor("b", "INT64", (3,), data=[3, 2, 4])})
-    asked = onnx.ModelProto.FromString(question(model, given=told).data)
-    assert [node.op_type for node in asked.graph.node] == ["Relu", "Identity", "Reshape"]
-    model.graph.runs = [(first, past + 1, data) for first, past, data in model.graph.runs]  # what they hold is unclear
-    again = onnx.ModelProto.FromString(question(model, given=told).data)
-    assert [node.op_type for node in again.graph.node] == ["Relu", "Identity", "Reshape"]
-    types = inference.inferred(model, told)
-    assert types[id(model.graph)]["y"].shape == (3, 2, 4)
+    ((first, past, data),) = model.graph.runs
+    constants = [OnnxTensor("b", "INT64", (3,), data=[3, 2, 4])]
+    types = {"a": OnnxType("tensor", "FLOAT", (2, 3, 4))}
+
+    def asked():
+        return Questions(model).about(model.graph.nodes[2:], types, constants)
+
+    def written():
+        nodes = onnx.ModelProto.FromString(asked().data).graph.node
+        return [(node.op_type, list(node.input), list(node.output)) for node in nodes]
+
+    assert written() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
+    model.graph.runs = [(first, past - 1, data)]  # what they hold is unclear
+    assert written() == [("Identity", ["b"], ["c"]), ("Reshape", ["a", "b"], ["y"])]
+    assert inference.inferred(asked())[id(model.graph)]["y"].shape == (3, 2, 4)
+
+
+def test_a_model_of_an_old_version_is_asked_about_with_constants_that_are_no_inputs():
+    text = f'<ir_version: 3, opset_import: ["" : 9]> g (float[2,3,4] x) => (y) {CONSTANTS[:-1]}> {{y = Relu(x)}}'
+    model = read_model_bytes(onnx.parser.parse_model(text).SerializeToString())
+    asked = Questions(model).about(model.graph.nodes, {"x": OnnxType("tensor", "FLOAT", (2, None))}, [])
+    assert inference.inferred(asked)[id(model.graph)]["y"].shape == (2, None)
+
+
+def test_only_nodes_that_something_else_is_known_of_are_asked_about_again(monkeypatch):
+    asked = []
+
+    def noted(question):
+        asked.append([node.output[0] for node in onnx.ModelProto.FromString(question.data).graph.node])
+        return inference.inferred(question)
+
+    monkeypatch.setattr(renewing, "inferred", noted)
+    nodes = "a = Relu(x) s = Shape(a) z = ConstantOfShape(s) b = Abs(a) q = Abs(z) r = Abs(q) t = Abs(r) y = Add(t, b)"
+    assert sizes(nodes, placing=True) == [2, 3, 4]
+    assert asked == [["z"], ["q", "r", "t"], ["y"]]
+
+
+def test_a_size_that_the_file_states_counts_where_only_lint_knows_another():
+    """Seen with onnxruntime 1.31.1, which refuses the model for dimensions that do not go together."""
+    nodes = f"{PICKED} c = Concat<axis = 0>(u, rest) r = Reshape(x, c) y = Abs(r)"
+    for stated in ("float[5,4] r", "float[3,7] r"):
+        wanted = [int(stated[6]), int(stated[8])]
+        assert sizes(nodes, placing=True, infos=f", {stated}") == wanted
+
+
+def test_a_type_that_is_declared_stays_where_nothing_follows():
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[n] y) {y = Relu(x)}'
+    own = onnx_units(read_model_bytes(onnx.parser.parse_model(text).SerializeToString()), LintSettings()).source
+    for said, wanted in ((OnnxType("tensor"), ("FLOAT", ("n",))), (OnnxType("tensor", "FLOAT", (2,)), ("FLOAT", (2,)))):
+        read = reread(own, {id(own.model.graph): {"y": said}})
+        found = read.scopes[id(read.model.graph)]["y"]
+        assert (found.type, tuple(size if isinstance(size, int) else str(size) for size in found.sizes or ())) == wanted
+
+
+def test_nodes_in_a_circle_come_to_an_end(monkeypatch):
+    """Also if each turn added to a size: nodes are asked about as often as more is looked at that is behind."""
+    more = " ".join(f"v{at} = Relu(v{at - 1})" for at in range(1, 30))
+    nodes = f"s = Shape(x) v0 = Add(v29, w) w = ConstantOfShape(s) {more} y = Relu(v29)"
+    for placing in (True, False):
+        assert sizes(nodes, placing=placing) is None
+    asked = []
+
+    def growing(question):
+        asked.append(question)
+        names = [*(f"v{at}" for at in range(30)), "w", "y"]
+        return {id(question.graphs[0]): dict.fromkeys(names, OnnxType("tensor", "FLOAT", (len(asked),)))}
+
+    monkeypatch.setattr(renewing, "inferred", growing)
+    assert sizes(nodes, placing=True) is not None
+    assert len(asked) == 4

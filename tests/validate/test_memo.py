@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 X = TensorDesc("FLOAT", (2, 3))
 APART: list[Any] = [
     None, UNKNOWN, UNSTATED, TensorDesc(None, None), X, X._replace(sizes=(2, Symbol("N"))), X._replace(sizes=None),
-    X._replace(value=(0.0,)), X._replace(value=(-0.0,)), X._replace(value=(0,)), 0, 0.0, -0.0, False, "0", b"0",
+    X._replace(value=(0.0,)), X._replace(value=(-0.0,)), X._replace(value=(0,)), X._replace(value=(False,)),
+    X._replace(value=()), X._replace(value=(0.0, 1)), X._replace(value=(0, 1.0)), X._replace(value=(0.0, 1.0)),
+    X._replace(value=("0",)), X._replace(value=(b"0",)), 0, 0.0, -0.0, False, "0", b"0",
     Numbered(0, "ZERO"), [], [0], (0,), [[0]],
     Descriptor("d", "A", {}), Descriptor("d", "A", {}, "1"), Descriptor("d", "A", {"x": 1}), Descriptor("d", "B", {}),
     Descriptor("d", "A", {}, layout="1"),
@@ -42,6 +44,14 @@ def test_an_answer_is_made_once_for_equal_questions() -> None:
     answers = iter(range(10))
     ask = lambda value: kept.of(lambda: key_of(value), lambda: next(answers))  # noqa: E731
     assert [ask(1), ask(1), ask(1.0), ask(None), ask(1)] == [0, 0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(("count", "wanted"), [(256, [0, 0]), (257, [0, 1])])
+def test_constants_of_many_elements_have_no_key(count: int, wanted: list[int]) -> None:
+    kept: Memo[int] = Memo()
+    answers = iter(range(10))
+    many = X._replace(value=(1,) * count)
+    assert [kept.of(lambda: key_of(many), lambda: next(answers)) for _ in range(2)] == wanted
 
 
 def test_what_has_no_key_is_made_each_time() -> None:

@@ -13,6 +13,7 @@ from specgate.errors import NoKernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 __all__ = ["KERNELS", "SUMMING", "carries", "find_kernel", "needs_of", "register_kernel", "registered"]
 
@@ -155,7 +156,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
         "convolve_integers", "convolve_quantized", "mean_of_quantized", "multiply_integers", "multiply_quantized",
         "multiply_to_floats",
     ),
-    "quantizing": ("dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks"),
+    "quantizing": ("dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks", "quantize_over_range"),
     # models of samples: features, labels, maps, linear models, support vectors, trees; texts; steps of optimizers
     "feature_columns": (
         "choose_columns", "divide_rows", "exceeds", "join_columns", "replace_value", "scale_columns",
@@ -180,9 +181,7 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "resizing": ("resize",),
     "sampling": ("convolve_deformed", "sample_places"),
     "states": ("attend_linearly", "filter_causally"),
-    "integer_products": (
-        "integer_windows", "quantized_windows", "integer_product", "quantized_product", "quantize_over_range",
-    ),
+    "integer_products": ("integer_windows", "quantized_windows", "integer_product", "quantized_product"),
     "recurrent_networks": ("run_gru", "run_lstm", "run_rnn"),
     "recurrent_quantized": ("run_quantized_lstm",),
     "spectra": ("cosine_window", "mel_weights", "transform_axis", "transform_steps"),
@@ -343,12 +342,12 @@ def carries(name: str, argument: str) -> bool:
 
 def find_kernel(name: str) -> Callable[..., Any]:
     """Return a kernel by its name in the tables; raise NoKernel when there is none."""
-    if name in _registered:
-        return _registered[name]
-    if name not in KERNELS:
-        raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
-    function: Callable[..., Any] = getattr(_module(KERNELS[name]), name)
+    function: Callable[..., Any] = _registered.get(name) or getattr(_module(name), name)
     return function
 
 
-_module = cache(importlib.import_module)
+@cache
+def _module(name: str) -> ModuleType:
+    if name not in KERNELS:
+        raise NoKernel(f"no kernel {name!r:.60}; known: {', '.join([*KERNELS, *_registered])}")
+    return importlib.import_module(KERNELS[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -28,6 +28,8 @@ __all__ = [
     "to_float32",
     "to_float64",
 ]
+
+_SINGLE: Final = np.dtype(np.float32)
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
@@ -77,6 +79,8 @@ def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if array.dtype == dtype:
         return array
     with memory.quiet():
+        if dtype == _SINGLE:
+            return array.astype(dtype)
         single = to_float32(array, dtype)
         half = dtype == np.float16 and single.dtype == np.float32
         return to_half(single) if half else single.astype(dtype, copy=False)

@@ -145,7 +145,7 @@ def paired(
         one_shape = one_shape and array.shape == first.shape
     if broadcast and to_first:
         return first, *(_laid_on(name, array, first, axis) for array in arrays[1:])
-    if one_shape:
+    if one_shape or (broadcast and not repeat and len(arrays) == 2 and _repeats(*arrays)):
         return arrays
     shapes = [array.shape for array in arrays]
     if not broadcast:
@@ -156,6 +156,12 @@ def paired(
         shape = _broadcast_shape(name, shapes)
     memory.hold(shape, _WIDE)  # refuses what is too large; nothing is touched
     return tuple(np.broadcast_to(array, shape) for array in arrays) if repeat else arrays
+
+
+def _repeats(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Return whether the last dimensions of one array are all of the other's, which is repeated to the shape of it."""
+    one, other = (b.shape, a.shape) if a.ndim < b.ndim else (a.shape, b.shape)
+    return one[len(one) - len(other) :] == other
 
 
 def _listed(shapes: Iterable[tuple[int, ...]]) -> str:

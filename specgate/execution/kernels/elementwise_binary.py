@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,6 +25,8 @@ __all__ = [
     "quotient", "remainder", "subtract",
 ]  # fmt: skip
 
+_SINGLE: Final = np.dtype(np.float32)
+
 
 def _binary(name: str, floats: Function, integers: Function) -> Callable[..., NDArray[Any]]:
     """Return a kernel from what it does with float32 (or float64), and with integers of one type.
@@ -33,9 +35,12 @@ def _binary(name: str, floats: Function, integers: Function) -> Callable[..., ND
     """
 
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
-        floating = is_float(a.dtype)
+        single = a.dtype == _SINGLE
+        floating = single or is_float(a.dtype)
         a, b = paired(name, a, b, repeat=not floating, **how)
         with quiet():
+            if single:
+                return floats(a, b)
             if floating:
                 return round_to(floats(to_float32(a, a.dtype), to_float32(b, b.dtype)), a.dtype)
             whole(name, a)

@@ -31,7 +31,8 @@ def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
         a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
     ) -> NDArray[Any]:
         a, b = paired(name, a, b, repeat=False, **how)
-        return cast(function(a, b), dtype)
+        found = function(a, b)
+        return found if dtype is None else cast(found, dtype)
 
     return called(name, kernel)
 

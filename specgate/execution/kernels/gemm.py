@@ -9,7 +9,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
-from specgate.execution.kernels.products import multiply_matrices, multiply_rounded
+from specgate.execution.kernels.products import batch_of, multiply_matrices, multiply_rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ def matrix_product(
     try:
         if left.shape[-1] != right.shape[-2]:
             raise ValueError
-        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        batch = batch_of(left, right)
     except ValueError:
         raise InputError(f"matrix product: the shapes {list(left.shape)} and {list(right.shape)} have none") from None
     with memory.quiet():

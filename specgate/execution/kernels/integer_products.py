@@ -11,7 +11,6 @@ from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, to_float64
 from specgate.execution.kernels.elementwise import quiet
 from specgate.execution.kernels.products import multiply_matrices
-from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 from specgate.execution.kernels.windows import convolve
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "integer_product",
     "integer_windows",
-    "quantize_over_range",
     "quantized_product",
     "quantized_windows",
 ]  # fmt: skip
@@ -137,42 +135,6 @@ def quantized_windows(
             single[0].reshape(()) * single[1].reshape(column if single[1].size != 1 else ()) / single[2].reshape(())
         )
         return _quantized(total, factor, zero.reshape(()), zero.dtype)
-
-
-def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `x` as uint8 by a scale and a zero point that make the most of it, these two scalars behind it.
-
-    The scale is the distance between the least and the greatest element, or 0, divided by 255. Where it is 0, nan or
-    infinite, numbers and zero point are masked.
-    """
-    ends = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)  # nan where there is one
-    with quiet():
-        low, high = (
-            np.float32(np.nan if np.isnan(end) else limit(0.0, end))
-            for limit, end in zip((min, max), ends, strict=True)
-        )
-        scale = np.array((high - low) / np.float32(255), np.float32)
-        memory.hold(x.shape, np.dtype(np.float32))
-        if not np.isfinite(scale) or scale == 0:
-            point = np.ma.MaskedArray(np.array(0, np.uint8), mask=True)
-            return np.ma.MaskedArray(np.zeros(x.shape, np.uint8), mask=np.ones(x.shape, np.bool_)), scale, point
-        zero = np.array(np.rint(np.clip(np.float32(0) - low / scale, 0, 255)), np.uint8)
-        return _filling(x, scale, zero), scale, zero
-
-
-def _filling(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return round(x / scale) + zero of finite numbers, halves to even, held from 0 to 255, some of them at a time."""
-    result = np.empty(x.shape, np.uint8)
-    flat, made = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
-    room = np.empty(min(BLOCK, flat.size), np.promote_types(x.dtype, np.float32))
-    point = zero.astype(np.float32)
-    for some in blocks_of(flat.size, 1):
-        scaled = np.divide(flat[some], scale, out=room[: some.stop - some.start])
-        np.rint(scaled, out=scaled)
-        scaled += point
-        np.clip(scaled, 0, 255, out=scaled)
-        made[some] = scaled
-    return result
 
 
 def _shifted(array: NDArray[Any], zero: NDArray[Any] | None, *, rows: bool) -> NDArray[Any]:

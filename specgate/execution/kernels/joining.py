@@ -24,14 +24,15 @@ def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
         raise InputError("join: expected at least one part")
     first = parts[0]
     check_axis(axis, first.ndim, "join")
+    before, behind, size = first.shape[:axis], first.shape[axis + 1 :], 0
     for part in parts:
-        same = part.ndim == first.ndim and part.dtype == first.dtype
-        if not same or any(part.shape[d] != first.shape[d] for d in range(first.ndim) if d != axis):
-            raise InputError(f"join: {part.dtype}{part.shape} and {first.dtype}{first.shape} cannot be joined")
-    size = sum(part.shape[axis] for part in parts)
-    result = memory.empty((*first.shape[:axis], size, *first.shape[axis + 1 :]), first.dtype)
-    np.concatenate(parts, axis, out=result)
-    return result
+        shape = part.shape
+        same = len(shape) == first.ndim and shape[:axis] == before and shape[axis + 1 :] == behind
+        if not same or part.dtype != first.dtype:
+            raise InputError(f"join: {part.dtype}{shape} and {first.dtype}{first.shape} cannot be joined")
+        size += shape[axis]
+    memory.hold((*before, size, *behind), first.dtype)
+    return np.concatenate(parts, axis)
 
 
 def split(inputs: NDArray[Any], *, shapes: Sequence[Sequence[int]], axis: int) -> list[NDArray[Any]]:

@@ -27,11 +27,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: Powers that square roots make, which are exact but for rounding.
-_ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any]], NDArray[Any]]]] = {
-    np.float32(0.5): lambda base: np.sqrt(base, out=base),
-    np.float32(0.75): lambda base: np.multiply(root := np.sqrt(base, out=base), np.sqrt(root), out=root),
-    np.float32(1): lambda base: base,
+#: Powers that square roots make, which are exact but for rounding; they are written over what they are made of, and
+#: the second array is there to compute in.
+_ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]] = {
+    np.float32(0.5): lambda base, _: np.sqrt(base, out=base),
+    np.float32(0.75): lambda base, room: np.multiply(
+        root := np.sqrt(base, out=base), np.sqrt(root, out=room), out=root
+    ),
+    np.float32(1): lambda base, _: base,
 }
 #: Summands of a sum in float32, and between what its numbers lie, whose squares it holds.
 _FEW: Final = 8
@@ -190,7 +193,7 @@ def normalize_neighbourhoods(
 def _near_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias: np.float32, count: int) -> bool:
     """Return whether float32 loses little: of few sums of what is not negative, and powers that are made of roots."""
     held = inputs.dtype == np.float32 and count <= _FEW and beta in _ROOTS and 0 <= share <= 1 and _LOW <= bias <= _HIGH
-    return bool(held and inputs.size and np.abs(inputs).max() <= _HIGH)
+    return bool(held and inputs.size and inputs.max() <= _HIGH and inputs.min() >= -_HIGH)
 
 
 def _divided_by_roots(
@@ -200,25 +203,36 @@ def _divided_by_roots(
     length = inputs.shape[axis]
     values = inputs.reshape(prod(inputs.shape[:axis]), length, -1)
     result = np.empty(values.shape, np.float32)
+    room = np.empty((2, 0, 0), np.float32)
     for outer in memory.in_time(range(len(values))):
-        for some in blocks_of(values.shape[2], length):
-            given, made = values[outer, :, some], result[outer, :, some]
-            base = sum_near(np.square(given), 0, *count)
+        for some in blocks_of(values.shape[2], length, 2):
+            given, width = values[outer, :, some], some.stop - some.start
+            if not some.start and not outer:
+                room = np.empty((2, length, width), np.float32)
+            squares, base = room[:, :, :width]
+            np.square(given, out=squares)
+            _add_near(base, squares, *count)
             base *= np.float32(share)
             base += bias
-            np.divide(given, _ROOTS[beta](base), out=made)
+            np.divide(given, _ROOTS[beta](base, squares), out=result[outer, :, some])
     return result.reshape(inputs.shape)
 
 
 def sum_near(values: NDArray[Any], axis: int, before: int, behind: int) -> NDArray[Any]:
     """Return at each place the sum of what lies at most so many places before and behind it along `axis`."""
-    length = values.shape[axis]
     result = memory.empty(values.shape, values.dtype)
-    into, of = np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0)
-    into[...] = of
-    for far in memory.in_time(range(1, min(max(before, behind), length - 1) + 1 if values.size else 0)):
-        if far <= behind:
+    _add_near(np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0), before, behind)
+    return result
+
+
+def _add_near(into: NDArray[Any], of: NDArray[Any], before: int, behind: int) -> None:
+    """Write at each place what `sum_near` sums along the first dimension."""
+    alone = slice(-1, None) if behind and len(of) > 1 else slice(None)
+    into[alone] = of[alone]
+    if alone.start:
+        np.add(of[:-1], of[1:], out=into[:-1])  # at once, not a copy to which is added
+    for far in memory.in_time(range(1, min(max(before, behind), len(of) - 1) + 1 if of.size else 0)):
+        if 1 < far <= behind:
             into[:-far] += of[far:]
         if far <= before:
             into[far:] += of[:-far]
-    return result

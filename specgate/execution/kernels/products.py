@@ -13,13 +13,13 @@ from specgate.execution.kernels.arithmetic import round_to, to_float32, to_float
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["multiply_matrices", "multiply_rounded"]
+__all__ = ["batch_of", "multiply_matrices", "multiply_rounded"]
 
 #: Multiplications between two looks at the clock: a fraction of a second, of integers too.
 _BLOCK: Final = 2**28
 #: Elements of a matrix that are converted at a time, so that they are still in a cache when they are multiplied; and of
 #: the largest of several matrices, whose arrays are then small enough for memory that is used again.
-_CONVERTED, _TOGETHER = 2**20, 2**14
+_CONVERTED, _TOGETHER = 2**20, 2**15
 
 
 def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -27,8 +27,7 @@ def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
 
     Raises InputError once the time of the budget in force is over.
     """
-    flat = left.ndim == 2 and right.ndim == 2
-    batch = () if flat else np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    batch = batch_of(left, right)
     shape = (*batch, left.shape[-2], right.shape[-1])
     if prod(shape) * left.shape[-1] <= _BLOCK:
         return np.matmul(left, right, out=out)
@@ -42,10 +41,15 @@ def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
     return result
 
 
+def batch_of(left: NDArray[Any], right: NDArray[Any]) -> tuple[int, ...]:
+    """Return the leading dimensions of a product of matrices; raise ValueError where they do not broadcast."""
+    one, other = left.shape[:-2], right.shape[:-2]
+    return one if one == other or not other else np.broadcast_shapes(one, other)
+
+
 def multiply_rounded(left: NDArray[Any], right: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return ``left @ right`` of floats as `multiply_matrices` does, computed in float64 and rounded to `dtype`."""
-    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    shape = (*batch, left.shape[-2], right.shape[-1])
+    shape = (*batch_of(left, right), left.shape[-2], right.shape[-1])
     if dtype == np.float64 or (left.shape[:-2] != right.shape[:-2] and right.ndim > 2):
         product = memory.empty(shape, np.dtype(np.float64))
         multiply_matrices(to_float64(left), to_float64(right), product)
@@ -71,7 +75,7 @@ def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArra
         many = columns.stop - first
         part, made = (room[: size * many].reshape(size, many) for room, size in zip(rooms, left.T.shape, strict=True))
         part[...] = right[:, columns]
-        result[:, columns] = to_float32(multiply_matrices(wide, part, made), result.dtype)
+        result[:, columns] = _rounded(multiply_matrices(wide, part, made), result.dtype)
 
 
 def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
@@ -83,4 +87,9 @@ def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any
         some = slice(first, min(first + many, len(result)))
         one, other, made = (room[: some.stop - first] for room in rooms)
         one[...], other[...] = left[some], right[some]
-        result[some] = to_float32(multiply_matrices(one, other, made), result.dtype)
+        result[some] = _rounded(multiply_matrices(one, other, made), result.dtype)
+
+
+def _rounded(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return what is rounded to `dtype` where it is written: float64, or float32 on the way to less than that."""
+    return wide if dtype.itemsize >= 4 else to_float32(wide, dtype)

@@ -10,8 +10,9 @@ from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.elementwise import held, quiet, want_float
-from specgate.execution.kernels.integer_products import integer_product, quantize_over_range, quantized_windows
+from specgate.execution.kernels.integer_products import integer_product, quantized_windows
 from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.quantizing import quantize_over_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

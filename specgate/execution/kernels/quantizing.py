@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.errors import InputError
+from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to
 from specgate.execution.kernels.arithmetic import quiet as with_quiet_nans
 from specgate.execution.kernels.elementwise import held, quiet, want_float, whole
+from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks"]
+__all__ = ["dequantize_in_blocks", "quantize_by_range", "quantize_in_blocks", "quantize_over_range"]
 
 
 def quantize_by_range(
@@ -40,6 +42,49 @@ def quantize_by_range(
         point = _held(np.rint(np.float32(limits.min) - low / scale), dtype)
         result = _held(np.rint(values / scale) + point.astype(np.float32), dtype)
     return result, np.full(tuple(scale_sizes), scale, np.float32), np.full(tuple(zero_point_sizes), point, dtype)
+
+
+def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return `x` as uint8 by a scale and a zero point that make the most of it, these two scalars behind it.
+
+    The scale is the distance between the least and the greatest element, or 0, divided by 255. Where it is 0, nan or
+    infinite, numbers and zero point are masked.
+    """
+    ends = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)  # nan where there is one
+    with quiet():
+        low, high = (
+            np.float32(np.nan if np.isnan(end) else limit(0.0, end))
+            for limit, end in zip((min, max), ends, strict=True)
+        )
+        scale = np.array((high - low) / np.float32(255), np.float32)
+        memory.hold(x.shape, np.dtype(np.float32))
+        if not np.isfinite(scale) or scale == 0:
+            point = np.ma.MaskedArray(np.array(0, np.uint8), mask=True)
+            return np.ma.MaskedArray(np.zeros(x.shape, np.uint8), mask=np.ones(x.shape, np.bool_)), scale, point
+        zero = np.array(np.rint(np.clip(np.float32(0) - low / scale, 0, 255)), np.uint8)
+        return _filling(x, ends, scale, zero), scale, zero
+
+
+def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], zero: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return round(x / scale) + zero of finite numbers, halves to even, held from 0 to 255, some of them at a time.
+
+    ends: the least and the greatest of `x`. What becomes of other elements lies between what becomes of these, so that
+    nothing has to be held where they need not be.
+    """
+    result = np.empty(x.shape, np.uint8)
+    flat, made = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
+    room = np.empty(min(BLOCK, flat.size), np.promote_types(x.dtype, np.float32))
+    point = zero.astype(np.float32)
+    least, greatest = np.rint(np.array(ends, x.dtype) / scale) + point
+    beyond = not (least >= 0 and greatest <= 255)
+    for some in blocks_of(flat.size, 1):
+        scaled = np.divide(flat[some], scale, out=room[: some.stop - some.start])
+        np.rint(scaled, out=scaled)
+        scaled += point
+        if beyond:
+            np.clip(scaled, 0, 255, out=scaled)
+        made[some] = scaled
+    return result
 
 
 def quantize_in_blocks(

@@ -10,7 +10,8 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import require_shape
 from specgate.execution.kernels.elementwise import want_float
-from specgate.execution.kernels.integer_products import integer_product, quantize_over_range
+from specgate.execution.kernels.integer_products import integer_product
+from specgate.execution.kernels.quantizing import quantize_over_range
 from specgate.execution.kernels.recurrent_networks import Lstm, Matrix, Sequences
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,13 +85,18 @@ def tile_by(
     """
     counts = _along_one(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
     same_length("tile", inputs.ndim, repeats=counts)
-    if any(count < 0 for count in counts):
+    if counts and min(counts) < 0:
         raise InputError(f"tile: expected no repeats below 0, found {counts}")
-    result = memory.empty(tuple(a * b for a, b in zip(inputs.shape, counts, strict=True)), inputs.dtype)
+    result = memory.empty(tuple(map(mul, inputs.shape, counts)), inputs.dtype)
     if not result.size:
         return result
-    last = max((dimension for dimension, count in enumerate(counts) if count > 1), default=0)
-    if prod(inputs.shape[last:]) >= _LONG:
+    repeated = [dimension for dimension, count in enumerate(counts) if count > 1] or [0]
+    if prod(inputs.shape[repeated[-1] :]) >= _LONG:
+        if len(repeated) == 1:  # without the other dimensions, which take time to go through
+            (place,) = repeated
+            before, behind = prod(inputs.shape[:place]), prod(inputs.shape[place:])
+            result.reshape(before, counts[place], behind)[...] = inputs.reshape(before, 1, behind)
+            return result
         pairs = [n for pair in zip(counts, inputs.shape, strict=True) for n in pair]
         result.reshape(pairs)[...] = inputs.reshape([n for size in inputs.shape for n in (1, size)])
         return result

@@ -131,7 +131,7 @@ def _slide_alone(
     column = (-1, *(1,) * len(taps))
     for at, some, count in _channels(result, many):
         room[:count], total[:count] = inputs[at, some], added[some].reshape(column)
-        for element in product(*taps):
+        for element in memory.in_time(product(*taps)):
             at_tap: tuple[Any, ...] = (some, *(tap.element for tap in element))
             factor = weights[at_tap].reshape(column)
             served: tuple[Any, ...] = (slice(count), *(tap.served for tap in element))
@@ -171,7 +171,8 @@ def _slide_flat(
         room[(slice(count), *inside)] = inputs[at, some][_ALL + read]
         flat, sums = room.reshape(many, -1)[:count], total.reshape(many, -1)[:count, :length]
         sums[...] = added[some, np.newaxis]
-        for element in product(*(zip(each, offset, strict=True) for each, offset in zip(taps, offsets, strict=True))):
+        pairs = product(*(zip(each, offset, strict=True) for each, offset in zip(taps, offsets, strict=True)))
+        for element in memory.in_time(pairs):
             begin = sum(
                 (offset - least) * step for (_, offset), least, step in zip(element, low, each_step, strict=True)
             )

@@ -83,16 +83,16 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
     if not answer.nodes:
         made.left_out.append("the runtime placed nothing")
         return made
-    _nodes(made, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours))
+    _nodes(made, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours.every))
     if first:
-        _descriptors(made, answer, [node for node in ours if node.provider == first])
+        _descriptors(made, answer, [node for node in ours.every if node.provider == first])
     return made
 
 
 def _session(ours: Placement) -> str:
     if ours.session == "created":
         return "created"
-    reasons = [*ours.refusals, *(node.created_by for node in ours if node.creation == "fails")]
+    reasons = [*ours.refusals, *(node.created_by for node in ours.every if node.creation == "fails")]
     return f"fails: {_plain(reasons[0])}" if reasons else "fails"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def _among(word: str, listed: Sequence[str] | None) -> bool:
 
 
 def _released(release: str, entry: Mapping[str, Any]) -> bool:
-    at = list(runtime_tables()["releases"]).index(minor_release(release))
+    at = release_position(release)
     return bool(entry.get("first", at) <= at <= entry.get("last", at))
 
 

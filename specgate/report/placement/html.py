@@ -83,5 +83,6 @@ def _row(node: PlacedNode) -> Markup:
     becomes = "" if node.lowered is None else ", ".join(one.operator for one in node.lowered)
     made = node.creation + (f": {node.created_by}" if node.created_by else "")
     name = node.operator if node.version is None else f"{node.operator}-{node.version}"
+    becomes += f" (made {node.times} times)" if node.duplicates else ""
     cells = (breakable(node.node), name, tag("span", provider, title=node.why), made, breakable(becomes))
     return tag("tr", *(tag("td", cell) for cell in cells), class_=style)

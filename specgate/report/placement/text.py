@@ -50,5 +50,6 @@ def _every_node(placement: Placement, lines: list[str]) -> None:
         becomes = (
             "" if node.lowered is None else f"  {', '.join(one.operator for one in node.lowered) or 'no operator'}"
         )
-        text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{made}"
+        again = f"  made {node.times} times" if node.duplicates else ""
+        text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{again}{made}"
         lines.append(clean(text, 2000))

@@ -62,7 +62,7 @@ def groups(placement: Placement) -> list[Group]:
 
 def failing(placement: Placement) -> list[Group]:
     """Return the nodes that have a provider and whose kernels cannot be made."""
-    failed = (node for node in placement.nodes if node.provider is not None and node.creation == "fails")
+    failed = (node for node in placement.unlike if node.provider is not None and node.creation == "fails")
     return _grouped((node.provider or "none", node.created_by, node) for node in failed)
 
 

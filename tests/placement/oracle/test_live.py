@@ -194,3 +194,45 @@ def test_types_that_bodies_read_are_asked_of_the_device(kind, device):
         found = asked.ask([made])[0]
     ours = next(iter(specgate.place(onnx.ModelProto.FromString(made), TARGET, device=device)))
     assert (found.nodes[0].name, found.nodes[0].provider) == ("n", ours.provider)
+
+
+def dequantized(opset=13):
+    """Values that several nodes read, an output of the graph, and bodies."""
+
+    def body(name, *nodes):
+        return helper.make_graph(list(nodes), name, [], [value(nodes[-1].output[0], "FLOAT", 2, 3)])
+
+    def relu(source, result):
+        return helper.make_node("Relu", [source], [result], name=result)
+
+    def dequantize(result):
+        return helper.make_node("DequantizeLinear", ["x", "s", "z"], [result], name=f"dq-{result}")
+
+    inside = [dequantize("w"), relu("w", "t"), helper.make_node("Sub", ["t", "w"], ["u"], name="u")]
+    branches = {"then_branch": body("then", *inside), "else_branch": body("else", relu("p", "v"))}
+    nodes = [
+        *map(dequantize, "pqr"),
+        helper.make_node("If", ["c"], ["i"], name="i", **branches),
+        relu("p", "a"),
+        helper.make_node("Add", ["q", "q"], ["b"], name="b"),
+        relu("q", "d"),
+        relu("r", "e"),
+    ]
+    constants = [
+        helper.make_tensor("s", onnx.TensorProto.FLOAT, [], [0.5]),
+        helper.make_tensor("z", onnx.TensorProto.UINT8, [], [3]),
+    ]
+    inputs = [value("x", "UINT8", 2, 3), value("c", "BOOL")]
+    outputs = [value(name, "FLOAT", 2, 3) for name in "iabder"]
+    return model(nodes, inputs, outputs, opset, constants)
+
+
+@pytest.mark.parametrize("opset", [13, 21])
+def test_nodes_are_made_again_for_those_that_read_them(oracle, opset):
+    (answer,) = oracle.ask([dequantized(opset)])
+    (found,) = [specgate.place(onnx.ModelProto.FromString(dequantized(opset)), TARGET)]
+    mine = sorted(one.node.rpartition("graph/")[2].rpartition("_branch/")[2] for one in found.every)
+    assert mine == sorted(one.name for one in answer.nodes)
+    assert sum("/duplicated" in name for name in mine) == 5
+    kinds = sorted(made.operator for one in found.every for made in one.lowered or ())
+    assert kinds == sorted(one.descriptor["type"].removeprefix("DML_OPERATOR_") for one in answer.operators)

@@ -120,6 +120,11 @@ class OnnxNode:
     attributes: dict[str, OnnxAttribute] = field(default_factory=dict)
     duplicates: list[str] = field(default_factory=list)
 
+    @property
+    def plain(self) -> bool:
+        """Whether its attributes hold numbers or texts alone: no graph or other message, and nothing skipped."""
+        return not self.attributes or all(held.plain for held in self.attributes.values())
+
 
 @dataclass(slots=True)
 class OnnxGraph:

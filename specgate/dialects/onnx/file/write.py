@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["NODE_KEY", "Nodes", "node_field", "write_function", "write_graph", "write_model"]
+__all__ = ["Nodes", "Parts", "node_field", "write_function", "write_graph", "write_model"]
 
 Fields = "dict[str, tuple[int, str]]"
 
@@ -111,15 +111,20 @@ def write_graph(
     initializers: Iterable[OnnxTensor],
     outputs: Iterable[tuple[str, OnnxType | None]],
     value_infos: Iterable[tuple[str, OnnxType | None]],
+    parts: Parts | None = None,
 ) -> bytes:
-    """Return a serialized GraphProto with some of its initializers. nodes: the bytes of whole fields."""
+    """Return a serialized GraphProto with some of its initializers.
+
+    nodes: the bytes of whole fields. parts: what was written before; types and tensors must live as long.
+    """
+    parts = parts or Parts()
     return b"".join(nodes) + _fields(
         "GraphProto",
         name=graph.name or "graph",
-        initializer=[write_tensor(tensor) for tensor in initializers],
-        input=[_value_info(info.name, info.type) for info in graph.inputs],
-        output=[_value_info(name, kind) for name, kind in outputs],
-        value_info=[_value_info(name, kind) for name, kind in value_infos],
+        initializer=[parts.tensor(tensor) for tensor in initializers],
+        input=[parts.info(info.name, info.type) for info in graph.inputs],
+        output=[parts.info(name, kind) for name, kind in outputs],
+        value_info=[parts.info(name, kind) for name, kind in value_infos],
     )
 
 
@@ -187,8 +192,6 @@ class Nodes:
 
 
 _NODE = _varint(_FIELDS["GraphProto"]["node"][0] << 3 | 2)
-#: The one byte that begins a node in a graph.
-NODE_KEY: Final = _NODE[0]
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
     _varint(_FIELDS["NodeProto"][key][0] << 3 | 2)
     for key in ("input", "output", "name", "op_type", "domain", "overload")
@@ -230,8 +233,30 @@ def write_tensor(tensor: OnnxTensor) -> bytes:
     return _fields("TensorProto", **given, name=tensor.name or None)
 
 
-def _value_info(name: str, kind: OnnxType | None) -> bytes:
-    return _fields("ValueInfoProto", name=name, type=None if kind is None else _type(kind))
+class Parts:
+    """Writes types and tensors, those that are one object once; it keeps them, so that no other gets their identity."""
+
+    def __init__(self) -> None:
+        self._written: dict[int, tuple[object, bytes]] = {id(None): (None, b"")}
+
+    def info(self, name: str, kind: OnnxType | None) -> bytes:
+        """Return a serialized ValueInfoProto."""
+        known = self._written.get(id(kind))
+        if known is None:
+            assert kind is not None  # noqa: S101  # it is known
+            known = self._written[id(kind)] = kind, _field("ValueInfoProto", "type", _type(kind))
+        text = name.encode("utf-8", "surrogatepass")
+        return _VALUE + _varint(len(text)) + text + known[1]
+
+    def tensor(self, tensor: OnnxTensor) -> bytes:
+        """Return a serialized TensorProto."""
+        known = self._written.get(id(tensor))
+        if known is None:
+            known = self._written[id(tensor)] = tensor, write_tensor(tensor)
+        return known[1]
+
+
+_VALUE = _varint(_FIELDS["ValueInfoProto"]["name"][0] << 3 | 2)
 
 
 def _type(kind: OnnxType) -> bytes:

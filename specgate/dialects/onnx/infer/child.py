@@ -7,7 +7,7 @@ of an answer or of what went wrong. A question is a HEADER (whether subgraphs ar
 from sizes are worked out, whether sizes keep the names that inference made up, the seconds of computing and the seconds
 that may pass before the process ends if it has no answer, a length) and that many bytes. An answer is a line of JSON
 with, for each graph of the question, outermost first, the names of its values and for each the place of its type, and
-behind it a model whose graph's value infos are these types.
+how many bytes each of these types has; behind it are the types, serialized.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct("<???ddQ")
 INVENTED = "unk__"  # how names of sizes begin that inference makes up
-MADE_UP = re.compile(rb"\x12[\x06-\x7f]" + INVENTED.encode() + rb"\d+")  # as the name of a dimension is written
+# The name of a dimension with so many digits as it is written, and one that stands for all of them.
+MADE_UP = [
+    (re.compile(b"\x12" + bytes([5 + digits]) + INVENTED.encode() + rb"\d" * digits), INVENTED.encode() + b"0" * digits)
+    for digits in range(1, 8)
+]
 # https://protobuf.dev/programming-guides/encoding/, and the keys of the fields of onnx.proto that are read.
 LEN, FIXED = 2, {1: 8, 5: 4}
 GRAPH = 7 << 3 | LEN  # of a ModelProto
@@ -160,10 +164,20 @@ def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> byt
 
 def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
     """Return by serialized type the same without names of sizes that inference made up; each of these is another."""
-    alike = {kind: MADE_UP.sub(lambda name: name[0][:7] + b"0" * (len(name[0]) - 7), kind) for kind in kinds}
-    known = {like: kind for kind, like in alike.items()}
-    without_names = {like: without(kind, SIZE_NAMES, INVENTED.encode()) for like, kind in known.items()}
-    return {kind: without_names[like] for kind, like in alike.items()}
+    found = list(kinds)
+    joined = b"".join(found)
+    for pattern, name in MADE_UP:  # all at once: there are as many types as values
+        joined = pattern.sub(b"\x12" + bytes([len(name)]) + name, joined)
+    made: dict[bytes, bytes] = {}
+    without_names: dict[bytes, bytes] = {}
+    at = 0
+    for kind in found:
+        like = joined[at : at + len(kind)]
+        at += len(kind)
+        if like not in without_names:
+            without_names[like] = without(like, SIZE_NAMES, INVENTED.encode())
+        made[kind] = without_names[like]
+    return made
 
 
 def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
@@ -181,8 +195,8 @@ def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: 
     kept = {kind: kind for kind in all_kinds} if named else nameless(all_kinds)
     places = {kind: place for place, kind in enumerate(dict.fromkeys(kept.values()))}
     said = [(list(types), [places[kept[kind]] for kind in types.values()]) for types in found]
-    answer = b"".join(message(VALUE_INFO, message(TYPE, kind)) for kind in places)
-    return json.dumps(said, separators=(",", ":")).encode() + b"\n" + message(GRAPH, answer)
+    sizes = [len(kind) for kind in places]
+    return json.dumps([said, sizes], separators=(",", ":")).encode() + b"\n" + b"".join(places)
 
 
 def loaded() -> Any:

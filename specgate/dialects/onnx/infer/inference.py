@@ -7,12 +7,14 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.infer.child import GRAPH, TYPE, VALUE_INFO, message
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.infer.process import Budget, Failed, ask
-from specgate.dialects.onnx.infer.strip import NOTHING, Given, question
+from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.walk import finding, label
 from specgate.errors import InputError
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxType
+    from specgate.dialects.onnx.infer.strip import Question
     from specgate.dialects.onnx.lint.walk import Body
     from specgate.verdict import Finding
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Inferred", "begin", "inferred", "installed"]
 
 MOST_CULPRITS: Final = 3
+#: Types that are kept for the next model.
+_MOST_READ: Final = 4096
 
 
 @dataclass(slots=True)
@@ -48,11 +53,12 @@ def installed() -> bool:
         return False
 
 
-def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
+def begin(model: OnnxModel, walked: Iterable[Body], *, values: bool = True) -> Callable[[], Inferred]:
     """Ask in a thread for the types in every graph of `model` but its functions'; return what waits for the answer.
 
     A node at which the onnx package fails is left out and named in a finding; the rest is still inferred. Till the
-    answer is there `model`, whose bodies are `walked`, must not change.
+    answer is there `model`, whose bodies are `walked`, must not change. values: whether those that follow from sizes
+    count as known; without, sizes have no names but those of the file.
     """
     if expands_too_far(model, walked):
         reason = f"with the nodes of its functions in the place of their calls it has more than {MOST_NODES} nodes"
@@ -63,7 +69,7 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
 
     def first() -> None:
         try:
-            answer.append(ask(data, budget, nested=len(graphs) > 1))
+            answer.append(ask(data, budget, nested=len(graphs) > 1, values=values, named=values))
         except Exception as error:  # noqa: BLE001  # it is raised where the answer is awaited
             answer.append(error)
 
@@ -75,23 +81,21 @@ def begin(model: OnnxModel, walked: Iterable[Body]) -> Callable[[], Inferred]:
 
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
-    return lambda: _inferred(model, wait, budget)
+    return lambda: _inferred(model, wait, budget, values=values)
 
 
-def inferred(model: OnnxModel, given: Given = NOTHING) -> Types:
-    """Return the types in every graph of `model`, where values that follow from sizes do not count as known.
+def inferred(question: Question, *, values: bool = False) -> Types:
+    """Return the types in every graph that is asked about. values: whether those that follow from sizes count as known.
 
-    Sizes have no names but those of the file: nodes that are alike stay so.
-
-    given: what is known of the outermost graph's values besides. The functions of `model` stay small, as `begin` found.
-    Raises Failed where there is no answer.
+    Sizes have no names but those of the file: nodes that are alike stay so. The functions of the model stay small, as
+    `begin` found. Raises Failed where there is no answer.
     """
-    data, graphs = question(model, given=given)
-    answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=False, named=False)
+    data, graphs = question
+    answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=values, named=False)
     return _types(answer, graphs)
 
 
-def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget) -> Inferred:
+def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, values: bool) -> Inferred:
     inferred = Inferred()
     left_out: set[int] = set()
     while True:
@@ -100,12 +104,12 @@ def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget) -> 
         except Failed as error:
             culprit = None
             if not error.slow and len(left_out) < MOST_CULPRITS:
-                culprit = _culprit(model, left_out, budget)
+                culprit = _culprit(model, left_out, budget, values=values)
             inferred.findings.append(_told(model, error, culprit))
             if culprit is None:
                 return inferred
             left_out.add(culprit)
-            answer = partial(_answer, model, left_out, None, budget)
+            answer = partial(_answer, model, left_out, None, budget, values=values)
         else:
             return inferred
 
@@ -120,12 +124,12 @@ def _told(model: OnnxModel, error: Failed, culprit: int | None) -> Finding:
     return finding("not-inferred", "note", message, at)
 
 
-def _culprit(model: OnnxModel, left_out: set[int], budget: Budget) -> int | None:
+def _culprit(model: OnnxModel, left_out: set[int], budget: Budget, *, values: bool) -> int | None:
     """Return the outermost node with which the package fails, and not without it; None if there is no such one."""
 
     def fails(upto: int) -> bool:
         try:
-            _answer(model, left_out, upto, budget)
+            _answer(model, left_out, upto, budget, values=values)
         except Failed as error:
             if error.slow:
                 raise
@@ -144,17 +148,18 @@ def _culprit(model: OnnxModel, left_out: set[int], budget: Budget) -> int | None
     return high - 1 if high else None
 
 
-def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budget) -> Types:
+def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budget, *, values: bool) -> Types:
     data, graphs = question(model, left_out, upto)
-    return _types(ask(data, budget, nested=len(graphs) > 1), graphs)
+    return _types(ask(data, budget, nested=len(graphs) > 1, values=values, named=values), graphs)
 
 
 def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
     line, _, data = answer.partition(b"\n")
     try:
-        kinds = [info.type for info in read_model_bytes(data, "<inference>").graph.value_infos]
-        found = json.loads(line)
-    except (InputError, ValueError) as error:
+        found, sizes = json.loads(line)
+        ends = list(accumulate(sizes, initial=0))
+        kinds = _kinds([data[begin:end] for begin, end in pairwise(ends)])
+    except (InputError, ValueError, TypeError) as error:
         raise Failed(f"the onnx package answers what cannot be read ({error})", slow=True) from None
     if len(found) != len(graphs):
         raise Failed("the onnx package answers for another model", slow=True)
@@ -163,3 +168,20 @@ def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
         known = ((name, kinds[place]) for name, place in zip(names, places, strict=True))
         types[id(graph)] = {name: kind for name, kind in known if kind is not None}
     return types
+
+
+def _kinds(serialized: list[bytes]) -> list[OnnxType | None]:
+    """Read types; most were read before, of this model or another."""
+    known: dict[bytes, OnnxType | None] = {kind: held for kind in serialized if (held := _read.get(kind)) is not None}
+    new = [kind for kind in serialized if kind not in known]
+    if new:
+        infos = b"".join([message(VALUE_INFO, message(TYPE, kind)) for kind in new])
+        made = [info.type for info in read_model_bytes(message(GRAPH, infos), "<inference>").graph.value_infos]
+        known.update(zip(new, made, strict=True))
+        if len(_read) + len(new) > _MOST_READ:
+            _read.clear()
+        _read.update((kind, held) for kind, held in zip(new[:_MOST_READ], made, strict=False) if held is not None)
+    return [known[kind] for kind in serialized]
+
+
+_read: Final[dict[bytes, OnnxType]] = {}

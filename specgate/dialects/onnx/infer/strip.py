@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.dialects.onnx.file.write import NODE_KEY, Nodes, node_field, write_function, write_graph, write_model
+from specgate.dialects.onnx.file.write import (
+    Nodes,
+    Parts,
+    node_field,
+    write_function,
+    write_graph,
+    write_model,
+)
+from specgate.dialects.onnx.infer.child import NODE, fields
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
 
-__all__ = ["NOTHING", "Given", "Question", "question", "tensor_type"]
-
-
-class Given(NamedTuple):
-    """What is known of values by name. stated: types, which go together with what is inferred.
-
-    told: types and constants that replace the nodes that compute them, as nothing else is to be known.
-    """
-
-    stated: Mapping[str, OnnxType]
-    told: Mapping[str, OnnxType | OnnxTensor]
-
-    def tells(self, node: OnnxNode) -> bool:
-        """Whether it has all that a node computes."""
-        return all(name in self.told for name in node.outputs if name)
-
-    def types(self) -> dict[str, OnnxType]:
-        """Return the type of each value."""
-        told = {name: tensor_type(one) if isinstance(one, OnnxTensor) else one for name, one in self.told.items()}
-        return {**self.stated, **told}
-
-    def constants(self) -> list[OnnxTensor]:
-        """Return the constants."""
-        return [one for one in self.told.values() if isinstance(one, OnnxTensor)]
-
-
-#: Nothing but the model itself says something of its values.
-NOTHING: Final = Given({}, {})
+__all__ = ["Question", "Questions", "question", "tensor_type"]
 
 
 class Question(NamedTuple):
@@ -51,25 +33,18 @@ class Question(NamedTuple):
     graphs: list[OnnxGraph]
 
 
-def question(
-    model: OnnxModel, without: Collection[int] = (), upto: int | None = None, given: Given = NOTHING
-) -> Question:
+def question(model: OnnxModel, without: Collection[int] = (), upto: int | None = None) -> Question:
     """Write a model for inference: of its outermost nodes those before `upto`, but not those `without`.
 
     Types that the file states for what an operator of ONNX or a function computes are left out: they are to be found,
-    and compared. Weights, and nodes that hold any, are only said to have their types. given: by name what is known of
-    the outermost graph's values: types, and constants in the place of what computes them.
+    and compared. Weights, and nodes that hold any, are only said to have their types.
     """
-    writer = _Writer(model, given)
+    writer = _Writer(model)
     chosen = model.graph.nodes
     if without or upto is not None:
         chosen = [node for i, node in enumerate(chosen[:upto]) if i not in without]
     graph = writer.graph(model.graph, chosen)
-    functions = [
-        write_function(function, [writer.nodes.write(node, writer.unasked) for node in function.nodes])
-        for function in model.functions
-    ]
-    return Question(write_model(model, graph, functions), writer.graphs)
+    return Question(write_model(model, graph, writer.functions()), writer.graphs)
 
 
 def tensor_type(tensor: OnnxTensor) -> OnnxType:
@@ -77,13 +52,70 @@ def tensor_type(tensor: OnnxTensor) -> OnnxType:
     return OnnxType("tensor", tensor.elem_type, tensor.dims)
 
 
+class Questions:
+    """Writes questions about some of the outermost nodes of a model, and what they have in common once.
+
+    The model must live as long, with the types and constants that are given.
+    """
+
+    def __init__(self, model: OnnxModel) -> None:
+        # Before version 4 each constant had to be an input, too; and what is known of inputs stands among the types.
+        self.model = replace(model, ir_version=max(model.ir_version or 0, 4))
+        self.graph = replace(model.graph, inputs=[])
+        self.writer, self.parts = _Writer(model), Parts()
+        self.fields: dict[int, tuple[bytes, list[OnnxGraph]]] = {}
+        for first, past, data in model.graph.runs:  # as the file has them
+            nodes = model.graph.nodes[first:past]
+            written = _split(data, len(nodes))
+            self.fields.update((id(node), (field, [])) for node, field in zip(nodes, written, strict=False))
+        self.functions: list[bytes] | None = None
+
+    def about(
+        self, chosen: Sequence[OnnxNode], types: Mapping[str, OnnxType], constants: Sequence[OnnxTensor]
+    ) -> Question:
+        """Write a question whose answer has but what some nodes and the graphs in them compute.
+
+        types: what is known of the values that they read and, if it is to count, of those that they compute. constants:
+        those of the values that they read that are known. Nodes that hold weights are left out.
+        """
+        written = [self.node(node) for node in chosen]
+        graphs = [graph for _, inside in written for graph in inside]
+        if graphs or any(function_key(node) in self.writer.keys for node in chosen):
+            self.functions = self.functions or self.writer.functions()
+        graph = write_graph(
+            self.graph,
+            [data for data, _ in written],
+            initializers=constants,
+            outputs=(),
+            value_infos=types.items(),
+            parts=self.parts,
+        )
+        return Question(write_model(self.model, graph, self.functions or ()), [self.model.graph, *graphs])
+
+    def node(self, node: OnnxNode) -> tuple[bytes, list[OnnxGraph]]:
+        """Return the field of a node, b"" where it holds weights, and the graphs in it."""
+        known = self.fields.get(id(node))
+        if known is None:
+            self.writer.graphs = []
+            data = b"" if _holds_weights(node) else node_field(self.writer.nodes.write(node, self.writer.nested))
+            known = self.fields[id(node)] = data, self.writer.graphs
+        return known
+
+
 class _Writer:
-    def __init__(self, model: OnnxModel, given: Given) -> None:
-        self.given, self.main = given, model.graph
-        self.functions = {function_key(function) for function in model.functions}
+    def __init__(self, model: OnnxModel) -> None:
+        self.model = model
+        self.keys = {function_key(function) for function in model.functions}
         self.graphs: list[OnnxGraph] = []
         self.nodes = Nodes()
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
+
+    def functions(self) -> list[bytes]:
+        """Write the functions of the model."""
+        return [
+            write_function(function, [self.nodes.write(node, self.unasked) for node in function.nodes])
+            for function in self.model.functions
+        ]
 
     def nested(self, graph: OnnxGraph) -> bytes:
         return self.graph(graph, graph.nodes)
@@ -100,74 +132,36 @@ class _Writer:
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         return [tensor for tensor in graph.initializers if tensor.data is not None and tensor.name not in inputs]
 
-    def told(self, nodes: list[OnnxNode]) -> frozenset[int]:
-        """Return which nodes compute nothing that is not given."""
-        if not self.given.told:
-            return frozenset()
-        return frozenset(index for index, node in enumerate(nodes) if self.given.tells(node))
-
     def graph(self, graph: OnnxGraph, chosen: list[OnnxNode]) -> bytes:
         """Write one graph with some of its nodes, and the graphs in them."""
         self.graphs.append(graph)
         fields: list[bytes] = []
         nodes: list[OnnxNode] = []
         at = 0
-        told = self.told(chosen) if graph is self.main else frozenset()
         for first, past, data in (*(graph.runs if chosen is graph.nodes else ()), (len(chosen), len(chosen), b"")):
-            kept = (
-                data if told.isdisjoint(range(first, past)) else _without(data, {i - first for i in told}, past - first)
-            )
-            if kept is None:  # what it has is written below, with what stands before the next
-                continue
-            written = [
-                node for i, node in enumerate(chosen[at:first], at) if i not in told and not _holds_weights(node)
-            ]
+            written = [node for node in chosen[at:first] if not _holds_weights(node)]
             fields += (node_field(self.nodes.write(node, self.nested)) for node in written)
-            fields.append(kept)
+            fields.append(data)
             nodes += written
-            nodes += (
-                [node for i, node in enumerate(chosen[first:past], first) if i not in told]
-                if told
-                else chosen[first:past]
-            )
+            nodes += chosen[first:past]
             at = past
         sought = {
             name
             for node in nodes
-            if node.domain in STANDARD_DOMAINS or function_key(node) in self.functions
+            if node.domain in STANDARD_DOMAINS or function_key(node) in self.keys
             for name in node.outputs
         }
         stated = {info.name: info.type for info in chain(graph.value_infos, graph.outputs) if info.name not in sought}
         known = {**stated, **dict(_constants(graph))}
-        if graph is self.main:
-            known |= self.given.types()
         outputs = [(info.name, known.pop(info.name, None)) for info in graph.outputs]
-        small = [*self.data(graph), *(self.given.constants() if graph is self.main else ())]
-        return write_graph(graph, fields, initializers=small, outputs=outputs, value_infos=known.items())
+        return write_graph(graph, fields, initializers=self.data(graph), outputs=outputs, value_infos=known.items())
 
 
-def _without(data: bytes, places: Collection[int], count: int) -> bytes | None:
-    """Return the fields of nodes but for those at some places; None where there are others than `count` of nodes."""
-    parts: list[bytes] = []
-    at = found = 0
-    size = len(data)
-    while at < size:
-        begin = at
-        length = shift = 0
-        more = data[at] == NODE_KEY
-        while more and at + 1 < size:
-            at += 1
-            length |= (data[at] & 127) << shift
-            shift += 7
-            if data[at] < 128:
-                break
-        else:
-            return None
-        at += 1 + length
-        if found not in places:
-            parts.append(data[begin:at])
-        found += 1
-    return b"".join(parts) if found == count and at == size else None
+def _split(data: bytes, count: int) -> list[bytes]:
+    """Return the fields of nodes one by one; none where there are others than `count` of nodes."""
+    found = [(key, begin, end) for key, begin, _, end in fields(data, 0, len(data))]
+    whole = len(found) == count > 0 and found[-1][2] == len(data) and all(key == NODE for key, _, _ in found)
+    return [data[begin:end] for _, begin, end in found] if whole else []
 
 
 def _holds_weights(node: OnnxNode) -> bool:

@@ -9,7 +9,7 @@ from collections import ChainMap, deque
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import build
@@ -18,15 +18,14 @@ from specgate.dialects.onnx.lint.calls import Calls
 from specgate.dialects.onnx.lint.data import data_findings
 from specgate.dialects.onnx.lint.external import external_findings
 from specgate.dialects.onnx.lint.functions import function_findings
+from specgate.dialects.onnx.lint.known import Known
 from specgate.dialects.onnx.lint.names import name_findings
 from specgate.dialects.onnx.lint.types import (
     attribute_of,
-    constant,
     contradictions,
-    held_constant,
     known_type,
+    nameless,
     pin_sizes,
-    settled,
 )
 from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
 from specgate.dialects.onnx.lint.walk import (
@@ -51,7 +50,13 @@ from specgate.verdict import Location
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
-    from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType
+    from specgate.dialects.onnx.file.structure import (
+        OnnxFunction,
+        OnnxGraph,
+        OnnxModel,
+        OnnxNode,
+        OnnxType,
+    )
     from specgate.dialects.onnx.lint.walk import Place
     from specgate.verdict import Finding
 
@@ -79,6 +84,7 @@ class Source:
     scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
     units: dict[int, Unit] = field(default_factory=dict)
     types: Mapping[int, Mapping[str, OnnxType]] | None = None
+    known: Known = field(default_factory=Known, repr=False)
 
 
 def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
@@ -95,7 +101,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     asked: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
         if inference.installed():
-            asked = inference.begin(model, walked)
+            asked = inference.begin(model, walked, values=not settings.placing)
         else:
             graph.not_inferred = "onnx"
     graph.findings.extend(function_findings(model, walked))
@@ -105,18 +111,26 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     inferred = asked()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
-    graph.units.extend(_Walker(model, inferred.types, graph.findings, source).whole(model))
+    graph.units.extend(_Walker(model, inferred.types, graph.findings, source, units=not settings.placing).whole(model))
     return graph
 
 
-def reread(source: Source, types: Mapping[int, Mapping[str, OnnxType]], model: OnnxModel | None = None) -> Source:
+def reread(
+    source: Source,
+    types: Mapping[int, Mapping[str, OnnxType]] | None,
+    model: OnnxModel | None = None,
+    findings: list[Finding] | None = None,
+) -> Source:
     """Return a model that was read, with other types of its values: they count, whatever the file states of these.
 
-    model: one that was made of it, None for itself.
+    types: None for those that it has, which go together with what is stated. model: one that was made of it, None for
+    itself. findings: what is wrong with its nodes is added to them.
     """
     model = source.model if model is None else model
-    made = Source(model, source.settings, types=types)
-    deque(_Walker(model, types, [], made, final=True).whole(model), maxlen=0)
+    made = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
+    said = [] if findings is None else findings
+    walker = _Walker(model, made.types or {}, said, made, again=True, final=types is not None)
+    deque(walker.whole(model), maxlen=0)
     return made
 
 
@@ -142,7 +156,9 @@ class _Walker:
         findings: list[Finding],
         source: Source,
         *,
+        again: bool = False,
         final: bool = False,
+        units: bool = True,
     ) -> None:
         self.file = model.file
         self.functions = {function_key(function) for function in model.functions}
@@ -150,10 +166,11 @@ class _Walker:
         self.inferred = inferred
         self.findings = findings
         self.source = source
+        self.again = again  # what is wrong with types was reported
         self.final = final  # what is inferred counts alone
+        self.units = units  # else the graphs alone are looked at
         self.reasons: dict[str, str] = {}
-        self.alike: dict[int, dict[tuple[Any, ...], Unit]] = {}  # by imports: the first of equal nodes
-        self.types: dict[tuple[int, int], tuple[TensorDesc | None, bool]] = {}
+        self.known = source.known
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
     def whole(self, model: OnnxModel) -> Iterator[Unit]:
@@ -171,24 +188,23 @@ class _Walker:
         overruled: dict[str, TensorDesc] = {}
         for name in dict.fromkeys(chain(stated, found)):
             declared, computed = stated.get(name), found.get(name)
-            if self.final and computed is not None:
+            if self.final and computed is not None and (computed.kind != "tensor" or computed.elem_type is not None):
                 declared = None
-            known = self.types.get((id(declared), id(computed)))
-            if known is None:
-                known = self.types[id(declared), id(computed)] = settled(declared, computed)
-            tensor_desc, contradictory = known
+            elif self.again and declared is not None:
+                declared = nameless(declared)
+            tensor_desc, contradictory, _ = self.known.settled(declared, computed)
             if contradictory and declared is not None and computed is not None:
-                makers = makers or makers_of(graph.nodes, place)
-                node, operator = makers.get(name, (place, None))
-                self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+                if not self.again:
+                    makers = makers or makers_of(graph.nodes, place)
+                    node, operator = makers.get(name, (place, None))
+                    self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
                 overruled[name] = known_type(computed)
             if tensor_desc is not None:
                 types[name] = tensor_desc
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         for tensor in graph.initializers:
-            held = constant(tensor)
-            types[tensor.name] = held._replace(value=None) if tensor.name in inputs else held
-        types.update((tensor.name, constant(tensor)) for tensor in graph.sparse_initializers)
+            types[tensor.name] = self.known.constant(tensor, valued=tensor.name not in inputs)
+        types.update((tensor.name, self.known.constant(tensor)) for tensor in graph.sparse_initializers)
         names = ChainMap(own_names(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         own = {name for name, kind in stated.items() if kind}
@@ -204,27 +220,33 @@ class _Walker:
 
     def nodes(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
         for node in nodes:
-            held = held_constant(node) if node.op_type == "Constant" else None
+            held = self.known.held(node)
             if held is not None:
                 body.types[node.outputs[0]] = held
+        if not self.units:
+            for index, node in enumerate(nodes):
+                if not node.plain:
+                    yield from self.inside(node, index, body)
+            return
         known, names = body.types, body.names
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
         stated = {name: known[name] for name in body.stated if name in known}
-        alike = self.alike.setdefault(id(body.imports), {})
+        alike = self.known.alike.setdefault(tuple(body.imports.items()), {})
         for index, node in enumerate(nodes):
             inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
             outputs = [stated.get(name, UNSTATED) if name else None for name in node.outputs]
             # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
             values = map(id, node.attributes.values())
             key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
-            if self.final and key in alike and "" not in node.outputs:
-                self.source.units[id(node)] = alike[key]  # its descriptor counts, not its place
+            same = alike.get(key)
+            if same is not None and "" not in node.outputs and self.final:
+                self.source.units[id(node)] = same[0]  # its descriptor counts, not its place
                 continue
             at = partial(_location, self.file, body.place, node, index)
             reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
             writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
-            if key in alike and "" not in node.outputs:  # it calls no function then, and holds no graph
-                first = alike[key]
+            if same is not None and "" not in node.outputs:  # it calls no function then
+                first = same[0]
                 unit = self.source.units[id(node)] = Unit(at, first.operator, first.descriptor, "", (reads, writes))
                 yield unit
                 continue
@@ -232,13 +254,18 @@ class _Walker:
                 unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
                 unit.ends = reads, writes
                 self.source.units[id(node)] = unit
-                if self.complete(node, unit):
-                    alike[key] = unit
+                if self.complete(node, unit) and not any(True for _ in subgraphs(node)):
+                    alike[key] = unit, (node, inputs, outputs)
                 yield unit
             else:
                 self.findings.extend(self.calls.findings(node, inputs, _place(at())))
-            for inside, graph in subgraphs(node):
-                yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
+            if not node.plain:
+                yield from self.inside(node, index, body)
+
+    def inside(self, node: OnnxNode, index: int, body: _Body) -> Iterator[Unit]:
+        """Yield the nodes of the graphs in a node."""
+        for inside, graph in subgraphs(node):
+            yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 
     def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
         """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""

@@ -89,6 +89,14 @@ def pinless(name: str) -> bool:
     return name.startswith(INVENTED)
 
 
+def nameless(kind: OnnxType) -> OnnxType:
+    """Return a type without the names that inference made up for sizes."""
+    if kind.shape is None or not any(isinstance(size, str) and pinless(size) for size in kind.shape):
+        return kind
+    sizes = [None if isinstance(size, str) and pinless(size) else size for size in kind.shape]
+    return OnnxType(kind.kind, kind.elem_type, tuple(sizes), kind.inner)
+
+
 def known_type(kind: OnnxType) -> TensorDesc:
     """A value's type as descriptors have it: another than a tensor's by its name; a size below 0 is not known."""
     if kind.kind != "tensor":

@@ -73,11 +73,7 @@ def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: O
 
 
 def _holders(nodes: list[OnnxNode]) -> list[tuple[int, OnnxNode]]:
-    return [
-        (index, node)
-        for index, node in enumerate(nodes)
-        if node.attributes and not all(held.plain for held in node.attributes.values())
-    ]
+    return [(index, node) for index, node in enumerate(nodes) if not node.plain]
 
 
 def _inside(

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from specgate.descriptors.core import BodyDesc, TensorDesc
-from specgate.descriptors.positional import build
 from specgate.descriptors.text import plain_name
-from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor
 from specgate.dialects.onnx.lint.walk import function_key, label, subgraphs
-from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
+from specgate.dialects.onnx.reader import operator_name
 from specgate.dialects.onnx.run.constants import constant_value, is_constant
+from specgate.dialects.onnx.run.described import described, table_of
 from specgate.dialects.onnx.run.flow import FLOW, Flow
 from specgate.dialects.onnx.run.scope import Scope
 from specgate.errors import InputError, NoKernel
-from specgate.execution.containers import type_of
 from specgate.execution.models import arrays_by_name, at_node, at_place
 from specgate.execution.undefined import computed_apart, is_undefined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from specgate.descriptors.core import Descriptor
-    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxNode
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxGraph, OnnxNode
     from specgate.dialects.onnx.run.scope import Run
-    from specgate.spec.dialect_spec import Dialect
-    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["execute_nodes", "label_of", "refuse_early"]
 
@@ -62,7 +54,7 @@ def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int]
 
 
 def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
-    spec, version = _table_of(run.tables, node, str(imports.get(node.domain)))
+    spec, version = table_of(run.tables, node, str(imports.get(node.domain)))
     if (node.domain, node.op_type) in FLOW:
         return
     there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
@@ -72,16 +64,6 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     for name, attribute in node.attributes.items():
         if attribute.kind in {"GRAPH", "GRAPHS"} and name not in taken:
             raise NoKernel(f"the attribute {name!r:.60} holds a body, which {spec.name} does not execute")
-
-
-def _table_of(tables: Dialect, node: OnnxNode, version: str) -> tuple[OperatorSpec, str]:
-    """Return the table that a node is executed by and the version in it: of its operator, or of what replaces it."""
-    name = operator_name(node.op_type, node.domain)
-    other = tables.tables.about.get("stand_ins", {}).get(name)
-    if other is None or (name in tables.tables.operators and version in tables.operator(name).levels):
-        return tables.operator(name), version
-    spec = tables.operator(other)
-    return spec, spec.dialect.levels[-1]
 
 
 def _called(run: Run, node: OnnxNode) -> OnnxFunction | None:
@@ -228,52 +210,12 @@ def _body(scope: Scope, graph: OnnxGraph, values: Sequence[Any], place: str) -> 
         inner.close()
 
 
-def _described(
-    scope: Scope,
-    node: OnnxNode,
-    given: Sequence[Any],
-    attributes: Mapping[str, OnnxAttribute],
-    place: str,
-) -> Descriptor:
-    """Return the descriptor of a node that is given these values; raise NoKernel for what is none."""
-    tables = scope.run.tables
-    spec, version = _table_of(tables, node, str(scope.imports[node.domain]))
-    tensors = [None if value is None else _tensor(value, spec.name, tables) for value in given]
-    # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
-    stated = [TensorDesc(None, None) if name else None for name in node.outputs]
-    plain = {name: _attribute(scope, held, f"{place}/{name}") for name, held in attributes.items()}
-    kinds = {name: ATTRIBUTE_TYPES[held.kind] for name, held in attributes.items() if held.kind in ATTRIBUTE_TYPES}
-    return build(spec, tensors, stated, plain, version=version, convert=attribute_value, kinds=kinds)
-
-
-def _attribute(scope: Scope, held: OnnxAttribute, place: str) -> Any:
-    """Return what an attribute holds, also what the structural reader skips; a body as what computes it."""
-    if isinstance(held.value, OnnxGraph):
-        inputs, outputs = ((TensorDesc(None, None),) * len(infos) for infos in (held.value.inputs, held.value.outputs))
-        return BodyDesc(inputs, outputs, lambda values: _body(scope, held.value, values, place))
-    if held.value is None and held.spans and held.kind in {"FLOATS", "INTS", "STRINGS", "STRING"}:
-        return scope.run.weights.listed(held)
-    if not isinstance(held.value, OnnxTensor):
-        return held.value
-    array = scope.run.constant(held.value, keep=scope.depth > 0)
-    return TensorDesc(type_of(array, scope.run.tables), array.shape, value=tuple(array.ravel().tolist()))
-
-
-def _tensor(value: Any, operator: str, tables: Any) -> TensorDesc:
-    word = type_of(value, tables)
-    if not isinstance(value, np.ndarray):
-        return TensorDesc(word, None)
-    if word not in tables.types:
-        raise NoKernel(f"{operator} has no kernel for elements that numpy has no type for")
-    return TensorDesc(word, value.shape)
-
-
 def _computed(
     scope: Scope, node: OnnxNode, given: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
 ) -> list[Any]:
     """Compute a node by its kernel; an output that is left out may be missing."""
     run = scope.run
-    descriptor = _described(scope, node, given, attributes, place)
+    descriptor = described(scope, node, given, attributes, place, _body)
     if descriptor.oddities:
         raise InputError(descriptor.oddities[0].message)
     spec, version = run.tables.operator(descriptor.operator), str(descriptor.version)

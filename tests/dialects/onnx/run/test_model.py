@@ -273,6 +273,19 @@ def test_a_node_is_computed_as_of_the_opset_of_its_model(save):
     assert run_model(save(nodes, outputs=outputs, opset=10), INPUTS)["o"].tolist()[1] == [1, 1, 1]
 
 
+def test_nodes_that_differ_in_anything_share_nothing(save):
+    """What nodes that are alike share does not reach one of another attribute, type, shape or version."""
+    zeros = [helper.make_node("Elu", ["v"], ["o"], alpha=alpha) for alpha in (0.0, -0.0)]
+    given, output = {**INPUTS, "v": np.array([-1, 1], "f4")}, [info("o", TensorProto.FLOAT, None)]
+    found = [run_model(save([node], outputs=output), given)["o"] for node in (*zeros, *zeros)]
+    assert [np.signbit(each).tolist() for each in found] == [[True, False], [False, False]] * 2
+    node, array = helper.make_node("Softmax", ["v"], ["o"]), np.zeros((1, 2, 2), "f4")
+    inputs = [info("v", TensorProto.FLOAT, array.shape)]
+    for opset, each in ((12, 0.25), (13, 0.5)) * 2:  # of all that follows the first dimension; of the last one
+        path = save([node], inputs=inputs, outputs=output, initializers=[], opset=opset)
+        assert run_model(path, {"v": array})["o"].reshape(-1).tolist() == [each] * 4
+
+
 def test_what_a_mixed_model_is_given_and_declares_is_held_too(save):
     with pytest.raises(InputError, match="no array for the input 'v'"):
         run_model(mixed(save), {"i": INPUTS["i"]})
