@@ -2,7 +2,7 @@
 
 Importing `dataclasses` and the code that it generates for each class took a seventh of a cold check. Here one method
 is generated, the ``__init__``; the others are functions of all. What `dataclasses` offers takes these classes all the
-same (`replace`, `fields`, `asdict`): it is told their fields when it asks.
+same (`replace`, `fields`, `asdict`): it gets their fields when it asks.
 """
 
 from __future__ import annotations

@@ -22,6 +22,6 @@ def test_every_contender_reports_one_descriptor(monkeypatch: pytest.MonkeyPatch)
 
 def test_rows_are_alike_and_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_groups, "CHANGES", 200)
-    rows = many_groups._alike("ONE_HOT")
+    rows = many_groups.alike_of("ONE_HOT")
     assert len({str(made.fields) for made in rows}) > 5
     assert len({tuple(made.fields) for made in rows}) == 1
