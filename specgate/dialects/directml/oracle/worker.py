@@ -56,7 +56,7 @@ class Worker(HostProcess):
         return outcome
 
     def seconds(self, image: Image, timeout: float) -> float:
-        """Return how long creating and releasing this operator takes; raise WorkerLost where none is told."""
+        """Return how long creating and releasing this operator takes; raise WorkerLost without an answer."""
         self.asked += 1
         data = self.exchange(_question(_TIMED | self.asked, image), _ANSWER.size, timeout)
         return float(_ANSWER.unpack(data)[1]) * 1e-9
