@@ -1,15 +1,20 @@
-"""The commands and options, in one place; each command names the module and function that runs it."""
+"""The commands and options, in one place; each command names the module and function that runs it.
+
+Over 300 lines: one place is where to look for an option.
+"""
 
 from __future__ import annotations
 
 import argparse
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from specgate.cli.conform_options import conforming
 from specgate.cli.options import executed, inferring, judged, lowest, placed
-from specgate.cli.oracle_options import installing
+from specgate.cli.terminal import Help
 from specgate.report import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = ["make_parser"]
 
@@ -19,22 +24,26 @@ OTHER_KINDS = ("config", "report", "baseline")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
+def make_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; of `words` that begin with a command, of that one alone."""
+    return _parser(words[0] if words and words[0] in _COMMANDS else None)
+
+
 @cache
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def _parser(command: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="specgate",
         description="Will this operator run on that DirectML feature level, ONNX opset or OpenVINO opset, what will it "
         "compute, and if not, why not and from which level on?",
         epilog=EPILOG,
+        formatter_class=Help,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
     parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    _judging(commands)
-    _tables(commands)
-    _specs(commands)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, prog=parser.prog)
+    for add in _COMMANDS.values() if command is None else [_COMMANDS[command]]:
+        add(commands)
     return parser
 
 
@@ -47,13 +56,13 @@ class _Version(argparse.Action):
 
 def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help_text, description=more.pop("about", help_text), **more
+        name, help=help_text, description=more.pop("about", help_text), formatter_class=Help, **more
     )
     parser.set_defaults(module=module, function=name.replace("-", "_").replace(" ", "_"))
     return parser
 
 
-def _judging(commands: Any) -> None:
+def _check(commands: Any) -> None:
     check = _command(
         commands,
         "check",
@@ -71,6 +80,8 @@ def _judging(commands: Any) -> None:
     judged(check, (*FORMATS, "jsonl"))
     check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
 
+
+def _lint(commands: Any) -> None:
     lint = _command(
         commands,
         "lint",
@@ -124,8 +135,8 @@ def _judging(commands: Any) -> None:
         help="write today's findings to the baseline file; what it says of files and targets not linted now is kept",
     )
 
-    _placing(commands)
 
+def _run(commands: Any) -> None:
     run = _command(
         commands,
         "run",
@@ -136,6 +147,8 @@ def _judging(commands: Any) -> None:
     )
     executed(run)
 
+
+def _minimum(commands: Any) -> None:
     minimum = _command(
         commands,
         "minimum",
@@ -145,7 +158,7 @@ def _judging(commands: Any) -> None:
     lowest(minimum)
 
 
-def _placing(commands: Any) -> None:
+def _place(commands: Any) -> None:
     place = _command(
         commands,
         "place",
@@ -159,7 +172,7 @@ def _placing(commands: Any) -> None:
     inferring(place)
 
 
-def _tables(commands: Any) -> None:
+def _support(commands: Any) -> None:
     support = _command(commands, "support", "tables", "an operator's table, or all operators of a target")
     support.add_argument("operator", nargs="?", help="ONE_HOT, OneHot; DIALECT/OPERATOR if it exists in several")
     support.add_argument(
@@ -170,11 +183,15 @@ def _tables(commands: Any) -> None:
     )
     support.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
 
+
+def _diff(commands: Any) -> None:
     diff = _command(commands, "diff", "tables", "what changes from one target to another")
     diff.add_argument("before", help="for instance directml:4.1")
     diff.add_argument("after", help="for instance directml:5.0")
     diff.add_argument("--format", choices=("text", "json"), default="text")
 
+
+def _explain(commands: Any) -> None:
     explain = _command(commands, "explain", "tables", "what an error code such as 0x80070057 means, and what to do")
     explain.add_argument(
         "code",
@@ -184,10 +201,14 @@ def _tables(commands: Any) -> None:
     )
     explain.add_argument("--format", choices=("text", "json"), default="text")
 
+
+def _rule(commands: Any) -> None:
     rule = _command(commands, "rule", "tables", "the reference of a rule: its levels, source and examples")
     rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")
     rule.add_argument("--format", choices=("text", "json"), default="text")
 
+
+def _targets(commands: Any) -> None:
     targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
     targets.add_argument(
         "name", nargs="*", help="a dialect to list, or a target to resolve, e.g. directml:windows-10-2004"
@@ -195,10 +216,12 @@ def _tables(commands: Any) -> None:
     targets.add_argument("--format", choices=("text", "json"), default="text")
 
 
-def _specs(commands: Any) -> None:
+def _spec(commands: Any) -> None:
     from specgate.cli.bringing import bring
 
-    spec = commands.add_parser("spec", help="work on the tables", description="Work on the tables themselves.")
+    spec = commands.add_parser(
+        "spec", help="work on the tables", description="Work on the tables themselves.", formatter_class=Help
+    )
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
@@ -218,8 +241,16 @@ def _specs(commands: Any) -> None:
     )
     brought.set_defaults(function="import_tables")
     bring(brought)
+
+
+def _oracle(commands: Any) -> None:
+    from specgate.cli.oracle_options import installing
+
     oracle = commands.add_parser(
-        "oracle", help="builds of DirectML and ONNX Runtime", description="Real builds to ask for what they do."
+        "oracle",
+        help="builds of DirectML and ONNX Runtime",
+        description="Real builds to ask for what they do.",
+        formatter_class=Help,
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
     listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
@@ -233,7 +264,9 @@ def _specs(commands: Any) -> None:
     record.add_argument("--cases", type=int, default=100, metavar="N", help="descriptors (default 100)")
     record.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
     record.add_argument("--to", required=True, metavar="DIR", help="the folder for directml-LEVEL-NAME.json")
-    _conform(commands)
+
+
+def _bench(commands: Any) -> None:
     bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
     bench.add_argument(
         "what",
@@ -254,6 +287,8 @@ def _bench_group(text: str) -> str:
 
 
 def _conform(commands: Any) -> None:
+    from specgate.cli.conform_options import conforming
+
     conform = _command(
         commands,
         "conform",
@@ -265,3 +300,22 @@ def _conform(commands: Any) -> None:
         epilog=f"{EPILOG} A finding is a disagreement that no observed entry explains.",
     )
     conforming(conform)
+
+
+#: What adds each command, in the order in which help lists them.
+_COMMANDS: Final[dict[str, Callable[[Any], None]]] = {
+    "check": _check,
+    "lint": _lint,
+    "place": _place,
+    "run": _run,
+    "minimum": _minimum,
+    "support": _support,
+    "diff": _diff,
+    "explain": _explain,
+    "rule": _rule,
+    "targets": _targets,
+    "spec": _spec,
+    "oracle": _oracle,
+    "conform": _conform,
+    "bench": _bench,
+}
