@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import cache
 from typing import Any
 
@@ -28,7 +29,7 @@ def make_parser() -> argparse.ArgumentParser:
         "compute, and if not, why not and from which level on?",
         epilog=EPILOG,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of specgate and of its tables")
     parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
     parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -41,8 +42,12 @@ def make_parser() -> argparse.ArgumentParser:
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from specgate import __version__
+        from specgate.dialects import SHIPPED
+        from specgate.spec.version import tables_version, versions
 
-        parser.exit(0, f"specgate {__version__}\n")
+        single = ", ".join(f"{name} {version}" for name, version in versions(SHIPPED).items())
+        sys.stdout.write(f"specgate {__version__}\ntables {tables_version()} ({single})\n")
+        parser.exit(0)
 
 
 def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
