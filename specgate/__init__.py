@@ -27,6 +27,15 @@ from specgate.verdict import Finding, Report, Verdict
 if TYPE_CHECKING:
     #: The version of the tables in use, ``2026.11+0f3a9c41d7e8``: equal for equal tables.
     tables_version: str
+else:  # a checker would take every name for a text
+
+    def __getattr__(name: str) -> str:
+        if name != "tables_version":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from specgate.spec.version import tables_version  # reads all tables
+
+        return tables_version()
+
 
 __version__ = "0.1.0"
 
@@ -53,11 +62,3 @@ __all__ = [
     "tables_version",
     "targets",
 ]
-
-
-def __getattr__(name: str) -> str:
-    if name != "tables_version":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from specgate.spec.version import tables_version  # reads all tables
-
-    return tables_version()
