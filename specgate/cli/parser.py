@@ -10,13 +10,14 @@ from typing import Any
 from specgate.cli.conform_options import conforming
 from specgate.cli.options import executed, inferring, judged, lowest, placed
 from specgate.cli.oracle_options import installing
+from specgate.cli.table_options import compared, exported
 from specgate.report import FORMATS
 
 __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
-OTHER_KINDS = ("config", "report", "baseline")
+OTHER_KINDS = ("config", "report", "baseline", "export")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
@@ -175,10 +176,8 @@ def _tables(commands: Any) -> None:
     )
     support.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
 
-    diff = _command(commands, "diff", "tables", "what changes from one target to another")
-    diff.add_argument("before", help="for instance directml:4.1")
-    diff.add_argument("after", help="for instance directml:5.0")
-    diff.add_argument("--format", choices=("text", "json"), default="text")
+    diff = _command(commands, "diff", "tables", "what changes from one target to another, or from tables to others")
+    compared(diff)
 
     explain = _command(commands, "explain", "tables", "what an error code such as 0x80070057 means, and what to do")
     explain.add_argument(
@@ -192,6 +191,17 @@ def _tables(commands: Any) -> None:
     rule = _command(commands, "rule", "tables", "the reference of a rule: its levels, source and examples")
     rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")
     rule.add_argument("--format", choices=("text", "json"), default="text")
+
+    exported(
+        _command(
+            commands,
+            "export",
+            "export",
+            "the tables as data for other programs",
+            about="Write the tables as data: as people wrote them, and resolved level by level, by the page and by "
+            "builds. `specgate spec schema export` prints the JSON Schema.",
+        )
+    )
 
     targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
     targets.add_argument(
@@ -207,7 +217,9 @@ def _specs(commands: Any) -> None:
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
-    schema = _command(kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline")
+    schema = _command(
+        kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline, export"
+    )
     schema.add_argument(
         "kind",
         nargs="?",
