@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.export.operators import RuleKeys, operator_data
 from specgate.spec.tables import dialect
-from specgate.spec.version import tables_version, versions
+from specgate.spec.version import tables_version, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ def dialect_data(table: Dialect, operators: Iterable[str]) -> dict[str, Any]:
     return {
         "dialect": table.name,
         "title": parts.title,
-        "version": versions([table.name])[table.name],
+        "version": version_of(table),
         "level_word": table.level_word,
         "levels": {level: dict(entry) for level, entry in parts.levels.items()},
         "domains": {name: _domain(table, name) for name in table.domains},

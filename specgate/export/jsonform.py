@@ -18,7 +18,7 @@ from specgate.report import plural
 if TYPE_CHECKING:
     from specgate.export import Wanted
 
-__all__ = ["INDEX", "export", "schema_text"]
+__all__ = ["INDEX", "export", "plain", "schema_text"]
 
 INDEX: Final = "index.json"
 _SCHEMA_FILE: Final = "tables.schema.json"
@@ -82,13 +82,13 @@ def _written_before(folder: Path) -> set[str]:
 
 
 def _text(data: dict[str, Any]) -> str:
-    return json.dumps(_plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    return json.dumps(plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return what JSON can hold: infinity and what is no number as text, as reports have them."""
     if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     return str(value) if isinstance(value, float) and value - value != 0 else value

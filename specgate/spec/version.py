@@ -11,7 +11,9 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["RELEASE", "tables_version", "versions", "versions_of_targets"]
+    from specgate.spec.dialect_spec import Dialect
+
+__all__ = ["RELEASE", "tables_version", "version_of", "versions", "versions_of_targets"]
 
 #: The year and month of the tables; raised with each release of the package in which what they say has changed.
 RELEASE: Final = "2026.11"
@@ -35,9 +37,14 @@ def versions(dialects: Iterable[str]) -> dict[str, str]:
 
     found: dict[str, str] = {}
     for name in dialects:
-        found[name] = _version(dialect(name).digest)
+        found[name] = version_of(dialect(name))
         found |= _beside(name)
     return found
+
+
+def version_of(table: Dialect) -> str:
+    """Return the version of a dialect's tables, in use or not."""
+    return _version(table.digest)
 
 
 def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
@@ -54,7 +61,7 @@ def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
         runtime = target.runtime
         for name in (target.dialect, runtime.below if runtime is not None else ""):
             if name:
-                found[name] = _version(dialect(name).digest)
+                found[name] = version_of(dialect(name))
         found |= _beside(target.dialect) if runtime is not None else {}
     return found
 
