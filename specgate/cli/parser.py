@@ -6,6 +6,7 @@ Over 300 lines: one place is where to look for an option.
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +21,7 @@ __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
-OTHER_KINDS = ("config", "report", "baseline")
+OTHER_KINDS = ("config", "report", "baseline", "export")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
@@ -38,7 +39,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=Help,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of specgate and of its tables")
     parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
     parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog=parser.prog)
@@ -50,8 +51,12 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from specgate import __version__
+        from specgate.dialects import SHIPPED
+        from specgate.spec.version import tables_version, versions
 
-        parser.exit(0, f"specgate {__version__}\n")
+        single = ", ".join(f"{name} {version}" for name, version in versions(SHIPPED).items())
+        sys.stdout.write(f"specgate {__version__}\ntables {tables_version()} ({single})\n")
+        parser.exit(0)
 
 
 def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
@@ -185,10 +190,10 @@ def _support(commands: Any) -> None:
 
 
 def _diff(commands: Any) -> None:
-    diff = _command(commands, "diff", "tables", "what changes from one target to another")
-    diff.add_argument("before", help="for instance directml:4.1")
-    diff.add_argument("after", help="for instance directml:5.0")
-    diff.add_argument("--format", choices=("text", "json"), default="text")
+    from specgate.cli.table_options import compared
+
+    diff = _command(commands, "diff", "tables", "what changes from one target to another, or from tables to others")
+    compared(diff)
 
 
 def _explain(commands: Any) -> None:
@@ -208,6 +213,16 @@ def _rule(commands: Any) -> None:
     rule.add_argument("--format", choices=("text", "json"), default="text")
 
 
+def _export(commands: Any) -> None:
+    from specgate.cli.table_options import exported
+
+    about = (
+        "Write the tables as data: as people wrote them, and resolved level by level, by the page and by builds. "
+        "`specgate spec schema export` prints the JSON Schema."
+    )
+    exported(_command(commands, "export", "export", "the tables as data for other programs", about=about))
+
+
 def _targets(commands: Any) -> None:
     targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
     targets.add_argument(
@@ -225,7 +240,9 @@ def _spec(commands: Any) -> None:
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
-    schema = _command(kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline")
+    schema = _command(
+        kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline, export"
+    )
     schema.add_argument(
         "kind",
         nargs="?",
@@ -313,6 +330,7 @@ _COMMANDS: Final[dict[str, Callable[[Any], None]]] = {
     "diff": _diff,
     "explain": _explain,
     "rule": _rule,
+    "export": _export,
     "targets": _targets,
     "spec": _spec,
     "oracle": _oracle,

@@ -56,6 +56,15 @@ class Dialect:
         return {level: index for index, level in enumerate(self.levels)}
 
     @cached_property
+    def digest(self) -> str:
+        """The hash of what the tables say."""
+        if self.tables.digest is not None:
+            return self.tables.digest
+        from specgate.spec.digest import digest  # tables that files of others add to
+
+        return digest(self.tables.entries)
+
+    @cached_property
     def types(self) -> dict[str, TypeEntry]:
         return self.tables.types
 

@@ -21,10 +21,10 @@ from specgate.spec.folders import CHECKOUT, PACKAGE, layout_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
+__all__ = ["built", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
 _SHIPPED: Final = PACKAGE / "_specs"
-_TOOL_VERSION: Final = 7  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 8  # raise it whenever build.py's output changes shape
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -170,9 +170,17 @@ def _fresh(name: str, folder: Path, build: Callable[[Path], dict[str, Any]]) -> 
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
-    tables = build(folder)
+    tables = built(build, folder)
     write_tables(path, now, tables)
     return tables
+
+
+def built(build: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
+    """Return the tables that `build` makes of a folder, with the hash of what they say."""
+    from specgate.spec.digest import digest  # a check of tables that are kept needs no hash
+
+    tables = build(folder)
+    return {**tables, "digest": digest(tables)}
 
 
 def write_tables(path: Path, stamp: object, tables: dict[str, Any]) -> None:
@@ -199,6 +207,7 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
             problems += found
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found
+    tables.pop("digest", None)
     problems += check_operators(tables, sources)
     for name in sources:
         tables["counted"].pop(name, None)

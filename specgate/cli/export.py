@@ -1,0 +1,26 @@
+"""``specgate export``: the tables as data for other programs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from specgate.errors import InputError
+from specgate.export import Wanted
+from specgate.export import export as write
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["export"]
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write the tables in a format."""
+    if arguments.kind and arguments.format and arguments.kind != arguments.format:
+        raise InputError(f"expected one format, found {arguments.kind} and {arguments.format}")
+    output = None if arguments.output == "-" else arguments.output
+    wanted = Wanted(tuple(arguments.dialect), tuple(arguments.operator), output)
+    for line in write(arguments.kind or arguments.format or "json", wanted):
+        sys.stdout.write(line)
+    return 0
