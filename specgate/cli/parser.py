@@ -105,6 +105,15 @@ def _judging(commands: Any) -> None:
         help="collapse a file's equal findings above N (default 20)",
     )
     inferring(lint)
+    changes = lint.add_mutually_exclusive_group()
+    changes.add_argument(
+        "--fix",
+        action="store_true",
+        help="change ONNX files so that the findings marked [*] go, whose changes alter no value; report what is left",
+    )
+    changes.add_argument(
+        "--diff", action="store_true", help="print what --fix would change, and change nothing; 1 if there is something"
+    )
     lint.add_argument(
         "--report",
         action="append",

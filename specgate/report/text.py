@@ -90,7 +90,7 @@ class _Writer:
         target = clean(finding.target or "")
         pad = " " * (self.target_column - columns(target))
         first = f"    {finding.severity:<7}  {target}{pad}{'  ' if self.target_column else ''}"
-        rule = f"{finding.id} {finding.where}".rstrip(" ")
+        rule = f"{finding.id} {finding.where}".rstrip(" ") + (" [*]" if finding.fixable else "")
         if self.width >= 2 * _NARROWEST and columns(first) <= self.width // 2:
             body = " " * 13
         else:  # too narrow for columns
@@ -143,6 +143,12 @@ class _Writer:
             hang="  ",
             style="error" if n["errors"] else "warning" if n["warnings"] else "",
         )
+        fixable = sum(finding.fixable for finding in report.findings)
+        if fixable:
+            self.put(f"[*] {plural(fixable, 'finding')} fixable with --fix (--diff shows how)", hang="  ")
+        if report.fixed is not None:
+            files = len({finding.location.file for finding in report.fixed if finding.location is not None})
+            self.put(f"{plural(len(report.fixed), 'finding')} fixed in {plural(files, 'file')}", hang="  ")
         if report.hidden:
             self.put(f"{plural(report.hidden, 'finding')} hidden (--severity, --select, --ignore)", hang="  ")
         if report.no_table:
