@@ -20,7 +20,7 @@ from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
 from specgate.linting.unjudged import keep_idle
 from specgate.report.selection import regraded
-from specgate.targets import parse_targets
+from specgate.targets import parse_targets, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 from specgate.workers.lost import Lost, PoolClosed
@@ -122,7 +122,12 @@ def _report(text: str) -> tuple[str, str]:
 def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, arguments: argparse.Namespace) -> None:
     from specgate.report import render
 
-    shown = options(arguments, root=str(config.root))
+    asked = [
+        *(arguments.target or ()),
+        *config.targets,
+        *(text for rule in config.paths for text in rule.targets or ()),
+    ]
+    shown = options(arguments, root=str(config.root), queries=queries_of(asked))
     chosen = arguments.format or config.format or "text"
     text = render(report, chosen, options=shown)
     for other, file in reports:

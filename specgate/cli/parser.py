@@ -197,9 +197,11 @@ def _tables(commands: Any) -> None:
     rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")
     rule.add_argument("--format", choices=("text", "json"), default="text")
 
-    targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
+    targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release or a query")
     targets.add_argument(
-        "name", nargs="*", help="a dialect to list, or a target to resolve, e.g. directml:windows-10-2004"
+        "name",
+        nargs="*",
+        help="a dialect to list, a target to resolve (directml:windows-10-2004) or a query (last 2 openvino)",
     )
     targets.add_argument("--format", choices=("text", "json"), default="text")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, nodes_in_order, plural, sort_findings, without_table
 from specgate.report.clean import clean, columns, wrap
+from specgate.report.merging import merged, named_targets
 from specgate.report.ports import context_at, inputs_line
 from specgate.report.selection import statistics
 
@@ -45,6 +46,7 @@ class _Writer:
         self.color = options.color
         self.width = max(options.width, _NARROWEST)
         self.rules = options.rules
+        self.queries = options.queries
         self.max_per_rule = max(options.max_per_rule, 0)
         self.target_column = 0
 
@@ -59,7 +61,7 @@ class _Writer:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
 
     def findings(self, report: Report) -> None:
-        ordered = sort_findings(report.findings)
+        ordered = merged(sort_findings(report.findings), self.queries)
         self.target_column = max((columns(clean(f.target or "")) for f in ordered), default=0)
         kept = _collapse(ordered, self.max_per_rule)
         for file, in_file in groupby(kept, lambda pair: pair[0].location.file if pair[0].location else None):
@@ -133,7 +135,8 @@ class _Writer:
         n = counts(report)
         if report.targets:
             each = " (a node counts once for each)" if len(report.targets) > 1 else ""
-            self.put(f"targets: {', '.join(report.targets)}{each}", hang="  ")
+            named = named_targets(report.targets, self.queries)
+            self.put(f"targets: {', '.join(named)}{each}", hang="  ")
         kinds = [plural(n["errors"], "error"), plural(n["warnings"], "warning")]
         if n["notes"]:
             kinds.append(plural(n["notes"], "note"))

@@ -10,6 +10,7 @@ from specgate.report.about import about
 from specgate.report.lint.entries import KINDS, Entry, entries_of
 from specgate.report.lint.node import node_article
 from specgate.report.markup import Markup, breakable, tag
+from specgate.report.merging import asked_targets, named_targets
 from specgate.report.page import document, own_file
 
 if TYPE_CHECKING:
@@ -23,15 +24,15 @@ __all__ = ["render"]
 _MOST: Final = 2000  # findings on the page; a browser gets slow beyond it
 
 
-def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (every format takes both)
+def render(report: Report, options: RenderOptions) -> str:
     """Return the page as a whole document; of more than 2000 findings the gravest of each file and of all are on it."""
-    shown, left_out = entries_of(report, _MOST)
+    shown, left_out = entries_of(report, _MOST, options.queries)
     number = counts(report)["findings"]
     title = f"specgate: {plural(number, 'finding')} in {plural(len(report.files), 'file')}"
     main = tag(
         "main",
-        tag("header", tag("h1", title), _about(report), _tiles(report), _unusable(report)),
-        _filters(report, shown) if shown else Markup(),
+        tag("header", tag("h1", title), _about(report, options), _tiles(report), _unusable(report)),
+        _filters(report, shown, options) if shown else Markup(),
         tag("p", f"{left_out} more are not on this page; --format json has all of them.") if left_out else Markup(),
         *_files(report, shown),
         _rules(shown),
@@ -41,8 +42,8 @@ def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (ever
     return document(title, main, style=style, script=script)
 
 
-def _about(report: Report) -> Markup:
-    targets = ", ".join(report.targets) or "none"
+def _about(report: Report, options: RenderOptions) -> Markup:
+    targets = ", ".join(named_targets(report.targets, options.queries)) or "none"
     judged = plural(report.nodes, "node")
     each = " (a node counts once for each target)" if len(report.targets) > 1 else ""
     return tag("p", f"Targets: {targets}. {judged} judged{each}.", class_="headline")
@@ -72,7 +73,7 @@ def _unusable(report: Report) -> Markup:
     return tag("div", tag("p", "These files could not be read:"), listed, class_="unusable", role="alert")
 
 
-def _filters(report: Report, shown: Sequence[Entry]) -> Markup:
+def _filters(report: Report, shown: Sequence[Entry], options: RenderOptions) -> Markup:
     """Return the form that the script shows; without one it stays hidden and everything is on the page."""
     kinds = [entry.kind for entry in shown]
     boxes = [
@@ -86,7 +87,8 @@ def _filters(report: Report, shown: Sequence[Entry]) -> Markup:
         for kind in KINDS
         if kind in kinds
     ]
-    targets = list(dict.fromkeys([*report.targets, *(entry.target for entry in shown if entry.target)]))
+    asked = asked_targets(report.targets, options.queries)
+    targets = list(dict.fromkeys([*asked, *(entry.target for entry in shown if entry.target)]))
     operators = sorted({entry.place.operator for entry in shown if entry.place.operator})
     search = tag("input", type="search", name="text", autocomplete="off", spellcheck="false", placeholder="any")
     return tag(
