@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
     from specgate.verdict import Finding, Report
 
-__all__ = ["KINDS", "Entry", "entries_of"]
+__all__ = ["GRAVE", "KINDS", "Entry", "entries_of"]
 
 #: From the gravest on; the last two are no findings.
 KINDS: Final = ("error", "warning", "note", "undecided", "ignored")
+#: Those that are shown at once; the others are folded.
+GRAVE: Final = ("error", "warning")
 
 
 class Entry(NamedTuple):
@@ -29,6 +31,7 @@ class Entry(NamedTuple):
     where: str
     message: str
     details: tuple[str, ...]
+    fixable: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -68,4 +71,4 @@ def _entry(finding: Finding, kind: str) -> Entry:
         more.append(f"ignored: {finding.ignored}")
     place = finding.location or Location()
     message = finding.message or finding.id
-    return Entry(kind, place, finding.target or "", finding.id, finding.where, message, tuple(more))
+    return Entry(kind, place, finding.target or "", finding.id, finding.where, message, tuple(more), finding.fixable)
