@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,7 @@ __all__ = ["make_parser"]
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
 OTHER_KINDS = ("config", "report", "baseline")
+SHELLS = ("bash", "zsh", "tcsh")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
@@ -29,6 +31,13 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument(
+        "--print-completion",
+        action=_Completion,
+        metavar="SHELL",
+        choices=SHELLS,
+        help=f"print a script that completes commands and options in a shell ({', '.join(SHELLS)}), and leave",
+    )
     parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
     parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -42,7 +51,16 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from specgate import __version__
 
-        parser.exit(0, f"specgate {__version__}\n")
+        sys.stdout.write(f"specgate {__version__}\n")
+        parser.exit()
+
+
+class _Completion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, *__: Any) -> None:
+        from specgate.cli.completion import script
+
+        sys.stdout.write(script(parser, shell))
+        parser.exit()
 
 
 def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
