@@ -13,7 +13,7 @@ from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
-from specgate.targets import Target, parse_target
+from specgate.targets import Target, expanded, parse_target
 from specgate.validate.check import check_for
 from specgate.validate.device import device_of
 from specgate.verdict import BASES, unknown_basis
@@ -305,7 +305,8 @@ def lint(
 ) -> Report:
     """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``.
 
-    targets: one or several. device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size
+    targets: one or several, or queries (``onnxruntime>=1.16``, ``last 2 openvino``).
+    device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size
     (``{"batch": 1}``, ``{"x[0]": 1}`` for a nameless one of the input x); infer asks the onnx package, where
     it is installed, for types and shapes that the file leaves out, in a process of its own; custom_domains are those
     that the targets are known to have. A target for which the file has no node, and a file without a node that could
@@ -314,7 +315,8 @@ def lint(
     from specgate.linting.model import lint_model
     from specgate.linting.settings import LintSettings
 
-    goals = [_target(t) for t in ([targets] if isinstance(targets, str | Target) else targets)]
+    given = [targets] if isinstance(targets, str | Target) else targets
+    goals = [_target(one) for held in given for one in (expanded(held) if isinstance(held, str) else [held])]
     settings = LintSettings(infer, dict(pins or {}), tuple(custom_domains))
     return lint_model(model, goals, basis, device_of(device), settings)
 

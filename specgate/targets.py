@@ -11,17 +11,22 @@ from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect, on_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from specgate.placement.runtime import Runtime
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.table_types import EnvironmentEntry
 
-__all__ = ["Target", "at_level", "known_targets", "listed_targets", "parse_target", "parse_targets"]
+__all__ = [
+    "Target", "at_level", "expanded", "is_query", "listed_targets", "parse_target", "parse_targets", "queries_of",
+]  # fmt: skip
 
 _EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
 _LATEST: Final = "latest"
 _LONGEST: Final = 80
+_LISTED: Final = 3
+#: What every query has one of; releases' names may have blanks too.
+_SIGNS: Final = frozenset("<>=! ")
 
 
 @slotted(frozen=True)
@@ -81,9 +86,9 @@ def parse_target(text: str, within: str | None = None) -> Target:
 
     A level wins over a release of the same spelling (``onnx:17`` is opset 17; ``onnx:1.16`` the release 1.16). Without
     a dialect (``5.0``, ``windows-11-22h2``) it is one of the dialect `within`, else of the only dialect that has it.
-    ``latest`` is the newest level that is finished.
+    ``latest`` is the newest level that is finished. A query (see `specgate.queries`) must stand for one target.
     """
-    if within is not None and isinstance(text, str) and ":" not in text:
+    if within is not None and isinstance(text, str) and ":" not in text and not is_query(text):
         text = f"{within}:{text}"
     target = _parsed.get(text) if isinstance(text, str) else _parse(text)
     if target is None:
@@ -108,6 +113,8 @@ def forget() -> None:
 def _parse(text: str) -> Target:
     if not isinstance(text, str):
         raise InputError(f"expected a target such as directml:4.1, found {shown(text)}")
+    if is_query(text):
+        return _only_target(text)
     name, colon, wanted = (part.strip() for part in text.partition(":"))
     if not colon:
         return _only_one(text, name)
@@ -235,47 +242,55 @@ def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
 
 
 def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
-    """Parse one target or several, dropping repetitions of the same level or release."""
+    """Parse targets and queries, one or several, dropping repetitions of the same level or release."""
     found: dict[tuple[str, str, str | None, str | None], Target] = {}
     for text in [texts] if isinstance(texts, str | Target) else texts:
-        target = text if isinstance(text, Target) else parse_target(text)
-        found.setdefault((target.dialect, target.level, target.environment, target.by), target)
+        for target in map(parse_target, expanded(text)) if isinstance(text, str) else [text]:
+            found.setdefault((target.dialect, target.level, target.environment, target.by), target)
     return list(found.values())
 
 
-def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Return every level and environment of the dialects: what `specgate targets` lists, each with its source."""
-    rows: list[dict[str, Any]] = []
-    for name in dialect_names() if names is None else names:
-        table = dialect(name)
-        for level in table.levels:
-            info = {k: v for k, v in table.tables.levels[level].items() if k != "limits"}
-            rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
-        rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
-        rows.extend(_of_implementations(table))
-        rows.extend(package(name).runtime_rows())
-    return rows
+def is_query(text: str) -> bool:
+    """Whether a text is meant as a query; what knows that exactly is loaded only for what has signs of one."""
+    if _SIGNS.isdisjoint(text):
+        return False
+    from specgate import queries
+
+    return queries.is_query(text)
 
 
-def _of_implementations(table: Dialect) -> Iterator[dict[str, Any]]:
-    """Yield a row for each release that an implementation was asked of."""
-    entries = {str(entry["name"]): entry for entry in table.environments}
-    for own in table.implementations_with_targets.values():
-        for release in own["releases"]:
-            yield {
-                **entries[release], "target": f"{own['target']}:{release}", "title": own["title"], "via": own["what"],
-            }  # fmt: skip
+def expanded(text: str) -> list[str]:
+    """Return the targets that a query stands for, the oldest first, a plain name as it is; raise InputError."""
+    if not is_query(text):
+        return [text]
+    from specgate.queries import targets_of
+
+    return targets_of(text)
+
+
+def _only_target(text: str) -> Target:
+    found = expanded(text)
+    if len(found) > 1:
+        raise InputError(f"expected one target, found a query for {len(found)}: {', '.join(found[:_LISTED])} …")
+    return parse_target(found[0])
+
+
+def queries_of(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Return the queries among texts, each with the targets that it stands for as reports have them."""
+    return {" ".join(text.split()): list(map(str, parse_targets(text))) for text in texts if is_query(text)}
 
 
 def listed_targets(*names: str) -> list[Target]:
-    """Return the targets that `names` stand for: all levels and releases of a dialect, or the one of a target's name.
+    """Return the targets that `names` stand for: all levels and releases of a dialect, that of a name, or a query's.
 
     Without names those of every dialect. Raises InputError for a name that is neither.
     """
+    from specgate.known_targets import known_targets
+
     found: list[Target] = []
     for name in names or dialect_names():
         if is_dialect(name):
             found += [parse_target(row["target"]) for row in known_targets([name])]
         else:
-            found.append(parse_target(name))
+            found += parse_targets(name)
     return found

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "BASES", "Basis", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict",
+    "BASES", "Basis", "Edit", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict",
     "unknown_basis",
 ]  # fmt: skip
 
@@ -47,6 +47,19 @@ class Location:
 
 
 @slotted(frozen=True)
+class Edit:
+    """A change of a model's file, which does away with a finding, perhaps with others.
+
+    path: the steps to it, from the outermost message on: a field's name and its number among those of this name.
+    number: what is written there, None to take the field out. expected: the name (or domain) of the latter.
+    """
+
+    path: tuple[tuple[str, int], ...]
+    number: int | None = None
+    expected: str = ""
+
+
+@slotted(frozen=True)
 class Finding:
     """One failed rule, support row or file-level check.
 
@@ -60,6 +73,7 @@ class Finding:
     basis: whether the page ("documented") or the builds ("observed") refuse it.
     rule: the expression of the rule that does not hold, None for what is no expression.
     ignored: why it is silenced (the reason of an ignore, or which baseline knows it), None if it is not.
+    edits: what `specgate lint --fix` changes in the file to do away with it; none where nothing is safe.
     """
 
     id: str
@@ -75,6 +89,11 @@ class Finding:
     location: Location | None = None
     rule: str | None = None
     ignored: str | None = field(default=None, compare=False)
+    edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def fixable(self) -> bool:
+        return bool(self.edits)
 
     def at(self, location: Location) -> Finding:
         """Return the same finding placed at `location`."""
@@ -233,7 +252,8 @@ class Report:
     nodes: how many (node, target) pairs were judged. ignored: findings silenced by configuration or baseline.
     judged: which targets each file was judged for; those of its dialect. context: of nodes with findings or open
     questions, by file and node path. unusable: a line for each file that could not be read; the report says
-    nothing else about it. hidden: how many findings were left out because the user selected others.
+    nothing else about it. hidden: how many findings the user's selection left out. fixed: those that changes of files
+    did away with, None where no file was to be changed.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -247,6 +267,7 @@ class Report:
     context: dict[tuple[str | None, str], NodeContext] = field(default_factory=dict)
     unusable: list[str] = field(default_factory=list)
     hidden: int = 0
+    fixed: list[Finding] | None = None
 
     @property
     def clean(self) -> bool:
@@ -276,3 +297,4 @@ class Report:
         self.context.update(other.context)
         self.unusable.extend(other.unusable)
         self.hidden += other.hidden
+        self.fixed = self.fixed if other.fixed is None else [*(self.fixed or ()), *other.fixed]

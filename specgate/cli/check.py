@@ -10,7 +10,7 @@ from specgate.errors import InputError
 from specgate.linting.given import argument, standard_input
 from specgate.slotted import field, slotted
 from specgate.spec.tables import dialect
-from specgate.targets import parse_target, parse_targets
+from specgate.targets import parse_target, parse_targets, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 
@@ -48,7 +48,7 @@ def check(arguments: argparse.Namespace) -> int:
     if not answers:
         raise InputError("no descriptor that a target could judge", file=shown_source(arguments.descriptor[0]))
     failed = selected.apply(report)
-    _print(arguments, report, answers, asked.assumed)
+    _print(arguments, report, answers, asked.assumed, queries_of(texts or []))
     return 1 if failed else 0
 
 
@@ -110,6 +110,7 @@ def _print(
     report: Report,
     answers: list[_Answer],
     assumed: set[str],
+    queries: dict[str, list[str]],
 ) -> None:
     chosen = arguments.format or "text"
     if chosen == "json":
@@ -124,7 +125,7 @@ def _print(
             emit(body, arguments.output)
             return
         body += "\n"
-    emit(body + render(report, chosen, options=options(arguments, open_nodes=True)), arguments.output)
+    emit(body + render(report, chosen, options=options(arguments, open_nodes=True, queries=queries)), arguments.output)
 
 
 def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from specgate.linting.config import Config
     from specgate.report.options import RenderOptions
@@ -42,10 +42,16 @@ def has_config(start: str) -> bool:
         folder = parent
 
 
-def options(arguments: argparse.Namespace, *, root: str = ".", open_nodes: bool = False) -> RenderOptions:
+def options(
+    arguments: argparse.Namespace,
+    *,
+    root: str = ".",
+    open_nodes: bool = False,
+    queries: Mapping[str, Sequence[str]] | None = None,
+) -> RenderOptions:
     """Return how to render a report: colour on a terminal unless asked otherwise, the terminal's width.
 
-    open_nodes: text lists the undecided nodes also where --verbose is not given.
+    open_nodes: text lists the undecided nodes also where --verbose is not given. queries: the targets of each query.
     """
     from specgate.report.options import RenderOptions
 
@@ -63,6 +69,7 @@ def options(arguments: argparse.Namespace, *, root: str = ".", open_nodes: bool 
         rules=getattr(arguments, "verbose", False),
         max_per_rule=getattr(arguments, "max_per_rule", 20),
         statistics=arguments.statistics,
+        queries=queries or {},
         root=root,
         checkout=os.environ.get("GITHUB_WORKSPACE") or None,
     )

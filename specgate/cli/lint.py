@@ -20,7 +20,7 @@ from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
 from specgate.linting.unjudged import keep_idle
 from specgate.report.selection import regraded
-from specgate.targets import parse_targets
+from specgate.targets import parse_targets, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 from specgate.workers.lost import Lost, PoolClosed
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Generator, Iterable, Sequence
 
-    from specgate.verdict import Basis
+    from specgate.cli.fixing import Changing
+    from specgate.report.selection import Selection
+    from specgate.verdict import Basis, Finding
     from specgate.workers.pool import Workers
 
 __all__ = ["lint"]
@@ -51,14 +53,35 @@ def lint(arguments: argparse.Namespace) -> int:
     if skipped and arguments.verbose:
         _mention(skipped)
     jobs = [_job(file, arguments, config) for file in files]
+    changing = _changing(arguments, selected, config, given=named != arguments.path)
     if named != arguments.path:
         jobs.append(replace(_job(STDIN, arguments, config), path=None, given=standard_input()))
-    report = _gathered(jobs, arguments)
+    report = _gathered(jobs, arguments, changing)
     _settle(report, config, arguments)
     failed = selected.apply(report)
-    _write(report, reports, config, arguments)
+    if changing is not None and arguments.diff:
+        failed = changing.show(arguments.output)
+    else:
+        _write(report, reports, config, arguments)
     _complain(report.unusable)
     return 2 if report.unusable else 1 if failed else 0
+
+
+def _changing(arguments: argparse.Namespace, selected: Selection, config: Config, *, given: bool) -> Changing | None:
+    """Return what changes files, None where none is to be."""
+    if not arguments.fix and not arguments.diff:
+        return None
+    from specgate.cli.fixing import Changing, refuse_others
+
+    refuse_others(arguments, given=given)
+
+    def wanted(report: Report) -> list[Finding]:
+        shown = replace(report, findings=list(report.findings), ignored=list(report.ignored))
+        _settle(shown, config, arguments)
+        selected.apply(shown)
+        return [found for found in shown.findings if found.fixable]
+
+    return Changing(wanted, only_shown=arguments.diff)
 
 
 def _mention(skipped: Sequence[str]) -> None:
@@ -99,7 +122,12 @@ def _report(text: str) -> tuple[str, str]:
 def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, arguments: argparse.Namespace) -> None:
     from specgate.report import render
 
-    shown = options(arguments, root=str(config.root))
+    asked = [
+        *(arguments.target or ()),
+        *config.targets,
+        *(text for rule in config.paths for text in rule.targets or ()),
+    ]
+    shown = options(arguments, root=str(config.root), queries=queries_of(asked))
     chosen = arguments.format or config.format or "text"
     text = render(report, chosen, options=shown)
     for other, file in reports:
@@ -107,13 +135,14 @@ def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, a
     emit(text, arguments.output)
 
 
-def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace) -> Report:
-    """One report of all files; those that are unusable are named in it."""
-    report, answered = Report(), 0
+def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, changing: Changing | None) -> Report:
+    """One report of all files, of those that are changed as they are then; those that are unusable are named in it."""
+    report, answered = Report(fixed=None if changing is None else []), 0
     named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
     try:
         with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
-            for answer in _progress(answers, len(jobs)):
+            for given in _progress(answers, len(jobs)):
+                answer = given if changing is None else changing.applied(jobs[answered], given)
                 answered += 1
                 if isinstance(answer, str):
                     report.unusable.append(answer)

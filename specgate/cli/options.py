@@ -20,7 +20,8 @@ def judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
         "--target",
         action="append",
         metavar="TARGET",
-        help="directml:4.1, onnx:17, openvino:2024.0; repeat for several",
+        help="directml:4.1, onnx:17, openvino:2024.0, or a query such as 'onnxruntime>=1.16' or 'last 2 openvino'; "
+        "repeat for several",
     )
     parser.add_argument(
         "--basis",

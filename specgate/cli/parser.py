@@ -22,6 +22,7 @@ __all__ = ["make_parser"]
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
 OTHER_KINDS = ("config", "report", "baseline", "export")
+SHELLS = ("bash", "zsh", "tcsh")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
@@ -40,6 +41,13 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         formatter_class=Help,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of specgate and of its tables")
+    parser.add_argument(
+        "--print-completion",
+        action=_Completion,
+        metavar="SHELL",
+        choices=SHELLS,
+        help=f"print a script that completes commands and options in a shell ({', '.join(SHELLS)}), and leave",
+    )
     parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
     parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog=parser.prog)
@@ -57,6 +65,14 @@ class _Version(argparse.Action):
         single = ", ".join(f"{name} {version}" for name, version in versions(SHIPPED).items())
         sys.stdout.write(f"specgate {__version__}\ntables {tables_version()} ({single})\n")
         parser.exit(0)
+
+
+class _Completion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, *__: Any) -> None:
+        from specgate.cli.completion import script
+
+        sys.stdout.write(script(parser, shell))
+        parser.exit()
 
 
 def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
@@ -121,6 +137,15 @@ def _lint(commands: Any) -> None:
         help="collapse a file's equal findings above N (default 20)",
     )
     inferring(lint)
+    changes = lint.add_mutually_exclusive_group()
+    changes.add_argument(
+        "--fix",
+        action="store_true",
+        help="change ONNX files so that the findings marked [*] go, whose changes alter no value; report what is left",
+    )
+    changes.add_argument(
+        "--diff", action="store_true", help="print what --fix would change, and change nothing; 1 if there is something"
+    )
     lint.add_argument(
         "--report",
         action="append",
@@ -224,9 +249,11 @@ def _export(commands: Any) -> None:
 
 
 def _targets(commands: Any) -> None:
-    targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
+    targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release or a query")
     targets.add_argument(
-        "name", nargs="*", help="a dialect to list, or a target to resolve, e.g. directml:windows-10-2004"
+        "name",
+        nargs="*",
+        help="a dialect to list, a target to resolve (directml:windows-10-2004) or a query (last 2 openvino)",
     )
     targets.add_argument("--format", choices=("text", "json"), default="text")
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from specgate.cli.common import as_json, emit, text_table, width
 from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_package
 from specgate.errors import InputError
+from specgate.known_targets import known_targets
 from specgate.spec.tables import dialect
-from specgate.targets import known_targets, parse_target
+from specgate.targets import expanded, parse_target
 
 if TYPE_CHECKING:
     import argparse
@@ -217,6 +218,8 @@ def targets(arguments: argparse.Namespace) -> int:
     """List the levels and releases of dialects, or resolve names."""
     names = [name for name in arguments.name if is_dialect(name)]
     wanted = [name for name in arguments.name if not is_dialect(name)]
+
+    wanted = [given for name in wanted for given in expanded(name)]
     resolved = [parse_target(name) for name in wanted]
     rows = known_targets(names or None) if names or not wanted else []
     if arguments.format == "json":

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.files import NoTableEntry
     from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
+    from specgate.linting.edited import Edited
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from specgate.rules.language import Vocabulary
     from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
-    from specgate.verdict import Basis, Finding
+    from specgate.verdict import Basis, Edit, Finding
 
 __all__ = ["DialectPackage"]
 
@@ -191,6 +192,10 @@ class DialectPackage:
     def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
         """Return the nodes of such a file that was read already. name: what it is called in messages."""
         raise InputError(f"a model of {self.name} is read from a file only", file=name)
+
+    def edited(self, path: str, edits: Iterable[Edit]) -> Edited:
+        """Return such a file with the changes that findings on it propose; raise InputError."""
+        raise InputError(f"a model of {self.name} is not changed", file=path)
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
         """Return the rules of whole files by their names: severity, what is asked for, and where that stands."""

@@ -92,7 +92,7 @@ _Ignored = Annotated[
 class ConfigFile(_Table):
     """``specgate.toml``, or ``[tool.specgate]`` of ``pyproject.toml``."""
 
-    targets: Texts = Field(default=[], description="what files are judged for: levels or releases of dialects")
+    targets: Texts = Field(default=[], description="what files are judged for: levels, releases, queries")
     basis: Basis = Field(default="both", description="what the pages say, what builds do, or what both take")
     baseline: Text | None = Field(default=None, description="the file of findings that are known already")
     format: Text | None = Field(default=None, description="that of the report")

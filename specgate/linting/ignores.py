@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, quoted, relative_name
-from specgate.targets import at_level
+from specgate.targets import at_level, expanded
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _is_expired(ignore: Ignore, today: date) -> bool:
 
 
 def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
-    if ignore.target is not None and (finding.target is None or at_level(ignore.target) != at_level(finding.target)):
+    if ignore.target is not None and (finding.target is None or at_level(finding.target) not in _levels(ignore.target)):
         return False
     if not _matches_rule(ignore.rule, finding.id):
         return False
@@ -66,6 +66,12 @@ def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
     if ignore.node is not None and (node is None or not _matches_node(ignore.node, node)):
         return False
     return ignore.path is None or (name is not None and path_matches(ignore.path, name))
+
+
+@lru_cache
+def _levels(text: str) -> frozenset[str]:
+    """Return what an ignore's target stands for, several where it is a query."""
+    return frozenset(map(at_level, expanded(text)))
 
 
 def _matches_rule(pattern: str, rule: str) -> bool:
@@ -87,7 +93,7 @@ def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) ->
     dialects = {"specgate", *(target.partition(":")[0] for target in targets)}
     if not any(_glob(dialect, ignore.rule.partition("/")[0]) for dialect in dialects):
         return False  # a rule of a dialect that this run did not ask about
-    if ignore.target is not None and at_level(ignore.target) not in map(at_level, targets):
+    if ignore.target is not None and _levels(ignore.target).isdisjoint(map(at_level, targets)):
         return False
     return ignore.path is None or any(path_matches(ignore.path, name) for name in names)
 

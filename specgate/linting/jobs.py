@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Basis, Location, Report
 
-__all__ = ["Job", "lint_job", "load_specs"]
+__all__ = ["Job", "lint_job", "load_specs", "named_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def lint_job(job: Job) -> Report | str:
         if os.environ.get("SPECGATE_DEBUG"):
             raise
         return f"{job.file}: internal error, please report it (SPECGATE_DEBUG=1 shows where): {error!r:.300}"
-    return report if path == job.file else _named(report, path, job.file)
+    return report if path == job.file else named_report(report, path, job.file)
 
 
 def load_specs(folders: tuple[str, ...]) -> None:
@@ -70,8 +70,8 @@ _lock = Lock()
 _loaded: tuple[str, ...] = ()
 
 
-def _named(report: Report, path: str, file: str) -> Report:
-    """The same report with the file named as the user did."""
+def named_report(report: Report, path: str, file: str) -> Report:
+    """Return the same report with the file named as the user did."""
 
     def place(location: Location) -> Location:
         return replace(location, file=file) if location.file == path else location

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.collecting import gc_paused
@@ -10,12 +11,14 @@ from specgate.descriptors.text import LINED
 from specgate.dialects import DEFAULT, TEXT_SUFFIXES, is_dialect, package, package_of, packages
 from specgate.errors import InputError
 from specgate.linting.context import context_of
+from specgate.linting.edited import Edited
 from specgate.linting.given import TEXT, Given, named
 from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
 from specgate.linting.unjudged import unjudged
 from specgate.slotted import replace
+from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.files import Placed
     from specgate.targets import Target
-    from specgate.verdict import Basis
+    from specgate.verdict import Basis, Edit
 
 __all__ = ["add_lines", "graph_of", "lint_model"]
 
@@ -72,7 +75,7 @@ def _report(
 
 
 def _files(model: Any) -> list[str]:
-    if isinstance(model, Given):
+    if isinstance(model, Given | Edited):
         return [model.name]
     return [os.fspath(model)] if isinstance(model, str | os.PathLike) else []
 
@@ -105,11 +108,31 @@ def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Fin
 
 
 def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[Finding]:
-    """A type that contradicts its node is reported once: by the rule that it breaks, where the tables have one."""
+    """A type that contradicts its node is reported once: by the rule that it breaks, where the tables have one.
+
+    What would do away with the statement does away with what breaks because of it.
+    """
     wrong = {found.location.node for found in findings if found.severity == "error" and found.location is not None}
+    dropped: dict[str | None, tuple[Edit, ...]] = {}
+    kept: list[Finding] = []
     for found in findings:
-        if found.id not in echoes or found.location is None or found.location.node not in wrong:
-            yield found
+        node = found.location.node if found.location is not None else None
+        if found.id in echoes and found.location is not None and node in wrong:
+            dropped[node] = dropped.get(node, ()) + found.edits
+        else:
+            kept.append(found)
+    for found in kept:
+        edits = dropped.get(found.location.node, ()) if found.location is not None else ()
+        yield replace(found, edits=edits) if edits and not found.edits and _names_output(found) else found
+
+
+def _names_output(found: Finding) -> bool:
+    """Whether a finding names what its node writes."""
+    name, operator = found.id.partition("/")[0], found.location.operator if found.location is not None else None
+    if not is_dialect(name) or operator not in dialect(name).tables.operators:
+        return False
+    said = set(re.findall(r"\w+", f"{found.where} {found.rule or ''} {found.message}"))
+    return any(info.name in said for info in dialect(name).operator(operator).outputs)
 
 
 def _not_inferred(graph: Graph, count: int, files: list[str]) -> Finding:
@@ -174,6 +197,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     settings = settings or LintSettings(infer=False)
     if isinstance(model, Given):
         return named(_given(model, settings), model)
+    if isinstance(model, Edited):
+        return model.graph(settings)
     if not isinstance(model, str | os.PathLike):
         return _of_object(model, settings)
     path = os.fspath(model)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, plural, sort_findings, without_table
 from specgate.report.clean import clean
+from specgate.report.merging import merged
 
 if TYPE_CHECKING:
     from specgate.report.options import RenderOptions
@@ -25,7 +26,7 @@ _LINE_LIMIT = 4000
 
 def render(report: Report, options: RenderOptions) -> str:
     """Return one command per line, errors first; empty if there is nothing to say."""
-    ordered = _spread(sort_findings(report.findings))
+    ordered = _spread(sort_findings(merged(report.findings, options.queries)))
     # A file that could not be read comes first: the report says nothing else of it.
     lines = [f"::error title=unusable::{_data([line])}" for line in report.unusable[:_PER_LEVEL]]
     left_out: list[str] = []

@@ -45,6 +45,7 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     options = options or RenderOptions()
     found, ignored = identified(report, options)
     counted = {"statistics": _statistics(report)} if options.statistics else {}
+    fixed = {} if report.fixed is None else {"fixed": [finding_json(finding) for finding in report.fixed]}
     return {
         "schema": SCHEMA,
         "tables": versions_of_targets(report.targets),
@@ -57,6 +58,7 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
         "findings": [finding_json(finding, fingerprint) for finding, fingerprint in found],
         "undecided": [node_json(node) for node in nodes_in_order(report.undecided)],
         "no_table": [node_json(node) for node in nodes_in_order(report.no_table)],
+        **fixed,
         "ignored": [{**finding_json(finding, mark), "ignored": _text(finding.ignored)} for finding, mark in ignored],
         "context": [
             _context(file, node, context) for (file, node), context in sorted(report.context.items(), key=_key_of)
@@ -114,6 +116,7 @@ def finding_json(finding: Finding, mark: str | None = None) -> dict[str, Any]:
         "basis": finding.basis,
         "target": _text(finding.target),
         "location": location_json(finding.location),
+        **({"fixable": True} if finding.fixable else {}),
     }
 
 

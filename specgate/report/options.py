@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from specgate.slotted import slotted
+from specgate.slotted import field, slotted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["RenderOptions", "below"]
 
@@ -18,6 +22,7 @@ class RenderOptions:
     max_per_rule: text shows three examples and a count of a file's equal findings (same id, severity, target and shape
     of message) once there are more than this. statistics: text counts the findings of each rule and lists none of them;
     JSON has the counts beside the findings.
+    queries: the targets that were asked for in one word, by this; text and page show once what is the same for them.
     root: directory that fingerprints start from, and the paths in SARIF and GitHub annotations unless a file is below
     checkout, the directory into which a CI server has put the repository.
     """
@@ -28,6 +33,7 @@ class RenderOptions:
     rules: bool = False
     max_per_rule: int = 20
     statistics: bool = False
+    queries: Mapping[str, Sequence[str]] = field(default_factory=dict)
     root: str | os.PathLike[str] = "."
     checkout: str | os.PathLike[str] | None = None
 

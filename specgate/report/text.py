@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, nodes_in_order, plural, sort_findings, without_table
 from specgate.report.clean import clean, columns, wrap
+from specgate.report.merging import merged, named_targets
 from specgate.report.ports import context_at, inputs_line
 from specgate.report.selection import statistics
 
@@ -45,6 +46,7 @@ class _Writer:
         self.color = options.color
         self.width = max(options.width, _NARROWEST)
         self.rules = options.rules
+        self.queries = options.queries
         self.max_per_rule = max(options.max_per_rule, 0)
         self.target_column = 0
 
@@ -59,7 +61,7 @@ class _Writer:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text
 
     def findings(self, report: Report) -> None:
-        ordered = sort_findings(report.findings)
+        ordered = merged(sort_findings(report.findings), self.queries)
         self.target_column = max((columns(clean(f.target or "")) for f in ordered), default=0)
         kept = _collapse(ordered, self.max_per_rule)
         for file, in_file in groupby(kept, lambda pair: pair[0].location.file if pair[0].location else None):
@@ -90,7 +92,7 @@ class _Writer:
         target = clean(finding.target or "")
         pad = " " * (self.target_column - columns(target))
         first = f"    {finding.severity:<7}  {target}{pad}{'  ' if self.target_column else ''}"
-        rule = f"{finding.id} {finding.where}".rstrip(" ")
+        rule = f"{finding.id} {finding.where}".rstrip(" ") + (" [*]" if finding.fixable else "")
         if self.width >= 2 * _NARROWEST and columns(first) <= self.width // 2:
             body = " " * 13
         else:  # too narrow for columns
@@ -133,7 +135,8 @@ class _Writer:
         n = counts(report)
         if report.targets:
             each = " (a node counts once for each)" if len(report.targets) > 1 else ""
-            self.put(f"targets: {', '.join(report.targets)}{each}", hang="  ")
+            named = named_targets(report.targets, self.queries)
+            self.put(f"targets: {', '.join(named)}{each}", hang="  ")
         kinds = [plural(n["errors"], "error"), plural(n["warnings"], "warning")]
         if n["notes"]:
             kinds.append(plural(n["notes"], "note"))
@@ -143,6 +146,12 @@ class _Writer:
             hang="  ",
             style="error" if n["errors"] else "warning" if n["warnings"] else "",
         )
+        fixable = sum(finding.fixable for finding in report.findings)
+        if fixable:
+            self.put(f"[*] {plural(fixable, 'finding')} fixable with --fix (--diff shows how)", hang="  ")
+        if report.fixed is not None:
+            files = len({finding.location.file for finding in report.fixed if finding.location is not None})
+            self.put(f"{plural(len(report.fixed), 'finding')} fixed in {plural(files, 'file')}", hang="  ")
         if report.hidden:
             self.put(f"{plural(report.hidden, 'finding')} hidden (--severity, --select, --ignore)", hang="  ")
         if report.no_table:

@@ -6,7 +6,7 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +19,9 @@ from tests.report.test_report_properties import reports, slow
 
 pytest.importorskip("onnx", reason="NO REPORT OF A MODEL IS TESTED: pip install onnx (it is in the test extra)")
 from tests.linting.test_model import helper, model, one_hot  # where there is onnx
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 VOID = {"meta", "input", "wbr"}
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`&amp;\u202e日本\x00\ud800"
@@ -72,7 +75,13 @@ def test_nodes_findings_and_counts(sample: Report) -> None:
         "ignored": "1",
     }
     assert [said for _, said in read.all("h1")] == ["specgate: 3 findings in 2 files"]
-    assert [said for _, said in read.all("h2")] == ["models/a.onnx", "models/b.json", "Rules", "Without a table"]
+    assert [said for _, said in read.all("h2")] == [
+        "Files",
+        "models/a.onnx",
+        "models/b.json",
+        "Rules",
+        "Without a table",
+    ]
     kinds = [(found["data-kind"], found["data-target"]) for found, _ in read.all("li", class_="finding")]
     assert kinds == [
         ("error", "onnx:17"),
@@ -230,3 +239,47 @@ def test_of_very_many_findings_each_file_has_its_gravest() -> None:
 def test_words_say_what_colours_say(severity: Any) -> None:
     read = Page(page(Report(findings=[Finding("x/y", severity, "m")])))
     assert [said for _, said in read.all("span", class_=f"mark {severity}")] == [severity]
+
+
+def test_the_files_are_listed_with_their_counts_the_worst_first(sample: Report) -> None:
+    sample.files.append("models/clean.onnx")
+    read = Page(page(sample))
+    (table,) = [said for _, said in read.all("table")]
+    head, *rows = [said for _, said in read.all("tr")]
+    assert head == "Fileerrorswarningsnotesundecidedignored"
+    assert rows == ["models/a.onnx10111", "models/b.json01000", "models/clean.onnx00000"]
+    assert "3 files, the worst first" in table
+    links = {said: found["href"] for found, said in read.all("a") if (found["href"] or "").startswith("#file-")}
+    assert links == {"models/a.onnx": "#file-0", "models/b.json": "#file-1"}  # nothing is on the page of the other
+
+
+def test_of_one_file_there_is_no_list() -> None:
+    assert 'id="files"' not in page(specgate.lint(model([one_hot(axis=9)]), ["onnx:17"]))
+
+
+def test_notes_are_folded_and_what_is_grave_is_not(sample: Report) -> None:
+    read = Page(page(sample))
+    folded = [said for _, said in read.all("details", class_="lesser")]
+    kinds = [
+        (found["data-kind"], any(said in part for part in folded)) for found, said in read.all("li", class_="finding")
+    ]
+    assert {kind for kind, inside in kinds if inside} == {"note", "undecided", "ignored"}
+    assert {kind for kind, inside in kinds if not inside} == {"error", "warning"}
+    assert [said for found, said in read.all("summary") if "note" in said or "undecided" in said]
+
+
+def test_each_rule_has_its_count_and_leads_to_its_nodes(sample: Report) -> None:
+    read = Page(page(sample))
+    rules = [(found["id"], said) for found, said in read.all("div", class_="rule")]
+    assert rules[0][0] == "rule/onnx/OneHot/axis-range"  # the gravest
+    anchors = {found["id"] for found, _ in read.all("article")}
+    places = [found["href"] for found, said in read.all("a") if said.startswith("models/a.onnx: ")]
+    assert places
+    assert {(place or "").removeprefix("#") for place in places} <= anchors
+
+
+def test_what_is_fixable_is_marked(tmp_path: Path) -> None:
+    made = model([helper.make_node("Identity", ["x"], ["y"])])
+    made.opset_import.append(helper.make_opsetid("com.some", 1))
+    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+    assert page(specgate.lint(tmp_path / "m.onnx", ["onnx:28"])).count("fixable with --fix") == 1

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, Symbol
     from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
+    from specgate.linting.edited import Edited
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle
     from specgate.targets import Target
-    from specgate.verdict import Basis, Finding
+    from specgate.verdict import Basis, Edit, Finding
 
 __all__ = ["ONNX"]
 
@@ -82,6 +83,11 @@ class ONNX(Packaged):
         from specgate.dialects.onnx.lint.graph import onnx_units
 
         return onnx_units(read_model_bytes(data, name), settings)
+
+    def edited(self, path: str, edits: Iterable[Edit]) -> Edited:
+        from specgate.dialects.onnx.file.edited import EditedModel
+
+        return EditedModel(path, edits)
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
         from specgate.dialects.onnx.lint.references import RULES

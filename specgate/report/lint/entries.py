@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.report import details, nodes_in_order, place_order, sort_findings
+from specgate.report.merging import merged
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from specgate.verdict import Finding, Report
 
-__all__ = ["KINDS", "Entry", "entries_of"]
+__all__ = ["GRAVE", "KINDS", "Entry", "entries_of"]
 
 #: From the gravest on; the last two are no findings.
 KINDS: Final = ("error", "warning", "note", "undecided", "ignored")
+#: Those that are shown at once; the others are folded.
+GRAVE: Final = ("error", "warning")
 
 
 class Entry(NamedTuple):
@@ -26,6 +31,7 @@ class Entry(NamedTuple):
     where: str
     message: str
     details: tuple[str, ...]
+    fixable: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -33,12 +39,12 @@ class Entry(NamedTuple):
         return (self.place.file or "", self.place.node or "")
 
 
-def entries_of(report: Report, most: int) -> tuple[list[Entry], int]:
+def entries_of(report: Report, most: int, queries: Mapping[str, Sequence[str]]) -> tuple[list[Entry], int]:
     """Return the gravest entry of every file and further ones up to so many; how many are left out.
 
     Of the further ones the gravest are kept. They are in order of files, in each the nodes with errors first.
     """
-    made = [_entry(finding, finding.severity) for finding in sort_findings(report.findings)]
+    made = [_entry(finding, finding.severity) for finding in merged(sort_findings(report.findings), queries)]
     made += [
         Entry("undecided", node.location, node.target or "", "", "", node.reason or "undecided", ())
         for node in nodes_in_order(report.undecided)
@@ -65,4 +71,4 @@ def _entry(finding: Finding, kind: str) -> Entry:
         more.append(f"ignored: {finding.ignored}")
     place = finding.location or Location()
     message = finding.message or finding.id
-    return Entry(kind, place, finding.target or "", finding.id, finding.where, message, tuple(more))
+    return Entry(kind, place, finding.target or "", finding.id, finding.where, message, tuple(more), finding.fixable)

@@ -9,6 +9,9 @@
     findings: [...item.querySelectorAll(".finding")].map((entry) => ({ entry, text: entry.textContent.toLowerCase() })),
   }));
   const files = [...document.querySelectorAll(".file")];
+  const folds = [...document.querySelectorAll(".lesser")];
+
+  let wasAsked = false;
 
   const apply = () => {
     const { text, kind, target, operator } = form.elements;
@@ -30,6 +33,13 @@
       }
       node.item.hidden = !some;
     }
+    // What was asked for is not left folded; what nobody asked for is.
+    const asked = Boolean(wanted || target.value || operator.value);
+    for (const fold of folds) {
+      fold.hidden = !fold.querySelector(".finding:not([hidden])");
+      if (asked !== wasAsked) fold.open = asked;
+    }
+    wasAsked = asked;
     for (const file of files) file.hidden = !file.querySelector(".node:not([hidden])");
     form.querySelector("output").textContent = `entries: ${shown}`;
   };
@@ -37,10 +47,15 @@
   // A link to a node that the filters hide shows everything again.
   const show = () => {
     const item = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!item?.hidden) return;
-    form.reset();
-    apply();
-    if (item.hidden) for (const part of [item, item.closest(".file"), ...item.querySelectorAll(".finding")]) part.hidden = false;
+    if (!item) return;
+    const fold = item.closest(".lesser");
+    if (!item.hidden && !item.closest("[hidden]") && (!fold || fold.open)) return;
+    if (item.hidden || item.closest("[hidden]")) {
+      form.reset();
+      apply();
+    }
+    if (item.hidden) for (const part of [item, fold, item.closest(".file"), ...item.querySelectorAll(".finding")]) if (part) part.hidden = false;
+    if (fold) fold.open = true;
     item.scrollIntoView();
   };
 

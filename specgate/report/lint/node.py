@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specgate.report.lint.entries import GRAVE
+from specgate.report.lint.overview import counted
 from specgate.report.markup import Markup, breakable, tag, text
 from specgate.report.ports import context_at, shape_words
 
@@ -26,12 +28,17 @@ def node_article(report: Report, entries: Sequence[Entry], anchors: Mapping[tupl
     title = tag("h3", breakable(place.node or "The whole file"), " ", tag("span", facts, class_="count"))
     context = context_at(report, place)
     drawn = _neighbours(context, place.file or "", place.operator or "", anchors) if context is not None else Markup()
-    listed = tag("ul", *map(_finding, entries), class_="findings")
+    grave = [entry for entry in entries if entry.kind in GRAVE]
+    lesser = [entry for entry in entries if entry.kind not in GRAVE]
+    listed = [tag("ul", *map(_finding, grave or lesser), class_="findings")]
+    if grave and lesser:
+        folded = tag("ul", *map(_finding, lesser), class_="findings")
+        listed.append(tag("details", tag("summary", counted(entry.kind for entry in lesser)), folded, class_="lesser"))
     return tag(
         "article",
         title,
         drawn,
-        listed,
+        *listed,
         class_="node",
         id=anchors[entries[0].key],
         data_operator=place.operator or "",
@@ -89,6 +96,7 @@ def _finding(entry: Entry) -> Markup:
         rule,
         " ",
         tag("span", entry.where, class_="field"),
+        *([" ", tag("span", "fixable with --fix", class_="count")] if entry.fixable else []),
     )
     body = [tag("p", entry.message), *(tag("p", line, class_="about") for line in entry.details)]
     return tag("li", head, *body, class_="finding", data_kind=entry.kind, data_target=entry.target)

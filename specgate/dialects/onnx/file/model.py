@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from specgate.collecting import gc_paused
 from specgate.dialects.onnx.file.formats import SNIFFED_BYTES, recognised
@@ -30,12 +31,22 @@ from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import Reader, Span
 from specgate.errors import InputError
 
-__all__ = ["MAX_CONSTANT_BYTES", "read_model", "read_model_bytes"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MAX_CONSTANT_BYTES", "domain_of", "opened", "read_model", "read_model_bytes", "read_open"]
 
 
 def read_model(path: str | os.PathLike[str]) -> OnnxModel:
     """Read a model's structure from a regular file; InputError where the path does not lead to a usable one."""
     name = os.fspath(path)
+    with opened(name) as (file, size):
+        return read_open(file, size, name)
+
+
+@contextmanager
+def opened(name: str) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a regular file and give its size too; InputError where it is none, or cannot be read in the block."""
     try:
         # Asked before opening, which alone may block (a FIFO) or act (a device), and again in case it was replaced.
         if not stat.S_ISREG(Path(name).stat().st_mode):
@@ -44,11 +55,16 @@ def read_model(path: str | os.PathLike[str]) -> OnnxModel:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError("expected a regular file", file=name)
-            model = _read(file, status.st_size, name)
+            yield file, status.st_size
     except OSError as error:
         raise InputError(f"the file cannot be read: {error.strerror or error}", file=name) from None
     except ValueError as error:  # os.stat's, of a path that cannot be one
         raise InputError(f"the path cannot be used: {error}", file=repr(name)) from None
+
+
+def read_open(file: BinaryIO, size: int, name: str) -> OnnxModel:
+    """Read a model's structure from an open file, which is called `name`."""
+    model = _read(file, size, name)
     model.file = name
     return model
 
@@ -117,6 +133,7 @@ def _opset(reader: Reader, spans: list[Span], importer: OnnxModel | OnnxFunction
     if domain in importer.opset_imports:
         importer.repeated_imports.setdefault(domain, []).append(importer.opset_imports[domain])
     importer.opset_imports[domain] = entry.get("version", 0)
+    importer.stated_imports.append((entry.get("domain", ""), entry.get("version", 0)))
 
 
 def _function(reader: Source, spans: list[Span]) -> OnnxFunction:

@@ -149,7 +149,8 @@ class OnnxGraph:
 class OnnxFunction:
     """A FunctionProto: `attributes` names those without a default, `attribute_protos` has those with one.
 
-    `repeated_imports` has the versions of a domain that a later import of it replaces.
+    `repeated_imports` has the versions of a domain that a later import of it replaces; `stated_imports` all of them, as
+    the file has them.
     """
 
     name: str = ""
@@ -162,6 +163,7 @@ class OnnxFunction:
     nodes: list[OnnxNode] = field(default_factory=list)
     opset_imports: dict[str, int] = field(default_factory=dict)
     repeated_imports: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
+    stated_imports: list[tuple[str, int]] = field(default_factory=list, compare=False, repr=False)
     value_infos: list[OnnxValueInfo] = field(default_factory=list)
 
 
@@ -169,7 +171,8 @@ class OnnxFunction:
 class OnnxModel:
     """A ModelProto. The domain of ai.onnx is "" in opset_imports, nodes and functions; `file` is None for bytes.
 
-    `repeated_imports` has the versions of a domain that a later import of it replaces.
+    `repeated_imports` has the versions of a domain that a later import of it replaces, `stated_imports` all of them, as
+    the file has them.
     `training` has the graphs (initialization, algorithm) of each TrainingInfoProto that it has. `oddities` are bytes
     that protobuf takes and no writer means, each with its place: names that are no UTF-8, fields of a wrong type.
     """
@@ -177,6 +180,7 @@ class OnnxModel:
     ir_version: int | None = None
     opset_imports: dict[str, int] = field(default_factory=dict)
     repeated_imports: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
+    stated_imports: list[tuple[str, int]] = field(default_factory=list, compare=False, repr=False)
     producer_name: str = ""
     producer_version: str = ""
     domain: str = ""

@@ -217,6 +217,29 @@ class Reader:
             raise WireError("a packed number is cut off", begin)
         return count
 
+    def places(self, begin: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
+        """Where the fields of a span are: the key of each, where it begins, its value (or length), content and end."""
+        pos = begin
+        while pos < end:
+            at = pos
+            key, value = self._varint(at, at, key_of)
+            wire = key & 7
+            content = value
+            if wire == LEN:
+                size, content = self._varint(value, at, length_of)
+                pos = content + size
+            elif wire == VARINT:
+                pos = self._varint(value, at)[1]
+            elif wire in {I64, I32}:
+                pos = value + (8 if wire == I64 else 4)
+            elif wire == GROUP:
+                pos = self._skip_group(key >> 3, value, (at, end))
+            else:
+                raise WireError(f"expected a field, found wire type {wire}", at)
+            if pos > end:
+                raise WireError(f"a field reaches to byte {pos}, beyond {end}", at)
+            yield key, at, value, content, pos
+
     def walk(self, messages: Mapping[str, Message]) -> None:
         """Look whether the messages in `pending` are such, and not too deep; WireError at the first that is not."""
         left = self._left

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["Nodes", "Parts", "node_field", "write_function", "write_graph", "write_model"]
+__all__ = ["Nodes", "Parts", "node_field", "varint_bytes", "write_function", "write_graph", "write_model"]
 
 Fields = "dict[str, tuple[int, str]]"
 
@@ -40,7 +40,7 @@ _TYPES: Final = {name: number for number, name in enumerate(ELEM_TYPES)}
 _SMALL: Final = [bytes([number]) for number in range(128)]
 
 
-def _varint(value: int) -> bytes:
+def varint_bytes(value: int) -> bytes:
     if 0 <= value < 128:
         return _SMALL[value]
     value &= (1 << 64) - 1
@@ -53,7 +53,7 @@ def _varint(value: int) -> bytes:
 
 
 def _varints(values: list[int]) -> bytes:
-    return b"".join(map(_varint, values))
+    return b"".join(map(varint_bytes, values))
 
 
 _PACKERS: Final[dict[str, Callable[[list[Any]], bytes]]] = {
@@ -70,11 +70,11 @@ def _field(message: str, name: str, value: Any) -> bytes:
     number, kind = _FIELDS[message][name]
     if kind in {"float", "double"} and not isinstance(value, bytes):
         wire, code = (5, "<f") if kind == "float" else (1, "<d")
-        return _varint(number << 3 | wire) + struct.pack(code, value)
+        return varint_bytes(number << 3 | wire) + struct.pack(code, value)
     if isinstance(value, str | bytes):
         data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
-        return _varint(number << 3 | 2) + _varint(len(data)) + data
-    return _varint(number << 3) + _varint(value)
+        return varint_bytes(number << 3 | 2) + varint_bytes(len(data)) + data
+    return varint_bytes(number << 3) + varint_bytes(value)
 
 
 def _fields(message: str, **given: Any) -> bytes:
@@ -130,7 +130,7 @@ def write_graph(
 
 def node_field(node: bytes) -> bytes:
     """Return the field of a GraphProto that holds a serialized NodeProto."""
-    return _NODE + _varint(len(node)) + node
+    return _NODE + varint_bytes(len(node)) + node
 
 
 def write_function(function: OnnxFunction, nodes: Iterable[bytes]) -> bytes:
@@ -154,7 +154,7 @@ class _Texts(dict[str, bytes]):
 
     def __missing__(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
-        made = self[text] = _varint(len(data)) + data
+        made = self[text] = varint_bytes(len(data)) + data
         return made
 
 
@@ -191,9 +191,9 @@ class Nodes:
         return b"".join(parts)
 
 
-_NODE = _varint(_FIELDS["GraphProto"]["node"][0] << 3 | 2)
+_NODE = varint_bytes(_FIELDS["GraphProto"]["node"][0] << 3 | 2)
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
-    _varint(_FIELDS["NodeProto"][key][0] << 3 | 2)
+    varint_bytes(_FIELDS["NodeProto"][key][0] << 3 | 2)
     for key in ("input", "output", "name", "op_type", "domain", "overload")
 )
 
@@ -246,7 +246,7 @@ class Parts:
             assert kind is not None  # noqa: S101  # it is known
             known = self._written[id(kind)] = kind, _field("ValueInfoProto", "type", _type(kind))
         text = name.encode("utf-8", "surrogatepass")
-        return _VALUE + _varint(len(text)) + text + known[1]
+        return _VALUE + varint_bytes(len(text)) + text + known[1]
 
     def tensor(self, tensor: OnnxTensor) -> bytes:
         """Return a serialized TensorProto."""
@@ -256,7 +256,7 @@ class Parts:
         return known[1]
 
 
-_VALUE = _varint(_FIELDS["ValueInfoProto"]["name"][0] << 3 | 2)
+_VALUE = varint_bytes(_FIELDS["ValueInfoProto"]["name"][0] << 3 | 2)
 
 
 def _type(kind: OnnxType) -> bytes:

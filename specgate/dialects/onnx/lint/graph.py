@@ -17,6 +17,7 @@ from specgate.dialects.onnx.infer import inference
 from specgate.dialects.onnx.lint.calls import Calls
 from specgate.dialects.onnx.lint.data import data_findings
 from specgate.dialects.onnx.lint.external import external_findings
+from specgate.dialects.onnx.lint.fixes import file_fixes, unstated
 from specgate.dialects.onnx.lint.functions import function_findings
 from specgate.dialects.onnx.lint.known import Known
 from specgate.dialects.onnx.lint.names import name_findings
@@ -108,6 +109,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.findings.extend(name_findings(model))
     graph.findings.extend(data_findings(model, walked))
     graph.findings.extend(external_findings(model, walked))
+    graph.findings = list(file_fixes(model, graph.findings))
     inferred = asked()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
@@ -197,7 +199,8 @@ class _Walker:
                 if not self.again:
                     makers = makers or makers_of(graph.nodes, place)
                     node, operator = makers.get(name, (place, None))
-                    self.findings.extend(contradictions(name, declared, computed, (self.file, node, operator)))
+                    found_here = contradictions(name, declared, computed, (self.file, node, operator))
+                    self.findings.extend(unstated(self.source.model, graph, name, found_here))
                 overruled[name] = known_type(computed)
             if tensor_desc is not None:
                 types[name] = tensor_desc

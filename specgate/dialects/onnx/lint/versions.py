@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects.onnx.lint.fixes import older
+from specgate.dialects.onnx.lint.lowering import lowered
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, domain_name, finding, function_key
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
@@ -198,7 +200,8 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
         else:
             above = opset > newest
         if above:
-            yield _import_above(domain, opset, newest, target, location, versions)
+            made = _import_above(domain, opset, newest, target, location, versions)
+            yield made if newest is None else replace(made, edits=lowered(graph, target, domain, newest))
     readable = target.ir_version if target.alias is not None else None  # only a release reads files
     if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
         yield Finding(
@@ -210,6 +213,7 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
             fix=f"save it with IR version {readable}",
             target=str(target),
             location=location,
+            edits=older(graph, readable),
         )
 
 

@@ -11,7 +11,7 @@ from specgate.dialects.onnx.reader import operator_name
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxModel
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Key = tuple[str, str, str]
     Place = tuple[str | None, str, str | None]
+    Path = tuple[tuple[str, int], ...]
 
 __all__ = [
     "STANDARD_DOMAINS",
@@ -28,6 +29,7 @@ __all__ = [
     "finding",
     "function_key",
     "function_place",
+    "graph_paths",
     "label",
     "makers_of",
     "own_names",
@@ -158,3 +160,27 @@ def makers_of(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | N
         for index, node in enumerate(nodes)
         for name in node.outputs
     }
+
+
+def graph_paths(model: OnnxModel) -> dict[int, Path]:
+    """Return by graph (its id) the fields that lead to it, each with its number; none past attributes given twice."""
+    whole: Path = (("graph", 0),)
+    found = {id(model.graph): whole, **_nested(model.graph.nodes, whole)}
+    for number, function in enumerate(model.functions):
+        found |= _nested(function.nodes, (("functions", number),))
+    return found
+
+
+def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
+    found: dict[int, Path] = {}
+    for index, node in enumerate(nodes):
+        if node.plain or node.duplicates:
+            continue
+        for place, attribute in enumerate(node.attributes.values()):
+            if attribute.kind not in GRAPH_KINDS or attribute.value is None:
+                continue
+            several = isinstance(attribute.value, list)
+            for number, graph in enumerate(attribute.value if several else [attribute.value]):
+                here = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
+                found |= {id(graph): here, **_nested(graph.nodes, here)}
+    return found

@@ -1,0 +1,39 @@
+"""Scripts that complete the command line in a shell: static ones, so that a press of Tab starts no Python."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["script"]
+
+#: What options and arguments that take files and folders are called.
+_FILES: Final = frozenset({"FILE", "path", "model", "descriptor", "file"})
+_FOLDERS: Final = frozenset({"DIR", "folder"})
+
+
+def script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """Return the completion script of a command line; InputError without the package that makes it."""
+    try:
+        import shtab
+    except ImportError:
+        raise InputError("--print-completion needs the package shtab: pip install shtab") from None
+    for action in _actions(parser):
+        name = action.metavar or action.dest
+        kind = shtab.FILE if name in _FILES else shtab.DIRECTORY if name in _FOLDERS else None
+        if kind is not None and action.choices is None:
+            action.complete = kind  # type: ignore[attr-defined]  # shtab reads it
+    return f"{shtab.complete(parser, shell)}\n"
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:  # noqa: SLF001  # argparse has no other way to walk
+        yield action
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for below in action.choices.values():
+                yield from _actions(below)

@@ -1,0 +1,72 @@
+"""``specgate lint --fix`` and ``--diff``: files are changed, or it is shown what would be."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from specgate.cli.common import emit
+from specgate.errors import InputError
+from specgate.linting.fixing import fixed, write
+from specgate.report import plural
+from specgate.report.clean import clean
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from specgate.linting.jobs import Job
+    from specgate.verdict import Finding, Report
+
+__all__ = ["Changing", "refuse_others"]
+
+
+def refuse_others(arguments: argparse.Namespace, *, given: bool) -> None:
+    """Raise InputError where options do not go together. given: whether standard input is linted too."""
+    option = "--fix" if arguments.fix else "--diff"
+    if given:
+        raise InputError(f"{option} changes files; standard input is none")
+    if arguments.update_baseline:
+        raise InputError(f"{option} and --update-baseline do not go together: first change the files")
+    if arguments.diff and arguments.report:
+        raise InputError("--diff prints what would change in place of a report; --report does not go with it")
+
+
+@dataclass(slots=True)
+class Changing:
+    """Changes files whose reports have findings that are wanted gone. only_shown: nothing is written."""
+
+    wanted: Callable[[Report], list[Finding]]
+    only_shown: bool
+    diffs: list[str] = field(default_factory=list)
+    gone: int = 0
+    files: int = 0
+
+    def applied(self, job: Job, answer: Report | str) -> Report | str:
+        """Change the file of a job if its report asks for it; return what is to be said of it then."""
+        if isinstance(answer, str) or not any(found.fixable for found in answer.findings):
+            return answer
+        made = fixed(job, answer, self.wanted)
+        if made.problem is not None:
+            sys.stderr.write(f"specgate: {clean(made.problem, 2000)}\n")
+        if made.file is None:
+            return answer
+        if self.only_shown:
+            self.diffs += made.file.diff()
+        else:
+            try:
+                write(made.file)
+            except InputError as error:
+                return str(error)
+        self.gone += len(made.gone)
+        self.files += 1
+        made.report.fixed = made.gone
+        return made.report
+
+    def show(self, output: str | None) -> bool:
+        """Print what would change; return whether something would."""
+        emit("".join(f"{clean(line, None)}\n" for line in self.diffs), output)
+        if self.files:
+            sys.stderr.write(f"specgate: would fix {plural(self.gone, 'finding')} in {plural(self.files, 'file')}\n")
+        return bool(self.files)

@@ -1,0 +1,227 @@
+"""Change a few fields of a model file and leave every other byte as it is: weights and unknown fields are copied."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from io import RawIOBase
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+
+from specgate.descriptors.core import shown
+from specgate.dialects.onnx.file.schema import PROTO
+from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError
+from specgate.dialects.onnx.file.wire import Reader
+from specgate.dialects.onnx.file.write import varint_bytes
+from specgate.verdict import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.dialects.onnx.file.messages import Message
+
+    Step = tuple[str, int]
+
+__all__ = ["Cut", "Spliced", "cuts"]
+
+_LONGEST: Final = 200  # characters of a field's text
+_NAMED: Final = ("name", "domain")
+
+
+class Cut(NamedTuple):
+    """Bytes of a file that others take the place of. place: the message that it is in; before and after: as text.
+
+    Lengths of messages change with what is in them; such a cut has no texts.
+    """
+
+    begin: int
+    end: int
+    data: bytes
+    place: str = ""
+    before: str = ""
+    after: str = ""
+
+
+def cuts(file: BinaryIO, size: int, edits: Iterable[Edit]) -> list[Cut]:
+    """Return what changes in a file of `size` bytes, in its order; WireError where it is not as the edits have it."""
+    cutter = _Cutter(Reader(file, size))
+    cutter.message((0, size), PROTO["ModelProto"], _planned(edits), "")
+    return sorted(cutter.found)
+
+
+def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
+    """Return edits as a tree by their steps. What is taken out needs no other change; of two numbers the lower counts.
+
+    A lower version is what more targets take.
+    """
+    root: dict[Step, Any] = {}
+    for edit in edits:
+        held: Any = root
+        for step in edit.path[:-1]:
+            held = held if isinstance(held, Edit) else held.setdefault(step, {})
+        if isinstance(held, Edit):
+            continue
+        known = held.get(edit.path[-1])
+        stays = isinstance(known, Edit) and (known.number is None or known.number <= (edit.number or 0))
+        if not stays or edit.number is None:
+            held[edit.path[-1]] = edit
+    return root
+
+
+class _Cutter:
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.found: list[Cut] = []
+
+    def message(self, span: tuple[int, int], message: Message, plan: Mapping[Step, Any], place: str) -> int:
+        """Find the cuts in a message; return by how many bytes it grows."""
+        begin, end = span
+        met: dict[str, int] = {}
+        grown = 0
+        left = set(plan)
+        for key, at, value, content, stop in self.reader.places(begin, end):
+            name, kind = message.fields.get(key >> 3, ("", ""))
+            number = met[name] = met.get(name, -1) + 1
+            step = (name, number if kind.startswith("repeated ") else 0)
+            held = plan.get(step)
+            if held is None:
+                continue
+            inner = PROTO.get(kind.removeprefix("repeated "))
+            if inner is not None and number > step[1]:
+                raise WireError(f"{name} is in parts", at)
+            left.discard(step)  # of a number that is there twice the last counts: both are written
+            if isinstance(held, Edit):
+                grown += self.edit(held, (key, at, value, stop), message, place)
+            elif inner is None or key & 7 != LEN:
+                raise WireError(f"expected a message in {name}", at)
+            else:
+                more = self.message((content, stop), inner, held, self._place(place, name, number, (content, stop)))
+                length = varint_bytes(stop - content + more)
+                if more:
+                    self.found.append(Cut(value, content, length))
+                grown += more + (len(length) - (content - value) if more else 0)
+        if left:
+            raise WireError(f"{message.name} has no {' and no '.join(name for name, _ in sorted(left))}", begin)
+        return grown
+
+    def edit(self, edit: Edit, field: tuple[int, int, int, int], message: Message, place: str) -> int:
+        key, at, value, stop = field
+        before = self.text(message, (at, stop))
+        if edit.number is None:
+            if self.name(message, (at, stop)) != edit.expected:
+                raise WireError(f"expected what is called {shown(edit.expected)}, found something else", at)
+            self.found.append(Cut(at, stop, b"", place, before))
+            return at - stop
+        if key & 7 != VARINT:
+            raise WireError("expected a number", at)
+        data = varint_bytes(edit.number)
+        after = f"{message.fields[key >> 3][0]}: {edit.number}"
+        self.found.append(Cut(value, stop, data, place, before, after))
+        return len(data) - (stop - value)
+
+    def name(self, message: Message, field: tuple[int, int]) -> str:
+        """Return what a field's message is called: its name, or its domain."""
+        for _, kind, content, stop in self._contents(message, field):
+            inner = PROTO.get(kind)
+            for name, text, _ in self.reader.fields([(content, stop)], inner) if inner is not None else ():
+                if name in _NAMED:
+                    return str(text)
+        return ""
+
+    def text(self, message: Message, field: tuple[int, int]) -> str:
+        """Return a field as protobuf's text format has it, cut off where it is long."""
+        return shortened(" ".join(self._texts(message, field)))
+
+    def _texts(self, message: Message, span: tuple[int, int]) -> Iterator[str]:
+        for name, kind, content, stop in self._contents(message, span):
+            inner = PROTO.get(kind)
+            if inner is not None:
+                texts = " ".join(self._texts(inner, (content, stop)))
+                yield f"{name} {{ {texts} }}" if texts else f"{name} {{}}"
+            elif kind == "string":
+                text = self.reader.read(content, min(stop, content + _LONGEST)).decode(errors="replace")
+                yield f"{name}: {shown(text)}"
+            else:
+                yield f"{name}: {self._number(kind, content, stop)}"
+
+    def _number(self, kind: str, content: int, stop: int) -> str:
+        if kind == "bytes" or stop - content > 10:
+            return f"({stop - content} bytes)"
+        values = self.reader.packed(content, stop, kind)
+        return ", ".join(str(value) for value in values)
+
+    def _contents(self, message: Message, span: tuple[int, int]) -> Iterator[tuple[str, str, int, int]]:
+        for key, _, _, content, stop in self.reader.places(*span):
+            name, kind = message.fields.get(key >> 3, ("", ""))
+            if name and key & 7 in {VARINT, LEN, I32, I64}:
+                yield name, kind.removeprefix("repeated "), content, stop
+
+    def _place(self, outer: str, name: str, number: int, span: tuple[int, int]) -> str:
+        """Name a message in another: by its own name, where it has one and is not the whole graph."""
+        place = f"{outer}.{name}" if outer else name
+        if name in {"node", "attribute", "functions"}:
+            kind = {"node": "NodeProto", "attribute": "AttributeProto", "functions": "FunctionProto"}[name]
+            called = next(
+                (str(text) for field, text, _ in self.reader.fields([span], PROTO[kind]) if field == "name"), ""
+            )
+            return f"{place}[{number}] {shown(called)}" if called else f"{place}[{number}]"
+        return place if name in {"graph", "g"} else f"{place}[{number}]"
+
+
+def shortened(text: str) -> str:
+    """Return a text that is cut off where it is long."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+
+
+class Spliced(RawIOBase):
+    """A file to read as if it had its cuts: the bytes around them are those of `file`."""
+
+    def __init__(self, file: BinaryIO, size: int, made: Iterable[Cut]) -> None:
+        self._file = file
+        self._at = 0
+        self._parts: list[tuple[int, bytes]] = []  # where in the file, or what instead
+        self._begins: list[int] = []
+        self.size = 0
+        last = 0
+        for cut in made:
+            self._add(last, cut.begin - last)
+            self._add(0, len(cut.data), cut.data)
+            last = cut.end
+        self._add(last, size - last)
+
+    def _add(self, begin: int, length: int, data: bytes = b"") -> None:
+        if length:
+            self._begins.append(self.size)
+            self._parts.append((begin, data))
+            self.size += length
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a place, from the beginning, from here or from the end."""
+        self._at = max(offset + (0, self._at, self.size)[whence], 0)
+        return self._at
+
+    def tell(self) -> int:
+        """Return the place."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Read on, up to the end of a part."""
+        if self._at >= self.size:
+            return 0
+        number = bisect_right(self._begins, self._at) - 1
+        begin, data = self._parts[number]
+        within = self._at - self._begins[number]
+        ends = self._begins[number + 1] if number + 1 < len(self._begins) else self.size
+        count = min(len(buffer), ends - self._at)
+        if not data:
+            self._file.seek(begin + within)
+        found = data[within : within + count] if data else self._file.read(count)
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)

@@ -1,0 +1,99 @@
+"""Which IR version a model needs, by what its format gained with each.
+
+Source: the remarks beside the versions in onnx/onnx.proto of onnx 1.23.2. What gives no meaning to a model, and what a
+reader of before passes over, is not counted: documentation, metadata and devices.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode
+
+__all__ = ["needed_ir_version"]
+
+_IMPORTS: Final = 3
+#: From here on an initializer that is an input as well may be replaced by who runs the model; before, it is constant.
+_INITIALIZERS: Final = 4
+_QUANTIZATION: Final = 5
+_SPARSE: Final = 6
+_TRAINING: Final = 7
+_FUNCTIONS: Final = 8
+_DEFAULTS: Final = 9  # of a function's attributes
+_OVERLOADS: Final = 10
+_OPAQUE: Final = 14
+#: Types of elements; all others were there at IR version 3.
+_ELEMENTS: Final = {
+    "BFLOAT16": 4,
+    **dict.fromkeys(("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"), 9),
+    **dict.fromkeys(("UINT4", "INT4"), 10),
+    "FLOAT4E2M1": 11,
+    "FLOAT8E8M0": 12,
+    **dict.fromkeys(("UINT2", "INT2"), 13),
+    **dict.fromkeys(("FLOAT6E2M3", "FLOAT6E3M2"), 14),
+}
+#: Kinds of types and of attributes, likewise.
+_KINDS: Final = {
+    "sparse_tensor": 8, "optional": 8, "opaque": _OPAQUE,
+    "SPARSE_TENSOR": _SPARSE, "SPARSE_TENSORS": _SPARSE, "TYPE_PROTO": 8, "TYPE_PROTOS": 8,
+}  # fmt: skip
+
+
+def needed_ir_version(model: OnnxModel) -> int:
+    """Return the lowest IR version that has all that a model is made of, operators aside."""
+    found = [_IMPORTS, *_of_graph(model.graph)]
+    found += [_TRAINING] * bool(model.training) + [_FUNCTIONS] * bool(model.functions)
+    for graph in chain.from_iterable(model.training):
+        found += _of_graph(graph)
+    for function in model.functions:
+        found += [_DEFAULTS] * bool(function.attribute_protos) + [_OVERLOADS] * bool(function.overload)
+        found += chain(_of_nodes(function.nodes), *(_of_type(info.type) for info in function.value_infos))
+        found += chain.from_iterable(map(_of_attribute, function.attribute_protos))
+    return max(found)
+
+
+def _of_graph(graph: OnnxGraph) -> Iterator[int]:
+    if graph.initializers:
+        yield _INITIALIZERS
+    if graph.quantization:
+        yield _QUANTIZATION
+    if graph.sparse_initializers:
+        yield _SPARSE
+    for tensor in (*graph.initializers, *graph.sparse_initializers):
+        yield _ELEMENTS.get(tensor.elem_type, _IMPORTS)
+    for info in (*graph.inputs, *graph.outputs, *graph.value_infos):
+        yield from _of_type(info.type)
+    yield from _of_nodes(graph.nodes)
+
+
+def _of_nodes(nodes: Iterable[OnnxNode]) -> Iterator[int]:
+    for node in nodes:
+        if node.overload:
+            yield _OVERLOADS
+        for attribute in node.attributes.values():
+            if not attribute.plain:
+                yield from _of_attribute(attribute)
+
+
+def _of_attribute(attribute: OnnxAttribute) -> Iterator[int]:
+    yield _KINDS.get(attribute.kind, _IMPORTS)
+    for held in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
+        if isinstance(held, OnnxTensor):
+            yield _ELEMENTS.get(held.elem_type, _IMPORTS)
+        elif isinstance(held, OnnxType):
+            yield from _of_type(held)
+        elif hasattr(held, "nodes"):
+            yield from _of_graph(held)
+
+
+def _of_type(kind: OnnxType | None) -> Iterator[int]:
+    while kind is not None:
+        yield _KINDS.get(kind.kind, _IMPORTS)
+        yield _ELEMENTS.get(kind.elem_type or "", _IMPORTS)
+        kind = kind.inner

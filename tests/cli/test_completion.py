@@ -1,0 +1,81 @@
+"""Shell completion: the script that is printed, and what it proposes in a shell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.cli.parser import make_parser
+
+_ASK = """
+compopt() { :; }
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=()
+_shtab_specgate
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def script(capsys, shell="bash"):
+    pytest.importorskip("shtab", reason="NO COMPLETION IS TESTED: pip install shtab (it is in the test extra)")
+    with pytest.raises(SystemExit) as left:
+        main(["--print-completion", shell])
+    assert left.value.code in {0, None}
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    return shown.out
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or sys.platform == "win32", reason="there is no bash")
+@pytest.mark.parametrize(
+    ("words", "proposed"),
+    [
+        (["li"], {"lint"}),
+        (["lint", "--fi"], {"--fix"}),
+        (["lint", "--format", ""], {"text", "json", "sarif", "junit", "github", "html"}),
+        (["lint", "mod"], {"model.onnx", "models"}),
+        (["lint", "--target", "onnx:17", "mod"], {"model.onnx", "models"}),
+        (["place", "--descriptors", "mod"], {"models"}),
+        (["spec", ""], {"check", "schema", "import"}),
+        (["oracle", "install", "--s"], {"--system"}),
+    ],
+)
+def test_what_bash_proposes(tmp_path, capsys, words, proposed):
+    (tmp_path / "specgate.bash").write_text(script(capsys), encoding="utf-8")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "model.onnx").touch()
+    asked = ["bash", "--norc", "-c", _ASK, "bash", str(tmp_path / "specgate.bash"), "specgate", *words]
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert set(done.stdout.split()) == proposed, done.stderr
+
+
+@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+def test_other_shells_have_every_command(capsys, shell):
+    said = script(capsys, shell)
+    choices = [action.choices for action in make_parser()._actions if action.dest == "==SUPPRESS==" and action.choices]
+    assert choices
+    assert all(name in said for name in choices[0])
+
+
+def test_a_shell_that_is_not_known(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--print-completion", "dos"])
+    assert left.value.code == 2
+    assert "bash" in capsys.readouterr().err
+
+
+def test_without_the_package_it_is_said(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["--print-completion", "bash"]) == 2
+    assert capsys.readouterr().err == "specgate: --print-completion needs the package shtab: pip install shtab\n"
+
+
+def test_the_version_is_output_and_no_complaint(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr() == (f"specgate {specgate.__version__}\n", "")

@@ -1,0 +1,82 @@
+"""Changes of single fields: the bytes are those that the onnx package writes of the changed model."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from specgate.dialects.onnx.file.edit import Spliced, cuts
+from specgate.verdict import Edit
+from tests.linting.models import graph, helper, info, model, onnx, relu
+
+
+def edited(data: bytes, *edits: Edit) -> bytes:
+    file = io.BytesIO(data)
+    spliced = Spliced(file, len(data), cuts(file, len(data), edits))
+    whole = spliced.read()
+    assert len(whole) == spliced.size
+    return whole
+
+
+def nested(filling: int):
+    """A model whose branch has statements; the lengths of all messages around them depend on `filling`."""
+    body = graph([relu("x", "out")], (), ("out",), name="n" * filling, value_info=[info("a"), info("b"), info("c")])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
+    return model(graph([relu("x", "z"), node], ("x", info("c", (), onnx.TensorProto.BOOL))))
+
+
+BRANCH = (("graph", 0), ("node", 1), ("attribute", 1), ("g", 0))
+
+
+@pytest.mark.parametrize("filling", [*range(60, 130, 3), 16200, 16280, 16290, 16300, 16310, 16350])
+def test_lengths_shrink_all_the_way_up(filling):
+    made = nested(filling)
+    found = edited(
+        made.SerializeToString(deterministic=True),
+        Edit((*BRANCH, ("value_info", 0)), expected="a"),
+        Edit((*BRANCH, ("value_info", 2)), expected="c"),
+        Edit((("opset_import", 0), ("version", 0)), 13),
+        Edit((("ir_version", 0),), 7),
+    )
+    del made.graph.node[1].attribute[1].g.value_info[2]
+    del made.graph.node[1].attribute[1].g.value_info[0]
+    made.opset_import[0].version, made.ir_version = 13, 7
+    assert found == made.SerializeToString(deterministic=True)
+
+
+def test_numbers_may_take_more_or_fewer_bytes():
+    made = nested(1)
+    for number in (1, 127, 128, 1 << 20, 3):
+        found = edited(made.SerializeToString(), Edit((("opset_import", 0), ("version", 0)), number))
+        made.opset_import[0].version = number
+        assert found == made.SerializeToString()
+
+
+def test_of_several_edits_of_one_place_taking_out_and_the_lowest_number_count():
+    version = (("opset_import", 0), ("version", 0))
+    made = nested(1)
+    found = edited(made.SerializeToString(), *(Edit(version, number) for number in (15, 12, 14)))
+    made.opset_import[0].version = 12
+    assert found == made.SerializeToString()
+    whole = Edit(version[:1], expected="")
+    for several in ((Edit(version, 12), whole), (whole, Edit(version, 12)), (whole, whole)):
+        found = edited(nested(1).SerializeToString(), *several)
+        assert not onnx.load_from_string(found).opset_import
+
+
+def test_what_is_spliced_can_be_read_from_anywhere():
+    data = nested(40).SerializeToString()
+    file = io.BytesIO(data)
+    made = cuts(file, len(data), [Edit((*BRANCH, ("value_info", 1)), expected="b")])
+    whole = Spliced(file, len(data), made).read()
+    spliced = Spliced(file, len(data), made)
+    for at in range(0, len(whole), 7):
+        spliced.seek(at)
+        got = b""
+        while len(got) < 30 and (part := spliced.read(30 - len(got))):
+            got += part
+        assert got == whole[at : at + 30]
+        assert spliced.tell() == at + len(got)
+    assert spliced.seek(-3, 2) == len(whole) - 3
+    assert spliced.read() == whole[-3:]

@@ -1,0 +1,163 @@
+"""Target queries: what they stand for, where they may be given, and how reports show many targets as one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.known_targets import known_targets
+from specgate.targets import expanded, is_query, parse_target, parse_targets
+from tests.linting import models
+from tests.paths import DATA
+
+
+def names(query):
+    return [target.partition(":")[2] for target in expanded(query)]
+
+
+def test_releases_of_a_runtime_from_one_on():
+    found = names("onnxruntime>=1.16")
+    assert found[:3] == ["1.16.3", "1.17.3", "1.18.1"]  # of each minor release the newest patch
+    known = {row["name"] for row in known_targets(["onnx"]) if row["target"].startswith("onnxruntime:")}
+    assert {name.rpartition(".")[0] for name in known} == {name.rpartition(".")[0] for name in found}
+
+
+@pytest.mark.parametrize(
+    ("query", "targets"),
+    [
+        ("onnxruntime>=1.16,<1.18", ["onnxruntime:1.16.3", "onnxruntime:1.17.3"]),
+        ("onnxruntime >= 1.16 , < 1.16.3", ["onnxruntime:1.16.2"]),
+        ("onnxruntime>1.16,<=1.18", ["onnxruntime:1.17.3", "onnxruntime:1.18.1"]),  # a minor version has its patches
+        ("onnxruntime!=1.17,<1.19", ["onnxruntime:1.16.3", "onnxruntime:1.18.1"]),
+        ("onnxruntime==1.17", ["onnxruntime:1.17.3"]),
+        ("ONNXRuntime 1.16 - 1.17", ["onnxruntime:1.16.3", "onnxruntime:1.17.3"]),
+        ("onnxruntime-directml>=1.18,<1.19@5.0", ["onnxruntime-directml:1.18.1@5.0"]),
+        ("onnx>=13,<15", ["onnx:13", "onnx:14"]),
+        ("onnx>1.14,<1.16", ["onnx:1.15"]),
+        ("onnx:onnxruntime>=1.16,<1.18", ["onnx:onnxruntime-1.16", "onnx:onnxruntime-1.17"]),
+        ("directml<=2.1", ["directml:1.0", "directml:2.0", "directml:2.1"]),
+        ("directml>1.9,<1.12", ["directml:1.10.1", "directml:1.11.0"]),
+        ("windows<11", ["directml:windows-10-1903", "directml:windows-10-2004"]),
+        ("openvino>=2023.0,<2023.2", ["openvino:2023.0.2", "openvino:2023.1"]),
+        ("openvino<opset3", ["openvino:opset1", "openvino:opset2"]),
+    ],
+)
+def test_what_queries_stand_for(query, targets):
+    assert expanded(query) == targets
+    assert [str(target) for target in parse_targets(query)] == targets
+
+
+def test_the_last_ones():
+    releases = [row["name"] for row in known_targets(["openvino"]) if row["kind"] == "release"]
+    minors = list(dict.fromkeys(".".join(name.split(".")[:2]) for name in releases))
+    found = names("last 2 openvino")
+    assert [".".join(name.split(".")[:2]) for name in found] == minors[-2:]
+    assert found[-1] == releases[-1]
+    assert names("last 2 openvino releases") == names("LAST 2 openvino versions") == found
+    finished = parse_target("openvino:latest").level
+    assert names("last 1 openvino opsets") == [finished]  # none in the making
+    assert names("last 1 directml") == [parse_target("directml:latest").level]
+    assert expanded("last 1 onnxruntime") == ["onnxruntime:" + names("onnxruntime>=1.16")[-1]]
+
+
+def test_no_name_is_a_query():
+    for row in known_targets():
+        assert not is_query(str(row["target"]))
+        assert not is_query(str(row.get("title", "")))
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("onnxrutime>=1.16", "did you mean onnxruntime"),
+        ("last 2 opnvino", "did you mean openvino"),
+        ("last 2 foo", "known are directml"),
+        ("last 0 onnx", "last 1 onnx or more"),
+        ("last 2 onnx levels", "expected releases or opsets"),
+        ("onnx>=99", "known are opsets 1 to 28"),
+        ("onnxruntime<1", "known are releases 1.16.0 to"),
+        ("onnx>=1.16,<20", "opsets or releases of onnx, not both"),
+        ("openvino>=opset99", "openvino has no opset 'opset99'"),
+        ("onnx>>3", "expected a query such as"),
+        ("onnx>=", "expected a query such as"),
+        (">=1.16", "expected a query such as"),
+        ("onnx>=13,", "expected a query such as"),
+        ("last two onnx", "expected a query such as"),
+    ],
+)
+def test_messages(query, said):
+    with pytest.raises(specgate.InputError) as error:
+        parse_targets(query)
+    assert said in str(error.value)
+
+
+def test_where_one_target_is_asked_a_query_must_be_one():
+    assert str(parse_target("onnxruntime==1.17")) == "onnxruntime:1.17.3"
+    with pytest.raises(specgate.InputError, match="expected one target, found a query for"):
+        parse_target("onnxruntime>=1.17")
+
+
+def test_queries_in_python():
+    model = DATA / "models/embedding_torch.onnx"
+    assert specgate.lint(model, ["onnx>=16,<18"]).targets == ["onnx:16", "onnx:17"]
+    assert [str(target) for target in specgate.targets("onnx>=16,<18")] == ["onnx:16", "onnx:17"]
+
+
+def test_the_command_prints_the_expansion(capsys):
+    assert main(["targets", "onnxruntime>=1.16,<1.18", "onnx:13"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["onnxruntime:1.16.3", "onnxruntime:1.17.3", "onnx:13"]
+    main(["targets", "last 2 directml", "--format", "json"])
+    assert [entry["given"] for entry in json.loads(capsys.readouterr().out)["resolved"]] == expanded("last 2 directml")
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    (tmp_path / "m.onnx").write_bytes((DATA / "models/embedding_torch.onnx").read_bytes())
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(capsys, *arguments):
+    main(["lint", "m.onnx", *arguments])
+    return capsys.readouterr().out
+
+
+def test_what_is_the_same_for_a_query_is_shown_once(model, capsys):
+    text = said(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12")
+    assert "targets: onnx:onnxruntime>=1.6,<1.12 (6)" in text
+    assert text.count("onnx/model/opset-import") == 4  # of six releases two times two have the same opset
+    assert "(at onnx:onnxruntime-1.6, onnx:onnxruntime-1.7)" in text
+    plain = said(capsys, *(part for target in expanded("onnx:onnxruntime>=1.6,<1.12") for part in ("-t", target)))
+    assert plain.count("onnx/model/opset-import") == 6
+    assert plain.splitlines()[-2] == text.splitlines()[-2]  # the counts
+
+
+@pytest.mark.parametrize("chosen", ["text", "github", "html"])
+def test_what_all_targets_of_a_query_have_is_shown_once(model, capsys, chosen):
+    made = models.chain("x", "m", "y", value_info=[models.info("m", (7, 7))])
+    (model / "m.onnx").write_bytes(made.SerializeToString())
+    shown = said(capsys, "-t", "onnx>=17", "--format", chosen)
+    assert shown.count("X has rank 1 and Y has rank 2") == 1
+    found = json.loads(said(capsys, "-t", "onnx>=17", "--format", "json"))  # programs have each target
+    assert found["targets"] == expanded("onnx>=17")
+    assert {one["target"] for one in found["findings"] if one["id"] == "onnx/Relu/same-rank"} >= {"onnx:17", "onnx:28"}
+
+
+def test_queries_in_the_configuration(model, capsys):
+    (model / "specgate.toml").write_text('targets = ["onnx>=14,<17"]\n', encoding="utf-8")
+    found = json.loads(said(capsys, "--format", "json"))
+    assert found["targets"] == ["onnx:14", "onnx:15", "onnx:16"]
+    assert {entry["target"] for entry in found["findings"]} == {"onnx:14", "onnx:15", "onnx:16"}
+    ignore = '\n[[ignore]]\nrule = "onnx/model/opset-import"\nreason = "r"\ntarget = "onnx<16"\n'
+    (model / "specgate.toml").write_text('targets = ["onnx>=14,<17"]\n' + ignore, encoding="utf-8")
+    found = json.loads(said(capsys, "--format", "json"))
+    assert {entry["target"] for entry in found["findings"]} == {"onnx:16"}
+    assert {entry["target"] for entry in found["ignored"]} == {"onnx:14", "onnx:15"}
+    (model / "specgate.toml").write_text('targets = ["onx>=14"]\n', encoding="utf-8")
+    assert main(["lint", "m.onnx"]) == 2
+    assert "did you mean onnx" in capsys.readouterr().err
