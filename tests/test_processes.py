@@ -110,19 +110,54 @@ def test_what_cannot_be_started_leaves_no_descriptor() -> None:
 
 
 @linux_only
-def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tied", [True, False])
+def test_workers_of_multiprocessing_end_with_their_parent(tmp_path: Path, tied: bool) -> None:
+    """tied: by the system, as on Linux; elsewhere a thread of the worker waits for it."""
     script = tmp_path / "script.py"
     script.write_text(
         "import os, time\n"
         "from concurrent.futures import ProcessPoolExecutor\n"
         "from multiprocessing import get_context, resource_tracker\n"
-        "from specgate.workers.processes import be_worker\n"
+        "from specgate.workers import processes\n"
         "def pid(_): time.sleep(0.3); return os.getpid()\n"
+        "def begin():\n"
+        f"    processes._CAN_TIE = {tied}\n"
+        "    processes.be_worker()\n"
         "if __name__ == '__main__':\n"
-        "    pool = ProcessPoolExecutor(2, get_context('spawn'), be_worker)\n"
+        "    pool = ProcessPoolExecutor(2, get_context('spawn'), begin)\n"
         "    found = set(pool.map(pid, range(4)))\n"
         "    print(*found, resource_tracker._resource_tracker._pid, flush=True)\n"
         "    time.sleep(300)\n",
         encoding="utf-8",
     )
     assert gone(killed(str(script)))
+
+
+@linux_only
+def test_elsewhere_a_process_ends_with_its_input() -> None:
+    code = (
+        "import sys, time\n"
+        "from specgate.workers import processes\n"
+        "processes._CAN_TIE = False\n"
+        "children = [processes.start([sys.executable, '-c', 'import sys; sys.stdin.read()']) for _ in range(2)]\n"
+        "print(*[child.pid for child in children], flush=True)\n"
+        "time.sleep(300)\n"
+    )
+    assert gone(killed("-c", code))
+
+
+def test_where_the_system_ties_nothing_no_descriptor_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_CAN_TIE", False)
+    before = set(processes._lifelines)
+    process = processes.start([sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read().upper())"])
+    assert process.communicate(b"asked", timeout=PATIENCE)[0] == b"ASKED"
+    assert set(processes._lifelines) == before
+
+
+def test_a_process_of_multiprocessing_without_a_parent_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        processes.be_worker()  # this process has no parent of that kind
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

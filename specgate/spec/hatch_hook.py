@@ -5,6 +5,7 @@ One file for each dialect, and two for the runtime beside them: what it register
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,7 @@ class CompileSpecs(BuildHookInterface[Any]):
     """Adds ``specgate/_specs/DIALECT.jsonl`` to a wheel; an editable install reads the checkout's YAML instead."""
 
     PLUGIN_NAME = "custom"
+    _folder: Path | None = None
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel" or version == "editable":
@@ -29,11 +31,17 @@ class CompileSpecs(BuildHookInterface[Any]):
         from specgate.spec.build import build_dialect
         from specgate.spec.store import built, written_tables
 
-        folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
+        folder = self._folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
         builders = dict.fromkeys(SHIPPED, build_dialect)
         builders |= {RUNTIME: build_runtime, f"{RUNTIME}/lowering": build_lowering}
         for path, build in builders.items():
             name = path.replace("/", "-")
             compiled = folder / f"{name}.jsonl"
-            compiled.write_text(written_tables(None, built(build, Path(self.root) / "specs" / path)), encoding="utf-8")
+            # as bytes: Windows would end lines in another way, and lines are found by their place
+            text = written_tables(None, built(build, Path(self.root) / "specs" / path))
+            compiled.write_bytes(text.encode())
             build_data["force_include"][str(compiled)] = f"specgate/_specs/{name}.jsonl"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        if self._folder is not None:
+            shutil.rmtree(self._folder)

@@ -1,4 +1,4 @@
-"""The workflows name parts, extras and files that exist."""
+"""The workflows name parts, extras and files that exist, and take no more than they need."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ def test_there_is_a_nightly_run():
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_what_a_workflow_names_is_there(path):
     jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
-    steps = [step for job in jobs.values() for step in job["steps"]]
+    called = [job["uses"] for job in jobs.values() if "uses" in job]
+    assert all((ROOT / name).is_file() for name in called)
+    steps = [step for job in jobs.values() for step in job.get("steps", [])]
     texts = [step["run"] for step in steps if "run" in step]
     extras = {extra for text in texts for found in re.findall(r"\.\[(.*?)\]", text) for extra in found.split(",")}
     assert extras <= PROJECT["project"]["optional-dependencies"].keys()
     files = [word for text in texts if "pytest" in text for word in text.split() if word.startswith("tests/")]
+    files += [word for text in texts for word in text.split() if word.startswith(("tests/", ".ci/"))]
     assert all((ROOT / file).exists() for file in files)
     assert texts
     assert all("uses" in step or "run" in step for step in steps)
@@ -36,3 +39,43 @@ def test_the_nightly_run_takes_every_module_that_mutmut_changes():
     named = parts["strategy"]["matrix"]["part"]
     changed = PROJECT["tool"]["mutmut"]["only_mutate"]
     assert sorted(named) == sorted(re.sub(r"^specgate/|(/\*)?\.py$", "", pattern) for pattern in changed)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_of_others_are_pinned_to_a_commit_whose_version_is_named(path):
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if "uses:" in line and "uses: ./" not in line:
+            assert re.fullmatch(r"\s+(- )?uses: [\w.-]+/[\w.-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", line), line
+
+
+def test_one_action_has_one_version_in_all_workflows():
+    lines = [line for path in WORKFLOWS for line in path.read_text(encoding="utf-8").splitlines() if "uses:" in line]
+    found = {line.strip().removeprefix("- ") for line in lines}
+    names = [line.partition("@")[0] for line in found]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_may_read_and_no_more_but_where_a_job_says_why(path):
+    text = path.read_text(encoding="utf-8")
+    assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+    more = [line for line in text.splitlines() if re.search(r": write\b", line)]
+    assert all("  # " in line or "attestations: write" in line for line in more)
+    assert bool(more) == (path.stem == "release")
+    assert "secrets." not in text
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_what_others_write_reaches_a_script_as_a_variable_only(path):
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    texts = [step["run"] for job in jobs.values() for step in job.get("steps", []) if "run" in step]
+    assert not [text for text in texts if "${{" in text]
+
+
+def test_every_python_that_is_promised_is_tried():
+    classifiers = PROJECT["project"]["classifiers"]
+    promised = [line.rpartition(" ")[2] for line in classifiers if re.search(r":: 3\.\d+$", line)]
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]
+    assert jobs["linux"]["strategy"]["matrix"]["python"] == promised
+    assert jobs["others"]["strategy"]["matrix"]["python"] == [promised[0], promised[-1]]
+    assert PROJECT["project"]["requires-python"] == f">={promised[0]}"

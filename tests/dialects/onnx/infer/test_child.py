@@ -1,117 +1,112 @@
-"""The script that infers: what it loads of the onnx package, and how it reads what that answers."""
+"""The process that asks the onnx package, spoken to as it is: what it answers, and how it ends."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.dialects.onnx.infer import child
-from tests.dialects.onnx.infer.samples import hidden
-from tests.linting.models import BOOL, FLOAT, branch, graph, helper, info, model
-from tests.paths import ROOT
+from specgate.dialects.onnx.infer.child import HEADER
+from specgate.dialects.onnx.infer.process import _CHILD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-onnx = pytest.importorskip("onnx", reason="the onnx package infers")
-
-LOADING = """
-import sys
-from specgate.dialects.onnx.infer import child
-{before}
-inference = child.loaded()
-assert {whole} is ("onnx" in sys.modules), sys.modules.keys()
-data = sys.stdin.buffer.read()
-sys.stdout.buffer.write(child.inferred(inference, data, nested=True, values=True, named=True))
-"""
+onnx = pytest.importorskip("onnx", reason="THE PROCESS IS NOT ASKED: pip install onnx (it is in the test extra)")
+helper, FLOAT = onnx.helper, onnx.TensorProto.FLOAT
+PATIENCE = 60.0  # seconds on a busy machine
 
 
-def asked(data: bytes, before: str = "", *, whole: bool = False) -> bytes:
-    code = LOADING.format(before=before, whole=whole)
-    return subprocess.run([sys.executable, "-c", code], input=data, cwd=ROOT, check=True, capture_output=True).stdout
+@pytest.fixture
+def child() -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-P", _CHILD, str(PATIENCE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        try:
+            assert answer(process) == (b"+", b"")  # it is ready
+            yield process
+        finally:
+            process.kill()
 
 
-def nested() -> Any:
-    """Return a model whose condition's branches have values of their own, the second one a branch again."""
-    first = graph([helper.make_node("Relu", ["x"], ["a"])], [], [info("a", None)])
-    deep = graph([helper.make_node("Abs", ["x"], ["d"])], [], [info("d", None)])
-    other = graph([helper.make_node("Neg", ["x"], ["e"])], [], [info("e", None)])
-    second = graph([branch(deep, other, target="b")], [], [info("b", None)])
-    made = branch(first, second, target="y")
-    return model(graph([made], [info("cond", [], BOOL), info("x", ["N", 3], FLOAT)], [info("y", None)]))
+def answer(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    assert process.stdout is not None
+    sign, length = read(process, 1), int.from_bytes(read(process, 8), "little")
+    return sign, read(process, length)
 
 
-@pytest.mark.parametrize("made", [hidden(), nested()], ids=["flat", "nested"])
-def test_the_extension_alone_answers_as_the_whole_package_does(made: Any) -> None:
-    data = made.SerializeToString()
-    broken = "def fails(): raise ImportError\nchild.extension = fails"
-    assert asked(data) == asked(data, broken, whole=True)
+def read(process: subprocess.Popen[bytes], size: int) -> bytes:
+    assert process.stdout is not None
+    found = b""
+    while len(found) < size:
+        part = process.stdout.read(size - len(found))
+        assert part, "it is gone"
+        found += part
+    return found
 
 
-def graphs(made: Any) -> Iterator[Any]:
-    yield made
-    for node in made.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from graphs(attribute.g)
+def ask(process: subprocess.Popen[bytes], data: bytes, *, nested: bool = True) -> tuple[bytes, bytes]:
+    assert process.stdin is not None
+    process.stdin.write(HEADER.pack(nested, True, True, PATIENCE, PATIENCE, len(data)) + data)
+    return answer(process)
 
 
-@pytest.mark.parametrize("made", [hidden(), nested()], ids=["flat", "nested"])
-def test_all_graphs_are_answered_outermost_first(made: Any) -> None:
-    line, _, kinds = asked(made.SerializeToString()).partition(b"\n")
-    said, sizes = json.loads(line)
-    ends = list(accumulate(sizes, initial=0))
-    types = [onnx.TypeProto.FromString(kinds[begin:end]) for begin, end in pairwise(ends)]
-    inferred = onnx.shape_inference.infer_shapes(made, data_prop=True)
-    wanted = [
-        {one.name: one.type for one in (*held.value_info, *held.output) if one.HasField("type")}
-        for held in graphs(inferred.graph)
+def model() -> bytes:
+    inner = helper.make_graph(
+        [helper.make_node("Neg", ["a"], ["r"])], "b", [], [helper.make_tensor_value_info("r", FLOAT, None)]
+    )
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner),
     ]
-    found = [{name: types[at] for name, at in zip(names, places, strict=True)} for names, places in said]
-    assert found == wanted
-
-
-def test_names_that_inference_made_up_are_left_out_and_others_stay() -> None:
-    sizes = [onnx.TensorShapeProto.Dimension(dim_param=name) for name in ("unk__3", "N")]
-    sizes += [onnx.TensorShapeProto.Dimension(dim_value=300), onnx.TensorShapeProto.Dimension()]
-    kind = onnx.TypeProto()
-    kind.tensor_type.elem_type = FLOAT
-    kind.tensor_type.shape.dim.extend(sizes)
-    sequence = onnx.TypeProto()
-    sequence.sequence_type.elem_type.CopyFrom(kind)
-    kept = onnx.TypeProto.FromString(child.without(kind.SerializeToString(), child.SIZE_NAMES, b"unk__"))
-    assert [(one.dim_param, one.dim_value) for one in kept.tensor_type.shape.dim] == [
-        ("", 0),
-        ("N", 0),
-        ("", 300),
-        ("", 0),
+    inputs = [
+        helper.make_tensor_value_info("x", FLOAT, [2, 3]),
+        helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []),
     ]
-    assert kept.tensor_type.elem_type == FLOAT
-    data = sequence.SerializeToString()
-    assert child.without(data, child.SIZE_NAMES, b"unk__") == data
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", FLOAT, None)])
+    made: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    return made
 
 
-def test_types_that_differ_in_made_up_names_alone_are_one_without_them_and_others_stay_apart() -> None:
-    def kind(*names: str) -> bytes:
-        made = onnx.TypeProto()
-        made.tensor_type.elem_type = FLOAT
-        made.tensor_type.shape.dim.extend(onnx.TensorShapeProto.Dimension(dim_param=name) for name in names)
-        data: bytes = made.SerializeToString()
-        return data
+@pytest.mark.parametrize(("nested", "graphs"), [(True, 3), (False, 1)])
+def test_an_answer_names_the_types_of_each_graph(child, nested: bool, graphs: int) -> None:
+    sign, data = ask(child, model(), nested=nested)
+    assert sign == b"+"
+    said, sizes = json.loads(data.partition(b"\n")[0])
+    kinds, at = [], len(data) - sum(sizes)
+    for size in sizes:
+        kinds.append(onnx.TypeProto.FromString(data[at : at + size]))
+        at += size
+    assert len(said) == graphs
+    names, places = said[0]
+    shapes = {
+        name: [d.dim_value for d in kinds[place].tensor_type.shape.dim]
+        for name, place in zip(names, places, strict=True)
+    }
+    assert shapes == {"a": [2, 3], "y": [2, 3]}
 
-    given = [kind("unk__3", "N"), kind("unk__7", "N"), kind("unk__12", "N"), kind("unk__3", "M"), kind("my_unk__1"),
-             kind("my_unk__2"), kind("unk__x1"), kind("unk__x2")]  # fmt: skip
-    found = child.nameless(given)
-    assert found == {one: child.without(one, child.SIZE_NAMES, b"unk__") for one in given}
-    assert len({found[one] for one in given}) == 5
+
+def test_what_is_no_model_is_told_and_the_next_one_answered(child) -> None:
+    sign, data = ask(child, b"\xff" * 20)
+    assert sign == b"-"
+    assert data
+    assert ask(child, model())[0] == b"+"
 
 
-@pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 2**35, 2**64 - 1])
-def test_varints(value: int) -> None:
-    data = b"\x01" + child.written(value) + b"\x7f"
-    assert child.number(data, 1) == (value, len(data) - 1)
+def test_it_ends_with_its_input(child) -> None:
+    ask(child, model())
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(PATIENCE) == 0
+
+
+def test_it_says_so_where_the_package_cannot_be_loaded(tmp_path) -> None:
+    """A package in the way of the real one."""
+    (tmp_path / "onnx.py").write_text("raise RuntimeError('broken on purpose')", encoding="utf-8")
+    code = f"import sys, runpy; sys.path.insert(0, {str(tmp_path)!r}); sys.argv[1:] = ['60']; runpy.run_path({_CHILD!r}, run_name='__main__')"
+    run = subprocess.run([sys.executable, "-P", "-c", code], input=b"", capture_output=True, timeout=PATIENCE)
+    assert run.stdout[:1] == b"-"
+    assert b"RuntimeError: broken on purpose" in run.stdout
+    assert run.returncode == 0

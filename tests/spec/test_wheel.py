@@ -1,0 +1,187 @@
+"""The archives that are published: the wheel has the compiled tables and works where there is no checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import specgate
+from specgate.dialects import SHIPPED
+from specgate.placement.registrations import RUNTIME
+from specgate.spec.store import kept_tables
+from tests.paths import DATA, ROOT
+
+pytest.importorskip("build", reason="NO WHEEL IS BUILT: pip install build hatchling (they are in the test extra)")
+pytest.importorskip("hatchling", reason="NO WHEEL IS BUILT: pip install build hatchling (they are in the test extra)")
+
+COMPILED = {f"specgate/_specs/{name}.jsonl" for name in (*SHIPPED, RUNTIME, f"{RUNTIME}-lowering")}
+WHEEL = f"specgate_ml-{specgate.__version__}-py3-none-any.whl"
+SOURCE = f"specgate_ml-{specgate.__version__}"
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the source archive, and the wheel out of it, as a release does."""
+    made = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(made), str(ROOT)]
+    run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace")
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    return made
+
+
+@pytest.fixture(scope="module")
+def user(archives: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel in an environment of its own; what it depends on comes from this one."""
+    home = tmp_path_factory.mktemp("user")
+    venv.create(home / "env", with_pip=True)
+    python = home / "env" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    install = [str(python), "-m", "pip", "install", "-q", "--no-deps", "--no-index", str(archives / WHEEL)]
+    run = subprocess.run(install, capture_output=True, text=True, encoding="utf-8", errors="replace", cwd=home)
+    assert run.returncode == 0, run.stderr
+    asked = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = subprocess.run([str(python), "-c", asked], capture_output=True, text=True, encoding="utf-8", cwd=home)
+    # behind its own packages, and without what the files ending in .pth there would add, the checkout among them
+    Path(site.stdout.strip(), "dependencies.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return python
+
+
+def asked(python: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SPECGATE"))}
+    return subprocess.run(
+        [str(python), *command],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=python.parent,
+        env={**environment, "PYTHONUTF8": "1"},
+    )
+
+
+def test_the_wheel_has_the_compiled_tables_and_the_files_that_they_are_made_of(archives: Path) -> None:
+    with zipfile.ZipFile(archives / WHEEL) as wheel:
+        names = set(wheel.namelist())
+    assert {name for name in names if name.endswith(".jsonl")} == COMPILED
+    specs = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("specs/**/*") if path.is_file()}
+    yaml = {name.removeprefix("specgate/_specs/yaml/") for name in names if "/_specs/yaml/" in name}
+    assert {f"specs/{name}" for name in yaml} == specs
+    assert {name.partition("/")[0] for name in names} == {"specgate", f"{SOURCE}.dist-info"}
+    assert {"specgate/py.typed", "specgate/make/directml.pyi"} <= names
+    assert not [name for name in names if name.endswith((".pyc", ".orig"))]
+
+
+def test_the_compiled_tables_are_whole(archives: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(archives / WHEEL) as wheel:
+        files = [wheel.extract(name, tmp_path) for name in COMPILED]
+    for file in files:
+        found = kept_tables(Path(file))
+        assert found["stamp"] is None
+        assert found["tables"]
+
+
+def test_the_source_archive_has_what_the_wheel_and_the_tests_need(archives: Path) -> None:
+    with tarfile.open(archives / f"{SOURCE}.tar.gz") as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        "LICENSE",
+        "CHANGELOG.md",
+        "pyproject.toml",
+        "specs/directml/dialect.yaml",
+        "tests/spec/test_wheel.py",
+    } <= names
+    assert not [name for name in names if name.startswith(("specgate/_specs", ".venv", "dist", "mutants"))]
+
+
+def test_the_metadata_say_what_an_index_shows(archives: Path) -> None:
+    with zipfile.ZipFile(archives / WHEEL) as wheel:
+        metadata = wheel.read(f"{SOURCE}.dist-info/METADATA").decode()
+    for line in (f"Version: {specgate.__version__}", "Requires-Python: >=3.11", "License-Expression: MIT"):
+        assert f"{line}\n" in metadata
+    assert "Description-Content-Type: text/markdown" in metadata
+
+
+def test_the_installed_wheel_is_what_answers(user: Path) -> None:
+    run = asked(user, "-c", "import specgate; print(specgate.__file__, specgate.__version__)")
+    place, _, version = run.stdout.strip().rpartition(" ")
+    assert version == specgate.__version__
+    assert not Path(place).is_relative_to(ROOT)
+
+
+def test_it_checks_a_descriptor(user: Path) -> None:
+    file = str(DATA / "descriptors" / "double_identity.json")
+    accepted = asked(user, "-m", "specgate", "check", file, "--target", "directml:4.1")
+    assert (accepted.returncode, accepted.stdout.split()[0]) == (0, "accepted"), accepted.stderr
+    rejected = asked(user, "-m", "specgate", "check", file, "--target", "directml:2.1", "--format", "json")
+    assert rejected.returncode == 1
+    ids = {finding["id"] for finding in _findings(json.loads(rejected.stdout))}
+    assert "directml/ELEMENT_WISE_IDENTITY/InputTensor.type" in ids
+
+
+def test_it_lints_models_of_every_dialect(user: Path) -> None:
+    run = asked(
+        user, "-m", "specgate", "lint", str(DATA / "models"), "--target", "onnx:17", "--target", "openvino:2024.0",
+        "--fail-on", "never", "--format", "json",
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert "openvino/OneHot/version" in {finding["id"] for finding in _findings(json.loads(run.stdout))}
+
+
+def test_it_reads_the_compiled_tables_and_no_yaml(user: Path) -> None:
+    file = str(DATA / "descriptors" / "double_identity.json")
+    code = (
+        "import sys, specgate.cli\n"
+        f"code = specgate.cli.main(['check', {file!r}, '--target', 'directml:4.1'])\n"
+        "print(code, sorted({'yaml', 'pydantic', 'specgate.spec.build'} & set(sys.modules)))\n"
+    )
+    run = asked(user, "-c", code)
+    assert run.stdout.splitlines()[-1] == "0 []", run.stdout + run.stderr
+
+
+def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of compiled tables are found by their lengths in bytes."""
+    from specgate.spec.hatch_hook import CompileSpecs
+
+    def as_on_windows(self: Path, text: str, **_: object) -> int:
+        return self.write_bytes(text.replace("\n", "\r\n").encode())
+
+    monkeypatch.setattr(Path, "write_text", as_on_windows)
+    hook = cast("Any", CompileSpecs)(str(ROOT), {}, None, None, str(tmp_path), "wheel")
+    build: dict[str, Any] = {"force_include": {}}
+    hook.initialize("standard", build)
+    try:
+        for file in build["force_include"]:
+            assert kept_tables(Path(file))["tables"]
+    finally:
+        hook.finalize("standard", build, "")
+    assert not any(Path(file).exists() for file in build["force_include"])
+
+
+def test_an_editable_install_compiles_nothing(tmp_path: Path) -> None:
+    from specgate.spec.hatch_hook import CompileSpecs
+
+    hook = cast("Any", CompileSpecs)(str(ROOT), {}, None, None, str(tmp_path), "wheel")
+    build: dict[str, Any] = {"force_include": {}}
+    hook.initialize("editable", build)
+    hook.finalize("editable", build, "")
+    assert build == {"force_include": {}}
+
+
+def _findings(document: Any) -> list[dict[str, Any]]:
+    """Every finding of a report as JSON, wherever it stands."""
+    if isinstance(document, list):
+        return [finding for each in document for finding in _findings(each)]
+    if not isinstance(document, dict):
+        return []
+    own = [document] if {"id", "severity", "message"} <= document.keys() else []
+    return own + [finding for each in document.values() for finding in _findings(each)]
