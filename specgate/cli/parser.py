@@ -9,6 +9,7 @@ from typing import Any
 from specgate.cli.conform_options import conforming
 from specgate.cli.options import executed, inferring, judged, lowest, placed
 from specgate.cli.oracle_options import installing
+from specgate.export import FORMATS as EXPORTS
 from specgate.report import FORMATS
 
 __all__ = ["make_parser"]
@@ -187,6 +188,20 @@ def _tables(commands: Any) -> None:
     rule = _command(commands, "rule", "tables", "the reference of a rule: its levels, source and examples")
     rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")
     rule.add_argument("--format", choices=("text", "json"), default="text")
+
+    exported = _command(
+        commands,
+        "export",
+        "export",
+        "what other programs use of the tables",
+        about="Write what other programs use of the tables. csharp: one C# file with which a program prints its "
+        "DML_OPERATOR_DESC and DML_GRAPH_DESC structures as the JSON that `check` reads.",
+    )
+    exported.add_argument("kind", choices=tuple(EXPORTS), metavar="FORMAT", help=", ".join(EXPORTS))
+    exported.add_argument(
+        "--dialect", action="append", default=[], metavar="NAME", help="of this dialect only; repeat for several"
+    )
+    exported.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
 
     targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
     targets.add_argument(

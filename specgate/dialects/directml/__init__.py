@@ -108,6 +108,13 @@ class DirectML(Shipped):
 
         return write_dx_model(dispatching(descriptors))
 
+    def source_for(self, language: str) -> str | None:
+        if language != "csharp":
+            return None
+        from specgate.dialects.directml.native.csharp import csharp_source
+
+        return csharp_source()
+
     def oracle(self, level: str) -> Oracle:
         from specgate.dialects.directml.oracle.sides import Builds
 

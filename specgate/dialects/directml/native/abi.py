@@ -72,6 +72,7 @@ class Abi:
         self._raw = raw
         self.enums: Mapping[str, Mapping[str, int]] = raw["enums"]
         self.operators: tuple[str, ...] = tuple(raw["operators"])
+        self.graphs: tuple[str, ...] = tuple(raw["graph"])
         self._structures: dict[str, Structure] = {}
 
     def structure(self, operator: str) -> Structure:

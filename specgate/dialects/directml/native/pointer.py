@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.native.abi import Structure
 
-__all__ = ["from_pointer", "graph_from_pointer"]
+__all__ = ["MAX_NAME", "from_pointer", "graph_from_pointer"]
 
-_NAME: Final = 1024
+#: Of a name in a graph, so many bytes are read.
+MAX_NAME: Final = 1024
 _HEAD: Final = 16
 #: By the array that has them: what its edges are.
 _EDGES: Final = {"InputEdges": "INPUT", "OutputEdges": "OUTPUT", "IntermediateEdges": "INTERMEDIATE"}
@@ -99,7 +100,7 @@ class _GraphReading(Reading):
             if member.base == "text":
                 to = self.memory.target(at)
                 if to is not None:
-                    found[member.name] = self.memory.text(to, _NAME)
+                    found[member.name] = self.memory.text(to, MAX_NAME)
             elif member.base == "object":
                 found[member.name] = self.memory.target(at)
             elif member.base != "data":  # constants are known by their size; what they hold is not judged

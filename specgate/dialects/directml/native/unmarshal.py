@@ -121,7 +121,7 @@ class Reading:
             return None
         count = int(self.numbers("I", base + counter.offset)[0])
         if count > MAX_ELEMENTS:
-            raise InputError(f"expected at most {MAX_ELEMENTS} elements, found a {counter.name} of {count}")
+            raise InputError(f"expected at most {MAX_ELEMENTS} elements, found {count} in {counter.name}")
         return count
 
     def pointed(self, member: Member, to: int, count: int | None, place: str, depth: int) -> Any:
@@ -143,7 +143,7 @@ class Reading:
             return None
         kind, flags, rank = self.numbers("I", start, 3)
         if rank > MAX_DIMENSIONS:
-            raise InputError(f"expected at most {MAX_DIMENSIONS} dimensions, found a DimensionCount of {rank}")
+            raise InputError(f"expected at most {MAX_DIMENSIONS} dimensions, found {rank} in DimensionCount")
         sizes, strides = self.memory.target(start + 16), self.memory.target(start + 24)
         total, alignment = struct.unpack("<QI", self.memory.read(start + 32, 12))
         tensor: dict[str, Any] = {}

@@ -173,7 +173,7 @@ def test_too_many_dimensions():
     KEPT[-1].DimensionCount = 0xDEADBEEF
     fields = OneHot(tensor(3, 1, 2), wrong, tensor(1, 3, 2), 0)
     with pytest.raises(
-        InputError, match=r"^ValuesTensor: expected at most 64 dimensions, found a DimensionCount of 37"
+        InputError, match=r"^ValuesTensor: expected at most 64 dimensions, found 37\d+ in DimensionCount"
     ):
         from_pointer(operator(abi().structure("ONE_HOT").number, fields))
 
@@ -183,7 +183,7 @@ def test_too_many_elements():
     loaded = Loaded(image({"type": "JOIN", "desc": {"InputTensors": tensors, "Axis": 0}}))
     loaded.poke(16, "I", 2**32 - 1)  # the structure lies behind the DML_OPERATOR_DESC
     with pytest.raises(
-        InputError, match=r"^InputTensors: expected at most 65536 elements, found a InputCount of 42949"
+        InputError, match=r"^InputTensors: expected at most 65536 elements, found 4294967295 in InputCount"
     ):
         from_pointer(loaded.address)
 
