@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.marshal import Image
     from specgate.dialects.directml.native.memory import Memory
 
-__all__ = ["MAX_ELEMENTS", "Reading", "described", "pointer_layout", "word"]
+__all__ = ["MAX_ELEMENTS", "Reading", "described", "pointer_layout", "real", "word"]
 
 #: Of an array that a structure counts: more is taken for memory that holds something else.
 MAX_ELEMENTS: Final = 2**16
@@ -111,7 +111,7 @@ class Reading:
         if member.base == "size-2d":
             return dict(zip(("Width", "Height"), self.numbers("I", at, 2), strict=True))
         if member.base == "scalar":
-            return _real(self.numbers(SCALARS.get(str(fields.get(member.of or "")), "Q"), at)[0])
+            return real(self.numbers(SCALARS.get(str(fields.get(member.of or "")), "Q"), at)[0])
         return _value(member, self.numbers(_CODES[member.base], at)[0])
 
     def count(self, member: Member, structure: Structure, base: int) -> int | None:
@@ -133,7 +133,7 @@ class Reading:
         if member.base == "operator":
             return [self.operator(to + 16 * i, f"{place}[{i}]", depth + 1) for i in range(count or 0)]
         if count is None:
-            return dict(zip(("Scale", "Bias"), map(_real, self.numbers("f", to, 2)), strict=True))
+            return dict(zip(("Scale", "Bias"), map(real, self.numbers("f", to, 2)), strict=True))
         return [_value(member, number) for number in self.numbers(_CODES[member.base], to, count)]
 
     def tensor(self, at: int) -> dict[str, Any] | None:
@@ -163,10 +163,10 @@ def _value(member: Member, number: Any) -> Any:
         return word(member.of or "", number)
     if member.base == "bool" and number in {0, 1}:
         return bool(number)
-    return _real(number)
+    return real(number)
 
 
-def _real(number: float) -> float | str:
+def real(number: float) -> float | str:
     """Return a number, one that JSON cannot hold as the word for it."""
     return number if isinstance(number, int) or math.isfinite(number) else str(number)
 

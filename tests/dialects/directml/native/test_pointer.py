@@ -37,7 +37,7 @@ def read_back(made: Image) -> dict[str, Any]:
     return from_pointer(loaded.address)
 
 
-def answers(descriptor: dict[str, Any], level: str) -> tuple[bool, list[str]]:
+def answers(descriptor: dict[str, Any], level: str) -> tuple[bool | None, list[str]]:
     verdict = specgate.check(descriptor, f"directml:{level}")
     return verdict.accepted, sorted(finding.id for finding in verdict.findings)
 
