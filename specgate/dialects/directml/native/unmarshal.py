@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.marshal import Image
     from specgate.dialects.directml.native.memory import Memory
 
-__all__ = ["MAX_ELEMENTS", "Reading", "described", "pointer_layout", "real", "word"]
+__all__ = ["MAX_ELEMENTS", "Reading", "described", "plain", "pointer_layout", "real", "word"]
 
 #: Of an array that a structure counts: more is taken for memory that holds something else.
 MAX_ELEMENTS: Final = 2**16
@@ -112,7 +112,7 @@ class Reading:
             return dict(zip(("Width", "Height"), self.numbers("I", at, 2), strict=True))
         if member.base == "scalar":
             return real(self.numbers(SCALARS.get(str(fields.get(member.of or "")), "Q"), at)[0])
-        return _value(member, self.numbers(_CODES[member.base], at)[0])
+        return plain(member, self.numbers(_CODES[member.base], at)[0])
 
     def count(self, member: Member, structure: Structure, base: int) -> int | None:
         """Return how many elements an array has, None for what is no array."""
@@ -134,7 +134,7 @@ class Reading:
             return [self.operator(to + 16 * i, f"{place}[{i}]", depth + 1) for i in range(count or 0)]
         if count is None:
             return dict(zip(("Scale", "Bias"), map(real, self.numbers("f", to, 2)), strict=True))
-        return [_value(member, number) for number in self.numbers(_CODES[member.base], to, count)]
+        return [plain(member, number) for number in self.numbers(_CODES[member.base], to, count)]
 
     def tensor(self, at: int) -> dict[str, Any] | None:
         """Return a tensor's description, None where a program points to an empty one for a tensor that is left out."""
@@ -158,7 +158,8 @@ class Reading:
         return tensor | {name: number for name, number in more.items() if number}
 
 
-def _value(member: Member, number: Any) -> Any:
+def plain(member: Member, number: Any) -> Any:
+    """Return a number of a member as descriptors have it: a word, true or false, or itself."""
     if member.base == "enum":
         return word(member.of or "", number)
     if member.base == "bool" and number in {0, 1}:

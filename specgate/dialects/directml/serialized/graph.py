@@ -15,7 +15,7 @@ from specgate.descriptors.core import shown
 from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import MAX_NESTING
 from specgate.dialects.directml.native.numbers import SCALARS
-from specgate.dialects.directml.native.unmarshal import real, word
+from specgate.dialects.directml.native.unmarshal import plain, real
 from specgate.dialects.directml.serialized.flatbuffer import root_of
 from specgate.errors import InputError, NoTable
 
@@ -205,7 +205,7 @@ def _value(table: Table, member: Member, depth: int) -> Any:
             raise InputError("expected a value, found none")
         if names:
             return dict(zip(names, map(real, parts), strict=True))
-        return word(member.of or "", parts[0]) if member.base == "enum" else real(parts[0])
+        return plain(member, parts[0])
     inner = table.table(2)
     if inner is None:
         raise InputError("expected a value, found none")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from typing import Any
 
@@ -17,6 +18,7 @@ from specgate.dialects.directml.native.unmarshal import described
 from specgate.dialects.directml.serialized.graph import begins_graph, read_graph
 from specgate.errors import InputError
 from tests.dialects.directml.native.loaded import descriptions
+from tests.paths import ROOT
 
 pytest.importorskip("flatbuffers")
 from tests.dialects.directml.serialized import written
@@ -196,3 +198,25 @@ def test_the_findings_are_those_of_the_descriptor():
     (node,) = [node for node in read_graph(two_nodes(), "g") if node.name == "second"]
     verdict = specgate.check(node.fields, "directml:6.4")
     assert [f.id for f in verdict.findings] == [f.id for f in specgate.check(BROKEN, "directml:6.4").findings]
+
+
+@pytest.mark.parametrize("name", ["fused.bin", "parts.bin"])
+def test_what_a_runtime_wrote_is_what_it_created(name):
+    folder = ROOT / "tests" / "data" / "dml_graphs"
+    created = json.loads((folder / "created.json").read_text())[name]
+    assert len(created) >= 7
+    nodes = read_graph((folder / name).read_bytes(), name)
+    assert [node.fields for node in nodes if node.fields is not None] == created
+    assert main(["lint", str(folder / name), "-t", "directml:6.4"]) == 0
+
+
+def test_what_a_runtime_wrote_has_fused_operators_and_tensors_that_are_left_out():
+    folder = ROOT / "tests" / "data" / "dml_graphs"
+    fused, parts = [
+        [node.fields["desc"] for node in read_graph((folder / name).read_bytes(), name) if node.fields]
+        for name in ("fused.bin", "parts.bin")
+    ]
+    assert fused[0]["FusedActivation"] == {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
+    assert "BiasTensor" in fused[0]
+    assert "BiasTensor" not in parts[0]
+    assert [len(desc[name]) for desc in parts for name in ("InputTensors", "OutputTensors") if name in desc] == [2, 3]
