@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.files import read_descriptors
 from specgate.descriptors.text import load_relaxed
-from specgate.dialects.directml.dxdispatch.read import read_dx_model
+from specgate.dialects.directml.dxdispatch.read import entries as dx_entries
+from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
 from specgate.dialects.directml.native.marshal import image
+from specgate.dialects.directml.native.pointer import graph_from_pointer
 from specgate.dialects.directml.native.unmarshal import described
 from specgate.dialects.directml.serialized.units import graph_of_file
 from specgate.dialects.onnx.file.model import read_model_bytes
@@ -129,7 +131,14 @@ def _ir_holds(data: bytes, folder: Path) -> str:
 
 @cache
 def _dx_seeds() -> list[Any]:
-    return [load_relaxed(path.read_text(), path.name) for path in sorted((DATA / "dxdispatch").glob("*.json"))]
+    from tests.dialects.directml.native.graphs import GRAPH
+    from tests.dialects.directml.native.loaded import Loaded, descriptions
+
+    loaded = Loaded(GRAPH)
+    graph = graph_from_pointer(loaded.address, {0x1000: described(image(descriptions("ONE_HOT")[0][1]))})
+    return [graph] + [
+        load_relaxed(path.read_text(), path.name) for path in sorted((DATA / "dxdispatch").glob("*.json"))
+    ]
 
 
 def _json_input(rng: random.Random, seeds: list[Any]) -> bytes:
@@ -148,7 +157,11 @@ def _json_input(rng: random.Random, seeds: list[Any]) -> bytes:
 
 def _dx_holds(data: bytes, _folder: Path) -> str:
     text = data.decode(errors="replace")
-    return "taken" if refusal(lambda: read_dx_model(text + "\n", file="m.json")) is None else "refused"
+    read: list[Any] = []
+    if refusal(lambda: read.append(read_dx_model(text + "\n", file="m.json"))) is not None:
+        return "refused"
+    refusal(lambda: list(dx_entries(write_dx_model(read[0]), "m.json")))
+    return "taken"
 
 
 @cache
