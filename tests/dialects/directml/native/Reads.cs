@@ -27,6 +27,9 @@ public static class Reads
                     case 'r': SpecgateDml.Remember(new IntPtr(number), start); break;
                     case 'f': SpecgateDml.Forget(new IntPtr(number)); break;
                     case 'g': line = SpecgateDml.GraphToJson(start); break;
+                    case 't':
+                        line = SpecgateDml.ToJson((uint)Marshal.ReadInt32(start), Marshal.ReadIntPtr(start, 8));
+                        break;
                     case 'a': line = SpecgateDml.ToJson(new IntPtr(number)); break;
                     case 'b': line = SpecgateDml.GraphToJson(new IntPtr(number)); break;
                     default: line = SpecgateDml.ToJson(start); break;

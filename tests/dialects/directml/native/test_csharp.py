@@ -98,6 +98,11 @@ def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(p
     assert refused > 50
 
 
+def test_a_number_and_a_structure_that_are_apart(printed):
+    made = [image(descriptor) for _, descriptor, _ in descriptions()[::50]]
+    assert printed([("t", 0, one) for one in made]) == [described(one) for one in made]
+
+
 def test_addresses_that_nothing_is_at(printed):
     addresses = [0, 8, -8, 2**63 - 1]
     found = printed([("a", address, NONE) for address in addresses])

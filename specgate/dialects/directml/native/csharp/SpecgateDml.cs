@@ -4,6 +4,7 @@
 // One file, no packages, C# 5 and later; .NET Framework, .NET, Mono; 64-bit processes.
 //
 //     string json = SpecgateDml.ToJson(pointerToOperatorDesc);     // before CreateOperator, or when it failed
+//     string json = SpecgateDml.ToJson(operatorType, pointerToItsStructure);
 //     SpecgateDml.Remember(operatorInterface, pointerToOperatorDesc);   // after CreateOperator: for graphs
 //     string model = SpecgateDml.GraphToJson(pointerToGraphDesc);  // before CompileGraph
 //
@@ -128,6 +129,12 @@ public static class SpecgateDml
         }
     }
 
+    /// <summary>Return an operator as JSON whose number and structure are apart, as wrappers have them.</summary>
+    public static string ToJson(uint operatorType, IntPtr structure)
+    {
+        return new Reader().Described(operatorType, structure.ToInt64(), 0);
+    }
+
     /// <summary>Keep what an operator was created of, for graphs that have it: its interface does not show it.</summary>
     public static void Remember(IntPtr dmlOperator, IntPtr operatorDesc)
     {
@@ -206,8 +213,11 @@ public static class SpecgateDml
             {
                 throw new Unreadable("more than " + MaxNesting + " nested operators");
             }
-            uint number = UInt(at);
-            long start = Pointer(at + 8);
+            return Described(UInt(at), Pointer(at + 8), depth);
+        }
+
+        public string Described(uint number, long start, int depth)
+        {
             Structure structure;
             if (!ByNumber.TryGetValue(number, out structure))
             {
