@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["csharp_source"]
 
-_TEMPLATE: Final = Path(__file__).parent / "csharp" / "SpecgateDml.cs"
+_TEMPLATE: Final = Path(__file__).parent / "SpecgateDml.cs"
 
 
 def csharp_source() -> str:
