@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from specgate.api import (
     accepts_many,
     check,
@@ -21,6 +23,19 @@ from specgate.descriptors.core import Descriptor as Descriptor
 from specgate.descriptors.core import TensorDesc as TensorDesc
 from specgate.errors import Error, InputError, NoKernel, NoTable
 from specgate.verdict import Finding, Report, Verdict
+
+if TYPE_CHECKING:
+    #: The version of the tables in use, ``2026.11+0f3a9c41d7e8``: equal for equal tables.
+    tables_version: str
+else:  # a checker would take every name for a text
+
+    def __getattr__(name: str) -> str:
+        if name != "tables_version":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from specgate.spec.version import tables_version  # reads all tables
+
+        return tables_version()
+
 
 __version__ = "0.1.0"
 
@@ -44,5 +59,6 @@ __all__ = [
     "place",
     "rule",
     "support",
+    "tables_version",
     "targets",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specgate.errors import InputError
+from specgate.slotted import slotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["LevelSet"]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class LevelSet:
     """A set of one dialect's levels; `order` is the whole axis, `members` the positions that belong to the set."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects import dialect_names, is_dialect, package
 from specgate.errors import InputError
+from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect, on_change
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _LATEST: Final = "latest"
 _LONGEST: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Target:
     """A dialect at a level: ``directml:4.1``. As a string it is spelt as it was given.
 
@@ -185,7 +184,9 @@ def _of(table: Dialect, wanted: str) -> Target | None:
 def _unknown(table: Dialect, wanted: str, text: str) -> Target:
     _refuse_unstated(table, wanted)
     names = [*table.levels, *(str(entry["name"]) for entry in table.environments)]
-    near = difflib.get_close_matches(wanted, names, 3)
+    from difflib import get_close_matches  # few names are wrong
+
+    near = get_close_matches(wanted, names, 3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
     raise InputError(f"unknown target {text!r:.80}: no {table.level_word} or release of {table.tables.title}; {hint}")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from specgate.errors import InputError
+from specgate.slotted import field, replace, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ def unknown_basis(basis: object) -> InputError:
     return InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Location:
     """Where in the user's files a finding stands; every part may be unknown.
 
@@ -46,7 +46,7 @@ class Location:
         return location_json(self) or {}
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Finding:
     """One failed rule, support row or file-level check.
 
@@ -95,7 +95,7 @@ class _Reasons:
     _reasons: Callable[[], Verdict]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Verdict(_Reasons):
     """The answer to one check.
 
@@ -167,7 +167,7 @@ class _Saying:
     _say: Callable[[], str]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class NodeRef(_Saying):
     """A node that was counted but not judged to the end: it has no table, or its verdict is undecided.
 
@@ -201,7 +201,7 @@ class NodeRef(_Saying):
         return node_json(self)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Port:
     """A tensor that a node reads or writes.
 
@@ -218,7 +218,7 @@ class Port:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class NodeContext:
     """What a report shows of a node beside its findings: the tensors that it reads and writes, and its neighbours."""
 
@@ -226,7 +226,7 @@ class NodeContext:
     outputs: tuple[Port, ...] = ()
 
 
-@dataclass(slots=True)
+@slotted()
 class Report:
     """What lint (or a check of several files) found.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import partial
-from time import perf_counter
+from time import process_time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 import specgate
+from specgate.bench.peers import directml_creates
 from specgate.bench.timing import Contender, Group
 from specgate.conform.pool import shown_descriptors
 from specgate.descriptors.core import Descriptor, TensorDesc
@@ -34,12 +35,14 @@ SINGLE: Final = 1_000
 def many_groups() -> Iterator[Group]:
     """Time for each descriptor: of columns, and one by one."""
     for operator in OPERATORS:
-        yield Group(f"one of {ROWS} descriptors of {operator}, as columns", many_contenders(operator))
+        alike = alike_of(operator)
+        with directml_creates(alike[0], LEVEL) as created:
+            contenders = [*many_contenders(operator, alike), created]
+            yield Group(f"one of {ROWS} descriptors of {operator}, as columns", contenders)
 
 
-def many_contenders(operator: str) -> list[Contender]:
-    """Return what judges accepted descriptors of an operator, alike in structure; each says the seconds of one."""
-    alike = _alike(operator)
+def many_contenders(operator: str, alike: Sequence[Descriptor]) -> list[Contender]:
+    """Return what judges these accepted descriptors of an operator; each says the seconds of one."""
     columns = {name: _repeated(values) for name, values in columns_of(alike).items()}
     if not specgate.accepts_many(operator, columns, f"directml:{LEVEL}").all():
         raise specgate.Error(f"columns of accepted descriptors of {operator} are rejected: timing means nothing")
@@ -50,7 +53,7 @@ def many_contenders(operator: str) -> list[Contender]:
     ]
 
 
-def _alike(operator: str) -> Sequence[Descriptor]:
+def alike_of(operator: str) -> Sequence[Descriptor]:
     """Return the accepted changes of examples that have the same fields, ranks and lengths of arrays, the most."""
     found: dict[tuple[Any, ...], list[Descriptor]] = defaultdict(list)
     for made in shown_descriptors(dialect("directml").operator(operator), LEVEL, CHANGES):
@@ -77,13 +80,13 @@ def _repeated(values: Sequence[Any]) -> Any:
 
 
 def _many(operator: str, columns: dict[str, Any]) -> float:
-    start = perf_counter()
+    start = process_time()
     specgate.accepts_many(operator, columns, f"directml:{LEVEL}")
-    return (perf_counter() - start) / ROWS
+    return (process_time() - start) / ROWS
 
 
 def _single(rows: Sequence[Descriptor]) -> float:
-    start = perf_counter()
+    start = process_time()
     for made in rows:
         accepts(made, LEVEL)
-    return (perf_counter() - start) / len(rows)
+    return (process_time() - start) / len(rows)

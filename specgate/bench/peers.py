@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from specgate.bench.timing import Contender
+from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["fresh", "onnx_check", "openvino_construct", "peer", "run"]
+    from specgate.descriptors.core import Descriptor
+
+__all__ = ["directml_creates", "fresh", "onnx_check", "openvino_construct", "peer", "run"]
 
 
 def peer(name: str, prepare: Callable[[], Callable[[], object]]) -> Contender:
@@ -23,11 +27,28 @@ def peer(name: str, prepare: Callable[[], Callable[[], object]]) -> Contender:
         return Contender(name, None, missing=f"not installed ({error.name})")
 
 
-def run(command: Sequence[str]) -> str:
-    """Run a process and return what it prints."""
+@contextmanager
+def directml_creates(descriptor: Descriptor, level: str) -> Iterator[Contender]:
+    """The real DirectML of a level: how long CreateOperator takes in its process, where it is installed."""
+    from specgate.dialects.directml.oracle.oracle import DirectMLOracle
+
+    name = f"CreateOperator of DirectML {level}, and Release"
+    try:
+        oracle = DirectMLOracle(level)
+    except InputError as error:
+        yield Contender(name, None, missing=str(error))
+        return
+    try:
+        yield Contender(name, lambda: oracle.seconds(descriptor), reports=True)
+    finally:
+        oracle.close()
+
+
+def run(command: Sequence[str], folder: str | None = None) -> str:
+    """Run a process, in a folder, and return what it prints."""
     # Both sides may keep their bytecode, whatever the caller's environment says: that is how they are installed.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return subprocess.run(command, check=True, capture_output=True, env=environment, text=True).stdout
+    return subprocess.run(command, check=True, capture_output=True, env=environment, text=True, cwd=folder).stdout
 
 
 def fresh(name: str, timed: str, before: str = "", *, own: bool = False) -> Contender:

@@ -61,7 +61,8 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     try:
-        return make_parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        return make_parser(words).parse_args(words)
     except SystemExit:
         sys.stdout.flush()  # what --help said
         raise

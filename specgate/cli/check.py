@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source
 from specgate.errors import InputError
 from specgate.linting.given import argument, standard_input
+from specgate.slotted import field, slotted
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target, parse_targets
 from specgate.validate.device import device_of
@@ -52,7 +52,7 @@ def check(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-@dataclass(slots=True)
+@slotted()
 class Asked:
     """What every descriptor is judged for. assumed: the targets that were taken because none was given."""
 

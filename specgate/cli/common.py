@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +126,9 @@ def shown_source(source: str) -> str:
 
 def width(output: str | None) -> int:
     """Return how many columns text may have: the terminal's, 100 where it goes elsewhere."""
-    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() and not output else 100
+    from specgate.cli.terminal import columns
+
+    return columns(100) if sys.stdout.isatty() and not output else 100
 
 
 def emit(text: str, output: str | None) -> None:

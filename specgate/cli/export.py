@@ -1,10 +1,11 @@
-"""``specgate export``: what other programs use of the tables."""
+"""``specgate export``: the tables as data for other programs."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
+from specgate.errors import InputError
 from specgate.export import Wanted
 from specgate.export import export as write
 
@@ -16,7 +17,10 @@ __all__ = ["export"]
 
 def export(arguments: argparse.Namespace) -> int:
     """Write the tables in a format."""
+    if arguments.kind and arguments.format and arguments.kind != arguments.format:
+        raise InputError(f"expected one format, found {arguments.kind} and {arguments.format}")
     output = None if arguments.output == "-" else arguments.output
-    for line in write(arguments.kind, Wanted(tuple(arguments.dialect), output=output)):
+    wanted = Wanted(tuple(arguments.dialect), tuple(arguments.operator), output)
+    for line in write(arguments.kind or arguments.format or "json", wanted):
         sys.stdout.write(line)
     return 0

@@ -1,60 +1,73 @@
-"""The commands and options, in one place; each command names the module and function that runs it."""
+"""The commands and options, in one place; each command names the module and function that runs it.
+
+Over 300 lines: one place is where to look for an option.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from specgate.cli.conform_options import conforming
 from specgate.cli.options import executed, inferring, judged, lowest, placed
-from specgate.cli.oracle_options import installing
-from specgate.export import FORMATS as EXPORTS
+from specgate.cli.terminal import Help
 from specgate.report import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
-OTHER_KINDS = ("config", "report", "baseline")
+OTHER_KINDS = ("config", "report", "baseline", "export")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
+def make_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; of `words` that begin with a command, of that one alone."""
+    return _parser(words[0] if words and words[0] in _COMMANDS else None)
+
+
 @cache
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def _parser(command: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="specgate",
         description="Will this operator run on that DirectML feature level, ONNX opset or OpenVINO opset, what will it "
         "compute, and if not, why not and from which level on?",
         epilog=EPILOG,
+        formatter_class=Help,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of specgate and of its tables")
     parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
     parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    _judging(commands)
-    _tables(commands)
-    _specs(commands)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, prog=parser.prog)
+    for add in _COMMANDS.values() if command is None else [_COMMANDS[command]]:
+        add(commands)
     return parser
 
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from specgate import __version__
+        from specgate.dialects import SHIPPED
+        from specgate.spec.version import tables_version, versions
 
-        parser.exit(0, f"specgate {__version__}\n")
+        single = ", ".join(f"{name} {version}" for name, version in versions(SHIPPED).items())
+        sys.stdout.write(f"specgate {__version__}\ntables {tables_version()} ({single})\n")
+        parser.exit(0)
 
 
 def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help_text, description=more.pop("about", help_text), **more
+        name, help=help_text, description=more.pop("about", help_text), formatter_class=Help, **more
     )
     parser.set_defaults(module=module, function=name.replace("-", "_").replace(" ", "_"))
     return parser
 
 
-def _judging(commands: Any) -> None:
+def _check(commands: Any) -> None:
     check = _command(
         commands,
         "check",
@@ -72,6 +85,8 @@ def _judging(commands: Any) -> None:
     judged(check, (*FORMATS, "jsonl"))
     check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
 
+
+def _lint(commands: Any) -> None:
     lint = _command(
         commands,
         "lint",
@@ -125,8 +140,8 @@ def _judging(commands: Any) -> None:
         help="write today's findings to the baseline file; what it says of files and targets not linted now is kept",
     )
 
-    _placing(commands)
 
+def _run(commands: Any) -> None:
     run = _command(
         commands,
         "run",
@@ -137,6 +152,8 @@ def _judging(commands: Any) -> None:
     )
     executed(run)
 
+
+def _minimum(commands: Any) -> None:
     minimum = _command(
         commands,
         "minimum",
@@ -146,7 +163,7 @@ def _judging(commands: Any) -> None:
     lowest(minimum)
 
 
-def _placing(commands: Any) -> None:
+def _place(commands: Any) -> None:
     place = _command(
         commands,
         "place",
@@ -160,7 +177,7 @@ def _placing(commands: Any) -> None:
     inferring(place)
 
 
-def _tables(commands: Any) -> None:
+def _support(commands: Any) -> None:
     support = _command(commands, "support", "tables", "an operator's table, or all operators of a target")
     support.add_argument("operator", nargs="?", help="ONE_HOT, OneHot; DIALECT/OPERATOR if it exists in several")
     support.add_argument(
@@ -171,11 +188,15 @@ def _tables(commands: Any) -> None:
     )
     support.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
 
-    diff = _command(commands, "diff", "tables", "what changes from one target to another")
-    diff.add_argument("before", help="for instance directml:4.1")
-    diff.add_argument("after", help="for instance directml:5.0")
-    diff.add_argument("--format", choices=("text", "json"), default="text")
 
+def _diff(commands: Any) -> None:
+    from specgate.cli.table_options import compared
+
+    diff = _command(commands, "diff", "tables", "what changes from one target to another, or from tables to others")
+    compared(diff)
+
+
+def _explain(commands: Any) -> None:
     explain = _command(commands, "explain", "tables", "what an error code such as 0x80070057 means, and what to do")
     explain.add_argument(
         "code",
@@ -185,24 +206,24 @@ def _tables(commands: Any) -> None:
     )
     explain.add_argument("--format", choices=("text", "json"), default="text")
 
+
+def _rule(commands: Any) -> None:
     rule = _command(commands, "rule", "tables", "the reference of a rule: its levels, source and examples")
     rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")
     rule.add_argument("--format", choices=("text", "json"), default="text")
 
-    exported = _command(
-        commands,
-        "export",
-        "export",
-        "what other programs use of the tables",
-        about="Write what other programs use of the tables. csharp: one C# file with which a program prints its "
-        "DML_OPERATOR_DESC and DML_GRAPH_DESC structures as the JSON that `check` reads.",
-    )
-    exported.add_argument("kind", choices=tuple(EXPORTS), metavar="FORMAT", help=", ".join(EXPORTS))
-    exported.add_argument(
-        "--dialect", action="append", default=[], metavar="NAME", help="of this dialect only; repeat for several"
-    )
-    exported.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
 
+def _export(commands: Any) -> None:
+    from specgate.cli.table_options import exported
+
+    about = (
+        "Write the tables as data: as people wrote them, and resolved level by level, by the page and by builds. "
+        "`specgate spec schema export` prints the JSON Schema."
+    )
+    exported(_command(commands, "export", "export", "the tables as data for other programs", about=about))
+
+
+def _targets(commands: Any) -> None:
     targets = _command(commands, "targets", "tables", "list targets, or resolve the name of a release to one")
     targets.add_argument(
         "name", nargs="*", help="a dialect to list, or a target to resolve, e.g. directml:windows-10-2004"
@@ -210,14 +231,18 @@ def _tables(commands: Any) -> None:
     targets.add_argument("--format", choices=("text", "json"), default="text")
 
 
-def _specs(commands: Any) -> None:
+def _spec(commands: Any) -> None:
     from specgate.cli.bringing import bring
 
-    spec = commands.add_parser("spec", help="work on the tables", description="Work on the tables themselves.")
+    spec = commands.add_parser(
+        "spec", help="work on the tables", description="Work on the tables themselves.", formatter_class=Help
+    )
     kinds = spec.add_subparsers(metavar="COMMAND", required=True)
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
-    schema = _command(kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline")
+    schema = _command(
+        kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline, export"
+    )
     schema.add_argument(
         "kind",
         nargs="?",
@@ -233,8 +258,16 @@ def _specs(commands: Any) -> None:
     )
     brought.set_defaults(function="import_tables")
     bring(brought)
+
+
+def _oracle(commands: Any) -> None:
+    from specgate.cli.oracle_options import installing
+
     oracle = commands.add_parser(
-        "oracle", help="builds of DirectML and ONNX Runtime", description="Real builds to ask for what they do."
+        "oracle",
+        help="builds of DirectML and ONNX Runtime",
+        description="Real builds to ask for what they do.",
+        formatter_class=Help,
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
     listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
@@ -248,7 +281,9 @@ def _specs(commands: Any) -> None:
     record.add_argument("--cases", type=int, default=100, metavar="N", help="descriptors (default 100)")
     record.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
     record.add_argument("--to", required=True, metavar="DIR", help="the folder for directml-LEVEL-NAME.json")
-    _conform(commands)
+
+
+def _bench(commands: Any) -> None:
     bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
     bench.add_argument(
         "what",
@@ -269,6 +304,8 @@ def _bench_group(text: str) -> str:
 
 
 def _conform(commands: Any) -> None:
+    from specgate.cli.conform_options import conforming
+
     conform = _command(
         commands,
         "conform",
@@ -280,3 +317,23 @@ def _conform(commands: Any) -> None:
         epilog=f"{EPILOG} A finding is a disagreement that no observed entry explains.",
     )
     conforming(conform)
+
+
+#: What adds each command, in the order in which help lists them.
+_COMMANDS: Final[dict[str, Callable[[Any], None]]] = {
+    "check": _check,
+    "lint": _lint,
+    "place": _place,
+    "run": _run,
+    "minimum": _minimum,
+    "support": _support,
+    "diff": _diff,
+    "explain": _explain,
+    "rule": _rule,
+    "export": _export,
+    "targets": _targets,
+    "spec": _spec,
+    "oracle": _oracle,
+    "conform": _conform,
+    "bench": _bench,
+}

@@ -26,6 +26,7 @@ __all__ = ["check", "schema"]
 _SHIPPED: Final = {
     "report": ("specgate.report", "report.schema.json"),
     "baseline": ("specgate.linting", "baseline.schema.json"),
+    "export": ("specgate.export", "tables.schema.json"),
 }
 
 
@@ -92,7 +93,7 @@ def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
 
 
 def schema(arguments: argparse.Namespace) -> int:
-    """Print the JSON Schema of one kind of spec file, of the configuration, of reports or of baselines."""
+    """Print the JSON Schema of one kind of spec file, of configuration, reports, baselines or exported tables."""
     if arguments.kind in _SHIPPED:
         package, name = _SHIPPED[arguments.kind]
         sys.stdout.write(files(package).joinpath(name).read_text(encoding="utf-8"))

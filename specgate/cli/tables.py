@@ -90,7 +90,11 @@ def _source(source: Mapping[str, Any]) -> str:
 
 
 def diff(arguments: argparse.Namespace) -> int:
-    """Print what changes between two targets of one dialect."""
+    """Print what changes between two targets of one dialect, or between tables."""
+    if arguments.tables:
+        return _tables_diff(arguments)
+    if arguments.format == "markdown":
+        raise InputError("expected --tables with --format markdown")
     from specgate.report.tables.changes import changes_text
     from specgate.spec.changes import difference
 
@@ -101,6 +105,21 @@ def diff(arguments: argparse.Namespace) -> int:
     heading = f"{found.before.described} → {found.after.described}"
     count = len(dialect(found.before.dialect).operators)
     sys.stdout.write(changes_text(heading, list(found.operators), count, width(None)))
+    return 0
+
+
+def _tables_diff(arguments: argparse.Namespace) -> int:
+    from specgate.export.compare import compare
+    from specgate.export.reading import read_tables
+    from specgate.report.tables.tables_changes import tables_changes_markdown, tables_changes_text
+
+    found = compare(read_tables(arguments.before), read_tables(arguments.after))
+    if arguments.format == "json":
+        sys.stdout.write(as_json(found.to_dict()))
+    elif arguments.format == "markdown":
+        sys.stdout.write(tables_changes_markdown(found))
+    else:
+        _out(tables_changes_text(found, width(None)))
     return 0
 
 

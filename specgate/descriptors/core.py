@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -199,7 +200,7 @@ def integer_limits(bits: int, *, signed: bool) -> tuple[int, int]:
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class GraphDesc:
     """A graph that an attribute holds (the body of a loop): its inputs and outputs, in order."""
 
@@ -207,14 +208,14 @@ class GraphDesc:
     outputs: tuple[TensorDesc, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class BodyDesc(GraphDesc):
     """A graph within a model that is executed: `call` computes it, from the values of its inputs to its outputs'."""
 
     call: Callable[[Sequence[Any]], Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Malformed:
     """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
 
@@ -229,7 +230,7 @@ class Malformed:
     stated: str | None = None
 
 
-@dataclass(slots=True, weakref_slot=True)
+@slotted(also="__weakref__")
 class Descriptor:
     """One concrete use of an operator. Treat as immutable: checks are compiled against what it held when it was made.
 

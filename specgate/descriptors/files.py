@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from specgate.descriptors.read import read_dict, read_text_file
 from specgate.descriptors.text import in_lines, load_relaxed, place_of
 from specgate.dialects import dialect_of, document_package, package, packages
 from specgate.errors import InputError, NoTable
+from specgate.slotted import slotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ MAX_SHOWN: Final = 8
 Placed: TypeAlias = "tuple[str, int | None, Descriptor | NoTableEntry]"
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class NoTableEntry:
     """An entry of a file that no table covers, so that it is neither accepted nor rejected.
 

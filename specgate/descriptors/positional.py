@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Malformed, Symbol, TensorDesc, shown
 from specgate.descriptors.words import UnknownWord, unknown_word
 from specgate.errors import InputError
+from specgate.slotted import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Numbered, shown
@@ -56,7 +55,9 @@ def near_word(found: Any, known: Iterable[str]) -> str | None:
         return None
     words = list(known)
     begun = [word for word in words if word.upper().startswith(found.upper())]
-    close = difflib.get_close_matches(found.upper(), {word.upper(): word for word in words}, 1)
+    from difflib import get_close_matches  # few words are wrong
+
+    close = get_close_matches(found.upper(), {word.upper(): word for word in words}, 1)
     return begun[0] if begun else next((word for word in words if close and word.upper() == close[0]), None)
 
 
@@ -99,6 +100,8 @@ def refuse_unknown(found: Mapping[str, Any], known: Sequence[str], place: str, w
     """Raise InputError for a key that is none of `known`; `what` says what each should be."""
     for name in found:
         if not isinstance(name, str) or name not in known:
-            near = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, 1) if isinstance(name, str) else []
             hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
             raise InputError(f"{shown(name)} is not {what}; {hint}", place=place or None)

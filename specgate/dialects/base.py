@@ -262,6 +262,10 @@ class DialectPackage:
         """Return what `specgate targets` lists of the releases of runtimes."""
         return ()
 
+    def tables_beside(self) -> Mapping[str, str]:
+        """Return the hash of what the tables of each runtime say, by its name."""
+        return {}
+
     # Implementations that can be asked.
 
     def oracle(self, level: str) -> Oracle:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Wanted", "export"]
 
 #: Each is imported when it is asked for: ``MODULE:FUNCTION``, called with what is wanted; it returns lines to print.
-FORMATS: Final = {"csharp": "specgate.export.csharp:export"}
+FORMATS: Final = {"json": "specgate.export.jsonform:export", "csharp": "specgate.export.csharp:export"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from specgate.descriptors.read import MAX_FILE
 from specgate.dialects import package, packages
 from specgate.errors import InputError
+from specgate.slotted import replace, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ _SNIFFED: Final = 4096
 _BLOCK: Final = 2**20
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Given:
     """Bytes. kind: the dialect whose model they are by their content, or `TEXT`. name: as messages call them."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +9,7 @@ from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
 from specgate.dialects import package
 from specgate.linting.versions import Versions
+from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at, check_for, spelt_for
 from specgate.validate.looking import named_rules
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Judging"]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class _Known:
     """What is known of a descriptor. above: it is of an import above the target; needs: what the target lacks for it.
 

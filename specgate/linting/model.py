@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.collecting import gc_paused
@@ -16,6 +15,7 @@ from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
 from specgate.linting.unjudged import unjudged
+from specgate.slotted import replace
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ class Ends(Protocol):
         """Return the names of what it reads and of what it writes."""
 
 
-@dataclass(slots=True)
+@slotted()
 class Unit:
     """One node to judge. descriptor is None where the operator has no table (reason says so).
 
@@ -63,7 +64,7 @@ class Unit:
         return self.ends
 
 
-@dataclass(slots=True)
+@slotted()
 class Graph:
     """All units of one file, subgraphs and functions included.
 

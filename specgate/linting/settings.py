@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
+from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ __all__ = ["LintSettings", "read_pins"]
 _LARGEST = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class LintSettings:
     """infer: ask the onnx package for types and shapes that a model leaves out. pins: sizes of symbolic dimensions.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from specgate.slotted import replace
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ note what a newer version takes or means otherwise. Only the tables are asked.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from specgate.slotted import field, replace, slotted
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
 from specgate.validate.judge import domainless
@@ -31,7 +31,7 @@ _LISTED = 3
 _Key = tuple[str, str, str | None]
 
 
-@dataclass(slots=True)
+@slotted()
 class _Change:
     """How often a version is used in which the target's differs, and in which fields."""
 

@@ -184,8 +184,11 @@ class Placement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate place --format json`` prints it."""
+        from specgate.spec.version import versions_of_targets
+
         return {
             "schema": "specgate-placement/1",
+            "tables": versions_of_targets([self.target]),
             "target": self.target,
             "file": self.file,
             "optimisations": self.optimisations,

@@ -40,12 +40,14 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     # Every command that prints JSON loads this module; only reports need hashes.
     from specgate.report.identity import identified
     from specgate.report.options import RenderOptions
+    from specgate.spec.version import versions_of_targets
 
     options = options or RenderOptions()
     found, ignored = identified(report, options)
     counted = {"statistics": _statistics(report)} if options.statistics else {}
     return {
         "schema": SCHEMA,
+        "tables": versions_of_targets(report.targets),
         "targets": [well_formed(target) for target in report.targets],
         "files": [well_formed(file) for file in report.files],
         "unusable": [well_formed(line) for line in report.unusable],

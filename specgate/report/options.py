@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from specgate.slotted import slotted
 
 __all__ = ["RenderOptions", "below"]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class RenderOptions:
     """What the caller decides about the output; a format ignores what does not concern it.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS
 from specgate.rules import primitives
 from specgate.rules.spelling import TEXT_FUNCTIONS
 from specgate.rules.translate import Translator, answer, assign, call, check_of, is_none, load, slot
+from specgate.slotted import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import UNKNOWN, register_record
+from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
     import ast
@@ -137,7 +137,7 @@ class RuleError(ValueError):
         self.line = f"{message}, at column {column + 1} of: {shown}"
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Scope:
     """The names an operator's rules may use: fields, named numbers and words, and shared sub-expressions.
 
@@ -178,7 +178,7 @@ class Scope:
         return FUNCTIONS.get(name) if own is None else ((TENSOR,), own.kind)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Rule:
     """A parsed expression.
 

@@ -81,10 +81,10 @@ class _Unparsed(Rule):
 
     def __getattr__(self, name: str) -> object:
         """Parse it: what it has then is found before this is asked again."""
-        if name not in Rule.__slots__:
+        if name not in Rule.__match_args__:
             raise AttributeError(name)
         parsed = parse(self.text, self._scope)
-        for slot in Rule.__slots__:
+        for slot in Rule.__match_args__:
             object.__setattr__(self, slot, getattr(parsed, slot))
         return getattr(self, name)
 

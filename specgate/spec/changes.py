@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from specgate.errors import InputError
 from specgate.spec.history import in_case
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.fields import Cell
-    from specgate.spec.forms import Resolved
+    from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
 
-__all__ = ["Change", "Detail", "Difference", "changes", "difference", "differences"]
+__all__ = [
+    "Change", "Detail", "Difference", "Side", "cell_changes", "changes", "difference", "differences", "field_changes",
+    "joined", "rule_changes", "rule_texts",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +97,35 @@ def changes(table: Dialect, before: str, after: str) -> list[Change]:
         if old is None or new is None:
             found.append(Change(name, "added" if old is None else "removed"))
             continue
-        details = (*_field_changes(old, new), *_case_changes(spec, old, new), *_rule_changes(old, new))
+        details = (
+            *field_changes(old, new),
+            *_case_changes(spec, old, new),
+            *rule_changes(rule_texts(old.rules), rule_texts(new.rules)),
+        )
         details += tuple(_behaviour_changes(spec, old.level, new.level))
         if details:
             found.append(Change(name, "changed", details))
     return found
 
 
-def _field_changes(old: Resolved, new: Resolved) -> Iterator[Detail]:
+class Side(Protocol):
+    """What is compared: fields by their names, and what is taken of some of them."""
+
+    @property
+    def fields(self) -> Mapping[str, Any]: ...
+    @property
+    def cells(self) -> Mapping[str, Cell]: ...
+
+
+def field_changes(old: Side, new: Side) -> Iterator[Detail]:
+    """Yield which fields come and go, and what cells take more and less."""
     for name in dict.fromkeys([*old.fields, *new.fields]):
         if name not in old.fields:
             yield Detail("added", name)
         elif name not in new.fields:
             yield Detail("removed", name)
         else:
-            for what in _cell_changes(old.cells.get(name), new.cells.get(name)):
+            for what in cell_changes(old.cells.get(name), new.cells.get(name)):
                 yield Detail(what, name)
 
 
@@ -120,11 +137,12 @@ def _case_changes(spec: OperatorSpec, old: Resolved, new: Resolved) -> Iterator[
                 yield Detail("added" if before is None else "removed", when=when.text)
             continue
         for name in [name for name in new.fields if name in old.fields]:
-            for what in _cell_changes(before.cells.get(name), after.cells.get(name)):
+            for what in cell_changes(before.cells.get(name), after.cells.get(name)):
                 yield Detail(what, name, when.text)
 
 
-def _cell_changes(old: Cell | None, new: Cell | None) -> Iterator[str]:
+def cell_changes(old: Cell | None, new: Cell | None) -> Iterator[str]:
+    """Yield what a cell takes more and less: ``types +INT64``, ``ranks 4 → 1 to 8``."""
     for part in ("types", "values", "operators"):
         before, after = (getattr(cell, part) or () if cell else () for cell in (old, new))
         added = [str(x) for x in after if x not in before]
@@ -138,19 +156,24 @@ def _cell_changes(old: Cell | None, new: Cell | None) -> Iterator[str]:
             yield f"{part} {before or 'any'} → {after or 'any'}"
 
 
-def _rule_changes(old: Resolved, new: Resolved) -> Iterator[Detail]:
-    before, after = _texts(old), _texts(new)
+def rule_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Detail]:
+    """Yield the rules, by their names, whose expressions are others."""
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):
             yield Detail(f"rule {name}: {before.get(name, 'none')} → {after.get(name, 'none')}")
 
 
-def _texts(resolved: Resolved) -> dict[str, str]:
+def rule_texts(rules: Iterable[RuleForm]) -> dict[str, str]:
     """Return each rule's expressions, all its forms."""
+    return joined((form.name, form.require.text, None if form.when is None else form.when.text) for form in rules)
+
+
+def joined(forms: Iterable[tuple[str, str, str | None]]) -> dict[str, str]:
+    """Return the expressions of rules by their names, of forms as their name, expression and condition."""
     found: dict[str, str] = {}
-    for form in resolved.rules:
-        text = form.require.text if form.when is None else f"{form.require.text} where {form.when.text}"
-        found[form.name] = f"{found[form.name]}; {text}" if form.name in found else text
+    for name, require, when in forms:
+        text = require if when is None else f"{require} where {when}"
+        found[name] = f"{found[name]}; {text}" if name in found else text
     return found
 
 

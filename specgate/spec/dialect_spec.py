@@ -5,8 +5,6 @@ Over 300 lines: all of it is asked of one object, which caches most answers.
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,23 +31,21 @@ MAX_LEVEL: Final = 10**9
 ELEMENT_TYPE: Final = "element-type"
 
 
-@dataclass
 class Dialect:
-    """One dialect's levels, types and operators."""
+    """One dialect's levels, types and operators.
 
-    name: str
-    #: What its files say, by parts; see `tables`.
-    entries: InitVar[dict[str, Any]]
-    #: "", or the domain whose versions are the levels here.
-    domain: str = ""
-    #: The dialect that a domain with versions of its own belongs to.
-    parent: Dialect | None = None
-    _operators: dict[str, OperatorSpec] = field(default_factory=dict)
-    _domains: dict[str, Dialect] = field(default_factory=dict)
+    domain: "", or the domain whose versions are the levels here; parent: the dialect that it belongs to then.
+    """
 
-    def __post_init__(self, entries: dict[str, Any]) -> None:
+    def __init__(self, name: str, entries: dict[str, Any], domain: str = "", parent: Dialect | None = None) -> None:
+        """Make it of what its files say, by parts; see `tables`."""
+        self.name = name
+        self.domain = domain
+        self.parent = parent
         self.tables = DialectTables(entries)
-        self.vocabulary: Vocabulary = package(self.name).vocabulary if is_dialect(self.name) else PLAIN
+        self.vocabulary: Vocabulary = package(name).vocabulary if is_dialect(name) else PLAIN
+        self._operators: dict[str, OperatorSpec] = {}
+        self._domains: dict[str, Dialect] = {}
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
@@ -58,6 +54,15 @@ class Dialect:
     @cached_property
     def position(self) -> dict[str, int]:
         return {level: index for index, level in enumerate(self.levels)}
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of what the tables say."""
+        if self.tables.digest is not None:
+            return self.tables.digest
+        from specgate.spec.digest import digest  # tables that files of others add to
+
+        return digest(self.tables.entries)
 
     @cached_property
     def types(self) -> dict[str, TypeEntry]:
@@ -273,7 +278,9 @@ class Dialect:
     def check_level(self, level: str) -> None:
         """Raise InputError when `level` is not one of this dialect's."""
         if level not in self.position:
-            near = difflib.get_close_matches(level, self.levels, 1)
+            from difflib import get_close_matches  # few names are wrong
+
+            near = get_close_matches(level, self.levels, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             known = ", ".join(self.levels)
             raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {known}{hint}")
@@ -302,7 +309,9 @@ class Dialect:
         """Return an operator's spec; raise NoTable when there is none."""
         if name not in self._operators:
             if name not in self.tables.operators:
-                near = difflib.get_close_matches(name, self.tables.operators, 1)
+                from difflib import get_close_matches  # few names are wrong
+
+                near = get_close_matches(name, self.tables.operators, 1)
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )

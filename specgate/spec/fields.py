@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS
 from specgate.rules.language import GRAPH, NUMBER, OPERATOR, TENSOR, TRUTH, WORD
+from specgate.slotted import field, replace, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -20,7 +20,7 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Bounds:
     """Ranks or numbers that a cell allows: from `low` to `high` (None: no bound), or exactly those in `only`."""
 
@@ -51,7 +51,7 @@ class Bounds:
         return cls(raw[0], raw[1])
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Cell:
     """What a support row allows for one field; None means that the row does not limit it.
 
@@ -79,7 +79,7 @@ class Cell:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class FieldInfo:
     """One field: kind is input, output or attribute; optional ones may be left out and then have their default.
 
@@ -154,7 +154,7 @@ def kind_of(type_: str) -> str:
     return f"{kind}s" if type_.endswith("[]") else kind
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Layout:
     """How descriptors of one level are read: tensors by position, attributes by the vendor's names for them.
 

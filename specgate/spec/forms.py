@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from specgate.caching import cached_property
 from specgate.rules.parse import parse, parse_later
+from specgate.slotted import field, replace, slotted
 from specgate.spec.fields import Cell
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ __all__ = [
 SingleBasis = Literal["documented", "observed"]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class RuleForm:
     """One rule over one stretch of levels, parsed.
 
@@ -70,7 +70,7 @@ class RuleForm:
         return self.require.needs | self.when.needs if self.when is not None else self.require.needs
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class OtherValues:
     """What is computed instead of what the page says; when: for which descriptors, elements: at which (None: any).
 
@@ -94,7 +94,7 @@ class OtherValues:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Overlay:
     """What builds of some levels do instead of the page.
 
@@ -137,7 +137,7 @@ class Overlay:
         return [form for form in forms if form.name not in self.not_enforced] + list(self.rules)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Case:
     """One of several support rows of an operator at one level: the descriptors it covers, and what it allows."""
 
@@ -145,7 +145,7 @@ class Case:
     resolved: Resolved
 
 
-@dataclass(frozen=True)
+@slotted(frozen=True, also="__dict__")
 class Resolved:
     """An operator at one level: its fields, cells and rules there, on one side (page or builds).
 

@@ -27,7 +27,7 @@ class CompileSpecs(BuildHookInterface[Any]):
         from specgate.placement.lowering.build import build_lowering
         from specgate.placement.registrations import RUNTIME
         from specgate.spec.build import build_dialect
-        from specgate.spec.store import written_tables
+        from specgate.spec.store import built, written_tables
 
         folder = Path(tempfile.mkdtemp(prefix="specgate-specs-"))
         builders = dict.fromkeys(SHIPPED, build_dialect)
@@ -35,5 +35,5 @@ class CompileSpecs(BuildHookInterface[Any]):
         for path, build in builders.items():
             name = path.replace("/", "-")
             compiled = folder / f"{name}.jsonl"
-            compiled.write_text(written_tables(None, build(Path(self.root) / "specs" / path)), encoding="utf-8")
+            compiled.write_text(written_tables(None, built(build, Path(self.root) / "specs" / path)), encoding="utf-8")
             build_data["force_include"][str(compiled)] = f"specgate/_specs/{name}.jsonl"

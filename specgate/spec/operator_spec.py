@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.caching import cached_property
 from specgate.levels import LevelSet
 from specgate.rules.language import Rule, RuleError, Scope
 from specgate.rules.parse import parse
+from specgate.slotted import replace
 from specgate.spec.fields import FieldInfo, Layout
 from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, cells_of, make_forms
 from specgate.spec.written import OperatorTable

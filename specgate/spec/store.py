@@ -21,10 +21,10 @@ from specgate.spec.folders import CHECKOUT, PACKAGE, layout_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
+__all__ = ["built", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
 _SHIPPED: Final = PACKAGE / "_specs"
-_TOOL_VERSION: Final = 7  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 8  # raise it whenever build.py's output changes shape
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -144,15 +144,16 @@ def _line(content: object) -> str:
 def stamp(folder: Path) -> list[list[Any]]:
     """Return what a compiled file must still match: every YAML file's name, size and modification time."""
     found = []
-    for base, _, names in os.walk(folder):
+    top = str(folder)
+    for base, _, names in os.walk(top):
+        under = base[len(top) + 1 :]
         for name in names:
             if name.endswith(".yaml"):
-                path = os.path.join(base, name)  # noqa: PTH118  # 177 files: pathlib costs 1 ms here
                 try:
-                    state = os.stat(path)  # noqa: PTH116
+                    state = os.stat(os.path.join(base, name))  # noqa: PTH116, PTH118  # of 177 files: pathlib is slow
                 except OSError:  # gone meanwhile, or an editor's dangling lock: the build skips it too
                     continue
-                found.append([os.path.relpath(path, folder), state.st_size, state.st_mtime_ns])
+                found.append([os.path.join(under, name), state.st_size, state.st_mtime_ns])  # noqa: PTH118
     layout = layout_file(folder)
     if layout.is_file():
         state = layout.stat()
@@ -169,9 +170,17 @@ def _fresh(name: str, folder: Path, build: Callable[[Path], dict[str, Any]]) -> 
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
-    tables = build(folder)
+    tables = built(build, folder)
     write_tables(path, now, tables)
     return tables
+
+
+def built(build: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
+    """Return the tables that `build` makes of a folder, with the hash of what they say."""
+    from specgate.spec.digest import digest  # a check of tables that are kept needs no hash
+
+    tables = build(folder)
+    return {**tables, "digest": digest(tables)}
 
 
 def write_tables(path: Path, stamp: object, tables: dict[str, Any]) -> None:
@@ -198,6 +207,7 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
             problems += found
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found
+    tables.pop("digest", None)
     problems += check_operators(tables, sources)
     for name in sources:
         tables["counted"].pop(name, None)

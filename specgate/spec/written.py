@@ -175,6 +175,12 @@ class DialectTables:
         return found
 
     @property
+    def digest(self) -> str | None:
+        """The hash of what they say, None where it was not worked out when they were built."""
+        found: str | None = self.entries.get("digest")
+        return found
+
+    @property
     def counted(self) -> Mapping[str, list[str]]:
         """By operator the outputs that count although they have no type, as far as they were worked out before."""
         found: Mapping[str, list[str]] = self.entries.get("counted", {})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.compile import compile_resolved
 from specgate.rules.parse import parse
+from specgate.slotted import replace
 from specgate.spec.forms import RuleForm
 
 if TYPE_CHECKING:

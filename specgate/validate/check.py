@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.compile import compile_resolved
+from specgate.slotted import replace
 from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
 from specgate.spec.tables import on_change

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects import packages
 from specgate.errors import InputError
+from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
 from specgate.spec.tables import on_change
 

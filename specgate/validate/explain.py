@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.rules.evaluate import UNKNOWN
 from specgate.rules.explain import decisive, explain
 from specgate.rules.words import words
+from specgate.slotted import replace
 from specgate.validate.cases import NO_CASE
 from specgate.validate.facts import Facts
 from specgate.validate.failures import Failure, plain

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, Numbered, is_record, shown
 from specgate.rules.evaluate import UNKNOWN
+from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ __all__ = ["Failure", "found", "plain"]
 PRINTABLE: Final = 10**40
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Failure:
     """One cell or rule that does not hold (or, with `unknown`, cannot be decided) at one level.
 

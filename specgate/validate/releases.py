@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
 from specgate.spec.tables import on_change
 

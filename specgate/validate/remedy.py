@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Numbered
+from specgate.slotted import replace, slotted
 from specgate.validate.advice import advice
 from specgate.validate.facts import Facts
 from specgate.validate.places import changed
@@ -30,7 +30,7 @@ _CHOICES: Final = 6
 _TENSOR: Final = "tensor"
 
 
-@dataclass(frozen=True, slots=True)
+@slotted(frozen=True)
 class Remedy:
     """Finds what to change so that a rule holds.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, is_record, shown
 from specgate.rules.evaluate import UNKNOWN, Undefined
+from specgate.slotted import replace
 from specgate.validate.failures import Failure, found, plain
 from specgate.validate.message import field_elsewhere
 from specgate.validate.rule_failures import Judged, broken_failure, rule_failures

@@ -11,7 +11,6 @@ from specgate.rules.sentences import told
 from specgate.rules.words import words
 from specgate.validate.facts import applies
 from specgate.validate.failures import Failure, plain
-from specgate.validate.remedy import Remedy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
+    from specgate.validate.remedy import Remedy
 
 __all__ = ["Judged", "broken_failure", "rule_failures"]
 
@@ -74,6 +74,8 @@ def rule_failures(
 
 
 def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Remedy:
+    from specgate.validate.remedy import Remedy  # most rules hold
+
     return Remedy(form, context, where, judged.descriptor, judged.resolved, judged.facts, judged.failures)
 
 

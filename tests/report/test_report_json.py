@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.report import RenderOptions, render
+from specgate.spec.version import versions
 from specgate.verdict import Finding, Report
 
 
@@ -43,6 +44,7 @@ def test_the_whole_document(sample: Report) -> None:
     }
     assert loaded(sample) == {
         "schema": "specgate-report/1",
+        "tables": {name: versions([name])[name] for name in ("directml", "onnx")},
         "targets": ["directml:4.1", "onnx:17"],
         "files": ["models/a.onnx", "models/b.json"],
         "unusable": [],

@@ -5,7 +5,6 @@ Source: microsoft/DirectML, DxDispatch/doc/Guide.md (Dispatchable: DirectML Oper
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, Malformed, TensorDesc, shown
@@ -21,6 +20,7 @@ from specgate.dialects.directml.tensor import (
 )
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.errors import InputError, NoTable
+from specgate.slotted import replace
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

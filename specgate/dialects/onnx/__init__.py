@@ -167,6 +167,11 @@ class ONNX(Packaged):
 
         return runtime_rows()
 
+    def tables_beside(self) -> Mapping[str, str]:
+        from specgate.placement.tables_in_use import hashes
+
+        return hashes()
+
     def opened(self, level: str) -> Oracle:
         from specgate.dialects.onnx.oracle.oracle import ONNXOracle
 

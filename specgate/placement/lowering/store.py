@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from specgate.errors import InputError
 from specgate.spec.folders import CHECKOUT, PACKAGE
-from specgate.spec.store import kept_tables, stamp, write_tables
+from specgate.spec.store import built, kept_tables, stamp, write_tables
 
 __all__ = ["FILE", "FOLDER", "lowering_tables"]
 
 FOLDER: Final = CHECKOUT / "onnxruntime" / "lowering"
 FILE: Final = PACKAGE / "_specs" / "onnxruntime-lowering.jsonl"
-_FORMAT: Final = 2  # raise it whenever the compiled form changes
+_FORMAT: Final = 3  # raise it whenever the compiled form changes
 
 
 @cache
@@ -30,6 +30,6 @@ def lowering_tables() -> dict[str, Any]:
             raise InputError("the lowering tables of ONNX Runtime are not installed", file=str(FILE)) from None
     from specgate.placement.lowering.build import build_lowering  # pydantic and yaml: only when stale
 
-    tables = build_lowering(FOLDER)
+    tables = built(build_lowering, FOLDER)
     write_tables(FILE, now, tables)
     return tables

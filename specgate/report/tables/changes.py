@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.changes import Change, Detail
 
-__all__ = ["changes_text"]
+__all__ = ["changes_text", "said"]
 
 _TITLES: Final = (("new operators", "added"), ("changed operators", "changed"), ("removed operators", "removed"))
 
@@ -29,8 +29,8 @@ def changes_text(heading: str, changes: Sequence[Change], total: int, width: int
             continue
         for names, details in sorted(_alike(mine).items(), key=lambda group: _only_rules(group[1])):
             lines += _names(names, width)
-            for said in _said(details):
-                lines += wrapped(said, width, first="      ", hang="        ")
+            for line in said(details):
+                lines += wrapped(line, width, first="      ", hang="        ")
     return "\n".join(lines) + "\n"
 
 
@@ -50,7 +50,7 @@ def _only_rules(details: Iterable[Detail]) -> bool:
     return all(detail.field is None and detail.when is None for detail in details)
 
 
-def _said(details: Sequence[Detail]) -> Iterator[str]:
+def said(details: Sequence[Detail]) -> Iterator[str]:
     """Yield a line for each set of fields that change alike, then rules and behaviour."""
     cells: dict[tuple[str | None, str], list[str]] = {}
     for detail in details:

@@ -118,6 +118,15 @@ class DirectMLOracle(Renewing[Worker]):
             answers = [a if a == b else self._alone(i) for i, a, b in zip(images, answers, again, strict=True)]
         return answers
 
+    def seconds(self, descriptor: Descriptor | Mapping[str, Any]) -> float:
+        """Return how many seconds of the processor the build takes to create this operator and to release it.
+
+        The average of 20,000 times. Raises InputError where the build does not accept the descriptor.
+        """
+        if not self.accepts(descriptor).accepted:
+            raise InputError(f"{self.build.title} does not create it, so there is nothing to time")
+        return self._ready().seconds(image(descriptor), self.timeout)
+
     def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Execute it with the Windows build of this level; see `ValuesOracle.run` in `values`."""
         return self._executing().run(descriptor, arrays)

@@ -18,6 +18,7 @@ __all__ = ["Outcome", "Worker"]
 
 _QUESTION: Final = struct.Struct("<IIII")
 _ANSWER: Final = struct.Struct("<II")
+_TIMED: Final = 0x80000000
 
 
 @dataclass(slots=True)
@@ -53,6 +54,12 @@ class Worker(HostProcess):
         except WorkerLost as lost:
             outcome.end = lost.word
         return outcome
+
+    def seconds(self, image: Image, timeout: float) -> float:
+        """Return how long creating and releasing this operator takes; raise WorkerLost without an answer."""
+        self.asked += 1
+        data = self.exchange(_question(_TIMED | self.asked, image), _ANSWER.size, timeout)
+        return float(_ANSWER.unpack(data)[1]) * 1e-9
 
     def _collect(self, outcome: Outcome, first: int, wanted: int) -> None:
         """Take the answers that are there, waiting for one; EOFError where the process is gone or talks nonsense."""

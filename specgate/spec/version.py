@@ -1,0 +1,74 @@
+"""Which tables are in use: the release that people read, and a hash of what the tables say."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects import SHIPPED, package
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specgate.spec.dialect_spec import Dialect
+
+__all__ = ["RELEASE", "tables_version", "version_of", "versions", "versions_of_targets"]
+
+#: The year and month of the tables; raised with each release of the package in which what they say has changed.
+RELEASE: Final = "2026.11"
+_SHOWN: Final = 12
+
+
+def tables_version() -> str:
+    """Return the version of the shipped dialects' tables as they are in use, with what extra folders add to them.
+
+    ``2026.11+0f3a9c41d7e8``: the release of the tables, and what they say. Equal texts mean equal tables.
+    """
+    found = hashlib.sha256()
+    for name, version in versions(SHIPPED).items():
+        found.update(f"{name} {version}\n".encode())
+    return _version(found.hexdigest())
+
+
+def versions(dialects: Iterable[str]) -> dict[str, str]:
+    """Return the version of the tables of each dialect in use, and of what a dialect has beside them, by name."""
+    from specgate.spec.tables import dialect
+
+    found: dict[str, str] = {}
+    for name in dialects:
+        found[name] = version_of(dialect(name))
+        found |= _beside(name)
+    return found
+
+
+def version_of(table: Dialect) -> str:
+    """Return the version of a dialect's tables, in use or not."""
+    return _version(table.digest)
+
+
+def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the tables that verdicts for these targets rest on, by name."""
+    from specgate.spec.tables import dialect
+    from specgate.targets import parse_target
+
+    found: dict[str, str] = {}
+    for text in targets:
+        try:
+            target = parse_target(text)
+        except InputError:  # of a report that a program made, of tables that are not in use here
+            continue
+        runtime = target.runtime
+        for name in (target.dialect, runtime.below if runtime is not None else ""):
+            if name:
+                found[name] = version_of(dialect(name))
+        found |= _beside(target.dialect) if runtime is not None else {}
+    return found
+
+
+def _beside(name: str) -> dict[str, str]:
+    return {other: _version(hashed) for other, hashed in package(name).tables_beside().items()}
+
+
+def _version(hashed: str) -> str:
+    return f"{RELEASE}+{hashed[:_SHOWN]}"

@@ -1,0 +1,134 @@
+"""The version of tables is that of what they say: not of how files are written, and not of when they were read."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.dialects import SHIPPED
+from specgate.spec.build import build_dialect
+from specgate.spec.digest import digest
+from specgate.spec.store import built, compiled_tables, kept_tables, written_tables
+from specgate.spec.tables import use_specs
+from specgate.spec.version import RELEASE, tables_version, versions, versions_of_targets
+from tests.paths import ROOT
+from tests.spec.conftest import OPERATOR
+
+FORM = rf"{RELEASE}\+[0-9a-f]{{12}}"
+
+
+def test_its_form() -> None:
+    assert re.fullmatch(FORM, specgate.tables_version)
+    assert specgate.tables_version == tables_version()
+    assert "tables_version" in specgate.__all__
+    assert list(versions(SHIPPED)) == ["directml", "onnx", "onnxruntime", "openvino"]
+    assert len(set(versions(SHIPPED).values())) == 4
+
+
+def test_no_other_name_is_made_up() -> None:
+    with pytest.raises(AttributeError, match="'specgate' has no attribute 'table_version'"):
+        specgate.table_version  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_it_is_not_worked_out_by_an_import() -> None:
+    script = "import sys, specgate; assert not {'hashlib', 'specgate.spec.version'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=240, cwd=ROOT)
+
+
+def test_another_process_finds_the_same() -> None:
+    """Hashes of texts differ from process to process, and with them the order of sets."""
+    script = (
+        "from pathlib import Path\nfrom specgate.spec.build import build_dialect\nfrom specgate.spec.digest import digest\n"
+        "print(digest(build_dialect(Path('specs/openvino'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, timeout=240, cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == compiled_tables("openvino")["digest"]
+
+
+def test_what_is_kept_has_the_hash_of_what_was_built(folder, tmp_path) -> None:
+    tables = built(build_dialect, folder())
+    path = tmp_path / "kept.jsonl"
+    path.write_text(written_tables(None, tables), encoding="utf-8")
+    kept = kept_tables(path)["tables"]
+    assert kept["digest"] == tables["digest"] == digest(tables)
+    assert digest({**kept, "operators": dict(kept["operators"])}) == tables["digest"]
+
+
+SAME = {
+    "a comment": {"operators__copy_yaml": OPERATOR + "# more\n"},
+    "another file": {"operators__copy_yaml": None, "operators__copied_yaml": OPERATOR},
+}
+OTHER = {
+    "a rank": {"operators__copy_yaml": OPERATOR.replace("ranks: 4", "ranks: 1..4")},
+    "a summary": {"operators__copy_yaml": OPERATOR.replace("summary: ", "summary: Surely ")},
+    "an operator": {"operators__two_yaml": OPERATOR.replace("COPY", "TWO")},
+}
+
+
+@pytest.mark.parametrize("changed", SAME.values(), ids=SAME.keys())
+def test_how_files_are_written_does_not_count(changed, folder, tmp_path) -> None:
+    before = digest(build_dialect(folder()))
+    for path in (tmp_path / "scratch" / "operators").iterdir():
+        path.unlink()
+    assert digest(build_dialect(folder(**changed))) == before
+
+
+@pytest.mark.parametrize("changed", OTHER.values(), ids=OTHER.keys())
+def test_what_they_say_does(changed, folder) -> None:
+    before = digest(build_dialect(folder()))
+    assert all(text != OPERATOR for text in changed.values())
+    assert digest(build_dialect(folder(**changed))) != before
+
+
+def test_an_extra_folder_counts(tmp_path) -> None:
+    before, own = tables_version(), versions(["directml", "onnx"])
+    text = (ROOT / "specs" / "directml" / "operators" / "one_hot.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "directml" / "operators" / "one_hot_2.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text.replace("ONE_HOT", "ONE_HOT_2"), encoding="utf-8")
+    use_specs(tmp_path)
+    try:
+        assert tables_version() != before
+        changed = {name for name, version in versions(["directml", "onnx"]).items() if version != own[name]}
+        assert changed == {"directml"}
+    finally:
+        use_specs()
+    assert tables_version() == before
+
+
+def test_a_target_rests_on_its_dialect_and_a_runtime_on_three_tables() -> None:
+    every = versions(SHIPPED)
+    assert versions_of_targets(["directml:4.1", "onnx:17"]) == {name: every[name] for name in ("directml", "onnx")}
+    assert versions_of_targets(["openvino-cpu:2026.4"]) == {"openvino": every["openvino"]}
+    runtime = versions_of_targets(["onnxruntime-directml:1.24.4"])
+    assert runtime == {name: every[name] for name in ("directml", "onnx", "onnxruntime")}
+    assert set(versions_of_targets(["onnxruntime:1.24.4"])) == {"onnx", "onnxruntime"}
+    assert versions_of_targets(["unheard:1", "directml:99"]) == {}
+
+
+def test_the_command_line_says_it(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"specgate {specgate.__version__}"
+    assert second.startswith(f"tables {specgate.tables_version} (directml {RELEASE}+")
+
+
+def test_a_verdict_says_what_it_rests_on(capsys, one_hot) -> None:
+    main(["check", json.dumps(one_hot), "--target", "directml:4.1", "--format", "json"])
+    assert json.loads(capsys.readouterr().out)["tables"] == versions(["directml"])
+
+
+def test_the_file_of_a_wheel_has_it() -> None:
+    """A wheel has no YAML to hash."""
+    hook = Path(ROOT / "specgate" / "spec" / "hatch_hook.py").read_text(encoding="utf-8")
+    assert "built(build, " in hook

@@ -1,0 +1,164 @@
+"""Slotted classes beside those of `dataclasses`: the same in all that either is asked."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+import sys
+import weakref
+from typing import Any
+
+import pytest
+
+from specgate.descriptors.core import BodyDesc, GraphDesc
+from specgate.slotted import field, replace, slotted
+from specgate.verdict import Finding, Location, Report
+
+
+@slotted(frozen=True)
+class Frozen:
+    """Frozen."""
+
+    name: str
+    size: int = 3
+    many: tuple[int, ...] = field(default=(), compare=False)
+    hidden: str = field(default="x", repr=False)
+
+
+@slotted()
+class Open:
+    """Open."""
+
+    name: str
+    listed: list[int] = field(default_factory=list)
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = max(self.size, 0)
+
+
+@slotted(also="__weakref__")
+class Kept:
+    """Kept."""
+
+    name: str
+
+
+@slotted(frozen=True, also="__dict__")
+class Noting:
+    """Noting."""
+
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FrozenBeside:
+    """Frozen."""
+
+    name: str
+    size: int = 3
+    many: tuple[int, ...] = dataclasses.field(default=(), compare=False)
+    hidden: str = dataclasses.field(default="x", repr=False)
+
+
+@dataclasses.dataclass(slots=True)
+class OpenBeside:
+    """Open."""
+
+    name: str
+    listed: list[int] = dataclasses.field(default_factory=list)
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = max(self.size, 0)
+
+
+PAIRS = [(Frozen, FrozenBeside), (Open, OpenBeside)]
+GIVEN: dict[type, list[tuple[Any, ...]]] = {
+    Frozen: [("a",), ("a", 3), ("a", 4), ("a", 3, (1,)), ("b", 3, (), "y")],
+    Open: [("a",), ("a", []), ("a", [1], 2), ("a", [1], -2)],
+}
+
+
+def values(one: Any) -> list[Any]:
+    return [getattr(one, name) for name in one.__match_args__]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_it_is_made_compared_and_shown_as_a_data_class(ours: Any, theirs: Any) -> None:
+    made = [(ours(*given), theirs(*given)) for given in GIVEN[ours]]
+    for one, other in made:
+        assert values(one) == values(other)
+        assert repr(one).replace(ours.__name__, "") == repr(other).replace(theirs.__name__, "")
+        assert one != other
+        for again, again_other in made:
+            assert (one == again) is (other == again_other)
+            if ours is Frozen:
+                assert (hash(one) == hash(again)) is (hash(other) == hash(again_other))
+    assert ours.__match_args__ == theirs.__match_args__
+    assert list(inspect.signature(ours).parameters) == list(inspect.signature(theirs).parameters)
+    assert ours(name="a", size=5).size == 5
+    for wrong in ({}, {"name": "a", "other": 1}):
+        for kind in (ours, theirs):
+            with pytest.raises(TypeError):
+                kind(**wrong)
+
+
+def test_a_list_is_made_for_each() -> None:
+    one, two = Open("a"), Open("a")
+    one.listed.append(1)
+    assert two.listed == []
+
+
+def test_nothing_is_assigned_to_a_frozen_one() -> None:
+    for one in (Frozen("a"), Noting("a")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            one.name = "b"  # type: ignore[misc]
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            del one.name
+    with pytest.raises(AttributeError):
+        Open("a").other = 1  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        hash(Open("a"))
+
+
+@pytest.mark.parametrize("one", [Frozen("a", 4, (1,)), Open("b", [1, 2], 3), Kept("c"), Noting("d")])
+def test_it_is_copied_and_pickled(one: Any) -> None:
+    for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one)), replace(one)):
+        assert made.__class__ is one.__class__
+        assert values(made) == values(one)
+    assert replace(one, name="z").name == "z"
+    if sys.version_info >= (3, 13):
+        assert copy.replace(one, name="z").name == "z"  # type: ignore[attr-defined, unused-ignore]
+
+
+def test_dataclasses_takes_it() -> None:
+    one = Frozen("a", 4, (1,))
+    assert dataclasses.is_dataclass(one)
+    assert dataclasses.asdict(one) == {"name": "a", "size": 4, "many": (1,), "hidden": "x"}
+    assert dataclasses.replace(one, size=5) == Frozen("a", 5)
+    found = {f.name: f for f in dataclasses.fields(Open)}
+    assert list(found) == ["name", "listed", "size"]
+    assert found["listed"].default_factory is list
+    assert found["name"].default is dataclasses.MISSING
+    assert [f.name for f in dataclasses.fields(Finding)] == list(Finding.__match_args__)
+    assert dataclasses.asdict(Location("a.onnx"))["file"] == "a.onnx"
+    assert dataclasses.replace(Report(), nodes=3).nodes == 3
+
+
+def test_a_derived_class_has_the_fields_of_its_base() -> None:
+    body = BodyDesc((), (), lambda values: values)
+    assert isinstance(body, GraphDesc)
+    assert BodyDesc.__match_args__ == ("inputs", "outputs", "call")
+    assert body != GraphDesc((), ())
+    assert [f.name for f in dataclasses.fields(body)] == ["inputs", "outputs", "call"]
+
+
+def test_slots_besides_fields() -> None:
+    assert weakref.ref(kept := Kept("a"))() is kept
+    noting = Noting("a")
+    noting.__dict__["more"] = 1
+    assert noting.more == 1  # type: ignore[attr-defined]
+    assert not hasattr(Open("a"), "__dict__")
