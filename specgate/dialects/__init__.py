@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,6 +45,7 @@ DEFAULT: Final = SHIPPED[0]
 
 #: Of files that are read as text, whosever descriptors they hold; those of the last two hold one a line.
 TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml", ".jsonl", ".ndjson")
+_SNIFFED: Final = 4096
 #: Those whose descriptors no dict of another dialect is like.
 _UNMISTAKABLE: Final = ("onnx", "directml")
 
@@ -107,8 +109,20 @@ def model_package(path: str) -> DialectPackage | None:
 
 
 def package_of(path: str) -> DialectPackage:
-    """Return the dialect of a model file; any file with another suffix is expected to be an ONNX model."""
-    return model_package(path) or package("onnx")
+    """Return the dialect of a model file: by its suffix, or else by how it begins; what is left is taken for ONNX."""
+    return model_package(path) or _by_content(path) or package("onnx")
+
+
+def _by_content(path: str) -> DialectPackage | None:
+    """Return the first dialect whose models begin as a regular file does, None for a file that cannot be read."""
+    try:
+        if not os.path.isfile(path):  # noqa: PTH113
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123
+            start = file.read(_SNIFFED)
+    except (OSError, ValueError):  # its reader says so
+        return None
+    return next((one for one in packages() if one.begins_model(start)), None)
 
 
 def document_package(document: Any, dialect: str | None = None) -> DialectPackage | None:

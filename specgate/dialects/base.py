@@ -161,6 +161,13 @@ class DialectPackage:
         """Return such a document that executes descriptors in their order, each with memory of its own."""
         raise InputError(f"{self.name} has no documents that execute descriptors")
 
+    def source_for(self, language: str) -> str | None:
+        """Return a source file with which programs in a language print what they create as descriptors, None for none.
+
+        language: ``csharp``.
+        """
+        return None
+
     # Model files of another format.
 
     #: Of the files that `graph` reads, in lower case, with their dots; and what the first KiB of each of them holds.

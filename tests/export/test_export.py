@@ -285,6 +285,7 @@ def test_what_cannot_be_exported(options, message, capsys) -> None:
 def test_the_command_line_has_every_format(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["export", "--help"])
-    assert all(name in capsys.readouterr().out for name in FORMATS)
+    text = capsys.readouterr().out
+    assert all(name in text for name in FORMATS)
     assert main(["spec", "schema", "export"]) == 0
     assert json.loads(capsys.readouterr().out) == SCHEMA

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.files import read_descriptors
 from specgate.descriptors.text import load_relaxed
-from specgate.dialects.directml.dxdispatch.read import read_dx_model
+from specgate.dialects.directml.dxdispatch.read import entries as dx_entries
+from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
+from specgate.dialects.directml.native.marshal import image
+from specgate.dialects.directml.native.pointer import graph_from_pointer
+from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.serialized.units import graph_of_file
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.dialects.openvino.graph import openvino_units
@@ -126,7 +131,14 @@ def _ir_holds(data: bytes, folder: Path) -> str:
 
 @cache
 def _dx_seeds() -> list[Any]:
-    return [load_relaxed(path.read_text(), path.name) for path in sorted((DATA / "dxdispatch").glob("*.json"))]
+    from tests.dialects.directml.native.graphs import GRAPH
+    from tests.dialects.directml.native.loaded import Loaded, descriptions
+
+    loaded = Loaded(GRAPH)
+    graph = graph_from_pointer(loaded.address, {0x1000: described(image(descriptions("ONE_HOT")[0][1]))})
+    return [graph] + [
+        load_relaxed(path.read_text(), path.name) for path in sorted((DATA / "dxdispatch").glob("*.json"))
+    ]
 
 
 def _json_input(rng: random.Random, seeds: list[Any]) -> bytes:
@@ -145,7 +157,11 @@ def _json_input(rng: random.Random, seeds: list[Any]) -> bytes:
 
 def _dx_holds(data: bytes, _folder: Path) -> str:
     text = data.decode(errors="replace")
-    return "taken" if refusal(lambda: read_dx_model(text + "\n", file="m.json")) is None else "refused"
+    read: list[Any] = []
+    if refusal(lambda: read.append(read_dx_model(text + "\n", file="m.json"))) is not None:
+        return "refused"
+    refusal(lambda: list(dx_entries(write_dx_model(read[0]), "m.json")))
+    return "taken"
 
 
 @cache
@@ -165,10 +181,36 @@ def _descriptors_hold(data: bytes, folder: Path) -> str:
     return "taken" if refusal(lambda: read_descriptors(path)) is None else "refused"
 
 
+@cache
+def _graph_seeds() -> list[bytes]:
+    from tests.dialects.directml.native.loaded import descriptions
+    from tests.dialects.directml.serialized.written import Constant, graph
+
+    made = [described(image(descriptor)) for _, descriptor, _ in descriptions()]
+    constants = (Constant("w"), Constant("b", bytes(40)))
+    return [graph(*constants, *made[i : i + 3], inputs=["x"], outputs=["y"]) for i in range(0, len(made), 40)]
+
+
+def _graph_input(rng: random.Random) -> bytes:
+    """Bytes changed anywhere, or words: offsets, lengths and numbers of fields."""
+    data = bytearray(rng.choice(_graph_seeds()))
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at = rng.randrange(len(data) // 4) * 4
+        data[at : at + 4] = rng.choice((0, 1, 4, 2**31, 2**32 - 1, rng.randrange(len(data)))).to_bytes(4, "little")
+    return bytes(data) if rng.random() < 0.6 else noisy(rng, bytes(data), _graph_seeds())
+
+
+def _graph_holds(data: bytes, folder: Path) -> str:
+    path = folder / "g.dml"
+    path.write_bytes(data)
+    return "taken" if refusal(lambda: graph_of_file(str(path))) is None else "refused"
+
+
 #: By name: draws an input, and holds a reader against it; returns what the reader did. The seeds are drawn at once.
 READERS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes, Path], str]]] = {
     "onnx": (_onnx_input, _onnx_holds),
     "openvino_ir": (_ir_input, _ir_holds),
     "dxdispatch": (lambda rng: _json_input(rng, _dx_seeds()), _dx_holds),
+    "dml_graph": (_graph_input, _graph_holds),
     "descriptors": (lambda rng: _json_input(rng, _descriptor_seeds()), _descriptors_hold),
 }

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.descriptors.files import NoTableEntry
     from specgate.execution.memory import Budget
+    from specgate.linting.nodes import Graph
+    from specgate.linting.settings import LintSettings
     from specgate.oracles.protocol import Oracle, ValuesBackend
     from specgate.rules.language import Vocabulary
 
@@ -107,6 +109,28 @@ class DirectML(Shipped):
         from specgate.dialects.directml.dxdispatch.model import write_dx_model
 
         return write_dx_model(dispatching(descriptors))
+
+    def source_for(self, language: str) -> str | None:
+        if language != "csharp":
+            return None
+        from specgate.dialects.directml.native.csharp import csharp_source
+
+        return csharp_source()
+
+    def begins_model(self, start: bytes) -> bool:
+        from specgate.dialects.directml.serialized.graph import begins_graph
+
+        return begins_graph(start)
+
+    def graph(self, path: str, settings: LintSettings) -> Graph:
+        from specgate.dialects.directml.serialized.units import graph_of_file
+
+        return graph_of_file(path)
+
+    def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
+        from specgate.dialects.directml.serialized.units import graph_of_data
+
+        return graph_of_data(data, name)
 
     def oracle(self, level: str) -> Oracle:
         from specgate.dialects.directml.oracle.sides import Builds

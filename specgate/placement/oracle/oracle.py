@@ -15,9 +15,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects.directml.native.unmarshal import described
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.oracle import Capabilities
-from specgate.dialects.directml.oracle.unmarshal import described
 from specgate.errors import InputError
 from specgate.placement.oracle.answer import Answer, Created, error_text, placed_nodes
 from specgate.placement.oracle.builds import NEWEST, PACKAGE, find_runtime

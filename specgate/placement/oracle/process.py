@@ -6,9 +6,9 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects.directml.oracle.marshal import Image
+from specgate.dialects.directml.native.marshal import Image
+from specgate.dialects.directml.native.unmarshal import pointer_layout
 from specgate.dialects.directml.oracle.process import HostProcess
-from specgate.dialects.directml.oracle.unmarshal import pointer_layout
 from specgate.workers.piped import WorkerLost
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ def starts(tmp_path: Path) -> Callable[[], int]:
 @pytest.fixture
 def fake_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., placement.PlacementOracle]:
     """Make an oracle of the newest release that asks a fake host."""
-    from specgate.dialects.directml.oracle.marshal import image
+    from specgate.dialects.directml.native.marshal import image
 
     tensor = {"DataType": "FLOAT32", "Sizes": [1]}
     relu = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}

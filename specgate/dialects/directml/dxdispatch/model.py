@@ -43,7 +43,7 @@ class DxBinding:
 
 @dataclass(slots=True)
 class DxDispatchable:
-    """What a command can dispatch. kind: directml, hlsl, onnx or dmlSerializedGraph.
+    """What a command can dispatch. kind: directml, hlsl, onnx, dmlSerializedGraph or DML_GRAPH_DESC.
 
     descriptor: of a DirectML operator that has a table; else None, `no_table` says why and `raw` is what the file has.
     bindings: of the tensors that DirectML takes over when the operator is initialised (OWNED_BY_DML).

@@ -16,6 +16,7 @@ from specgate.descriptors.text import load_relaxed, place_of, plain_name
 from specgate.descriptors.words import number_of, word_of
 from specgate.dialects.directml import reader
 from specgate.dialects.directml.dxdispatch.desc import as_dispatched
+from specgate.dialects.directml.dxdispatch.graph import GRAPH, check_graphs, graph_dispatchable, unseen_nodes
 from specgate.dialects.directml.dxdispatch.model import (
     DxBinding,
     DxCommand,
@@ -63,7 +64,9 @@ def entries(document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descr
     from specgate.descriptors.files import NoTableEntry
 
     for key, dispatchable in read_dx_model(document, file=file).dispatchables.items():
-        if dispatchable.descriptor is not None:
+        if dispatchable.kind == GRAPH:  # judged by its operators, which are dispatchables of their own
+            yield from unseen_nodes(dispatchable, place_of("dispatchables", key))
+        elif dispatchable.descriptor is not None:
             yield place_of("dispatchables", key), dispatchable.descriptor
         else:
             entry = NoTableEntry(NAME, dispatchable.operator, dispatchable.no_table or "")
@@ -110,6 +113,7 @@ def _model(document: Any, file: str | None) -> DxModel:
         if wanted not in known:
             word = "dispatchable" if command.kind == "dispatch" else "resource"
             raise InputError(f"the model has no {word} {wanted!r:.60}", place=f"commands[{i}]")
+    check_graphs(model)
     return model
 
 
@@ -255,6 +259,8 @@ def _dispatchable(raw: Any, place: str) -> DxDispatchable:
         word = FOREIGN[kind.lower()]
         why = f"a dispatchable of type {word} is no DirectML operator, so no table covers it"
         return DxDispatchable(word, word, no_table=why, raw=dict(raw), bindings=bindings)
+    if kind == GRAPH:
+        return graph_dispatchable(raw, bindings)
     operator = str(kind).removeprefix("DML_OPERATOR_")
     key = next((k for k in ("Desc", "desc") if k in raw), None)
     options = _rest(raw, "type", "Type", "Desc", "desc", "bindings")

@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.directml.dxdispatch.buffers import gather_tensor, needed_bytes
-from specgate.dialects.directml.oracle.abi import abi
+from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.reader import read_tensor
 from specgate.errors import InputError
 from specgate.execution.types import as_array, gather, numpy_type, scatter

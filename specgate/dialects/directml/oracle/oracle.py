@@ -13,10 +13,10 @@ import os
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from specgate.dialects.directml.native.marshal import Image, image
 from specgate.dialects.directml.oracle import cache
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.install import install_command, wine_environment
-from specgate.dialects.directml.oracle.marshal import Image, image
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.errors import InputError
 from specgate.workers.renewing import Renewing

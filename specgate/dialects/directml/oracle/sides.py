@@ -39,7 +39,7 @@ class Builds:
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
         """Ask every build twice, in both orders: a refused descriptor may harm the answers after it."""
-        from specgate.dialects.directml.oracle.marshal import Image, image
+        from specgate.dialects.directml.native.marshal import Image, image
 
         made: list[Image | InputError] = []
         for descriptor in descriptors:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from specgate.dialects.directml.native.marshal import Image, image, operator_parts
 from specgate.dialects.directml.oracle.builds import find_builds
 from specgate.dialects.directml.oracle.layout import Bound, bound_tensors, input_bytes, output_arrays
-from specgate.dialects.directml.oracle.marshal import Image, image, operator_parts
 from specgate.dialects.directml.oracle.place import WineEnvironment, ready_place
 from specgate.dialects.directml.oracle.values_process import Failed, ValuesProcess
 from specgate.errors import InputError

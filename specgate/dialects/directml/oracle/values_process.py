@@ -12,8 +12,8 @@ from specgate.workers.piped import WorkerLost
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from specgate.dialects.directml.native.marshal import Image
     from specgate.dialects.directml.oracle.layout import Bound
-    from specgate.dialects.directml.oracle.marshal import Image
     from specgate.dialects.directml.oracle.place import WineEnvironment
 
 __all__ = ["STAGES", "Compiled", "Failed", "ValuesProcess"]

@@ -12,7 +12,7 @@ from specgate.workers.piped import WorkerLost
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from specgate.dialects.directml.oracle.marshal import Image
+    from specgate.dialects.directml.native.marshal import Image
 
 __all__ = ["Outcome", "Worker"]
 

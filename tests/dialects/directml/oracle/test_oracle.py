@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from specgate.dialects.directml.native.marshal import Image, image
 from specgate.dialects.directml.oracle import oracle as directml
-from specgate.dialects.directml.oracle.marshal import Image, image
 from specgate.dialects.directml.oracle.oracle import Answer
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.dialects.directml.reader import read

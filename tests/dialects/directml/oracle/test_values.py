@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.oracle import cache, values
 from specgate.dialects.directml.oracle import oracle as directml
 from specgate.dialects.directml.oracle.layout import bound_tensors
-from specgate.dialects.directml.oracle.marshal import image
 from specgate.dialects.directml.oracle.place import HOST, WineEnvironment
 from specgate.dialects.directml.oracle.steps import COMPILE, run_program
 from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle

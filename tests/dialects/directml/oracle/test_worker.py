@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from specgate.dialects.directml.oracle.marshal import Image
+from specgate.dialects.directml.native.marshal import Image
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.errors import InputError
 

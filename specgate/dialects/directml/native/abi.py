@@ -23,9 +23,9 @@ _KIND: Final = re.compile(r"([a-z0-9-]+)(?::(\w+))?(?:\[(\w+)\])?(\?)?")
 #: Of a member that lies in the structure itself: its size and alignment.
 _INLINE: Final = {
     "uint": (4, 4), "int": (4, 4), "float": (4, 4), "bool": (4, 4), "enum": (4, 4),
-    "size-2d": (8, 4), "scalar": (8, 8),
+    "size-2d": (8, 4), "scalar": (8, 8), "size": (8, 8),
 }  # fmt: skip
-_POINTED: Final = frozenset({"input", "output", "operator", "scale-bias"})
+_POINTED: Final = frozenset({"input", "output", "operator", "scale-bias", "object", "data", "text", "node", "edge"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """One operator's structure: its number, its members in order, its size in bytes."""
+    """One structure: its operator's number, 0 for one of a graph; its members in order, its size in bytes."""
 
     name: str
     number: int
@@ -72,6 +72,7 @@ class Abi:
         self._raw = raw
         self.enums: Mapping[str, Mapping[str, int]] = raw["enums"]
         self.operators: tuple[str, ...] = tuple(raw["operators"])
+        self.graphs: tuple[str, ...] = tuple(raw["graph"])
         self._structures: dict[str, Structure] = {}
 
     def structure(self, operator: str) -> Structure:
@@ -82,6 +83,12 @@ class Abi:
             if name not in self._raw["operators"]:
                 raise NoTable(f"DirectML has no operator {shown(operator)}")
             self._structures[name] = _laid_out(name, self._raw["operators"][name])
+        return self._structures[name]
+
+    def graph(self, name: str) -> Structure:
+        """Return a structure that describes a graph or a part of one, by its name without ``DML_``."""
+        if name not in self._structures:
+            self._structures[name] = _laid_out(name, {"value": 0, **self._raw["graph"][name]})
         return self._structures[name]
 
 

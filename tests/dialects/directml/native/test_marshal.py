@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.descriptors.core import Descriptor, Symbol, tensor
-from specgate.dialects.directml.oracle.abi import abi
-from specgate.dialects.directml.oracle.marshal import image
+from specgate.dialects.directml.native.abi import abi
+from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.reader import read
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
 from specgate.errors import Error, InputError, NoTable

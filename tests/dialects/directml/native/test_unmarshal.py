@@ -7,9 +7,9 @@ import struct
 import pytest
 from hypothesis import given
 
-from specgate.dialects.directml.oracle.abi import abi
-from specgate.dialects.directml.oracle.marshal import Image, image
-from specgate.dialects.directml.oracle.unmarshal import described, pointer_layout
+from specgate.dialects.directml.native.abi import abi
+from specgate.dialects.directml.native.marshal import Image, image
+from specgate.dialects.directml.native.unmarshal import described, pointer_layout
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 from specgate.testing import descriptors

@@ -7,11 +7,11 @@ import struct
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
-from specgate.dialects.directml.oracle.abi import abi
+from specgate.dialects.directml.native.abi import abi
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from specgate.dialects.directml.oracle.abi import Member
+    from specgate.dialects.directml.native.abi import Member
 
 __all__ = ["SCALARS", "enum_number", "integer", "number", "real", "scalar"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.dialects.directml.oracle import abi as abi_module
-from specgate.dialects.directml.oracle.abi import abi, parse_kind
+from specgate.dialects.directml.native import abi as abi_module
+from specgate.dialects.directml.native.abi import abi, parse_kind
 from specgate.errors import InputError, NoTable
 from specgate.spec.tables import dialect
 

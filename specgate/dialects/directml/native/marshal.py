@@ -11,8 +11,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import Descriptor, TensorDesc, shown
-from specgate.dialects.directml.oracle.abi import Member, Structure, abi
-from specgate.dialects.directml.oracle.numbers import enum_number, integer, number, real, scalar
+from specgate.dialects.directml.native.abi import Member, Structure, abi
+from specgate.dialects.directml.native.numbers import enum_number, integer, number, real, scalar
 from specgate.dialects.directml.reader import read_tensor
 from specgate.dialects.directml.vocabulary import ScaleBias, Size2D, minimum_size
 from specgate.errors import InputError
@@ -21,14 +21,14 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["MAX_IMAGE", "Image", "image", "operator_parts"]
+__all__ = ["BUFFER", "MAX_IMAGE", "MAX_NESTING", "Image", "image", "operator_parts"]
 
 #: Bytes and pointers that a host takes in one question.
 MAX_IMAGE: Final = 2**24
 MAX_POINTERS: Final = 2**20
 #: Operators inside operators: DirectML knows one, a fused activation.
 MAX_NESTING: Final = 8
-_BUFFER: Final = 1  # DML_TENSOR_TYPE_BUFFER
+BUFFER: Final = 1  # DML_TENSOR_TYPE_BUFFER
 _TENSOR_HEAD: Final = 16
 _OPERATOR_HEAD: Final = 16
 _UINT64: Final = 2**64 - 1
@@ -138,7 +138,7 @@ class _Writer:
             tensors = [_tensor(item, f"{place}[{i}]") for i, item in enumerate(items)]
             heads = self.room(_TENSOR_HEAD * len(items))
             for index, tensor in enumerate(tensors):
-                self.put("I", heads + 16 * index, _BUFFER)
+                self.put("I", heads + 16 * index, BUFFER)
                 self.point(heads + 16 * index + 8, self.buffer(tensor, f"{place}[{index}]"))
         elif member.base == "operator":
             heads = self.room(_OPERATOR_HEAD * len(items))
@@ -154,7 +154,7 @@ class _Writer:
         """Write a DML_TENSOR_DESC and its buffer description; return where."""
         tensor = _tensor(value, place)
         head = self.room(_TENSOR_HEAD)
-        self.put("I", head, _BUFFER)
+        self.put("I", head, BUFFER)
         self.point(head + 8, self.buffer(tensor, place))
         return head
 

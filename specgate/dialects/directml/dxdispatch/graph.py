@@ -1,0 +1,140 @@
+"""A DML_GRAPH_DESC in a model file: nodes that name dispatchables, and edges between them.
+
+The form is that of DxDispatch's own sample ``dml_graph_quadratic.json`` (microsoft/DirectML at 0d5bc75c). A graph is
+judged by its operators; its edges are held against what there is, as IDMLDevice1::CompileGraph does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import shown
+from specgate.descriptors.text import place_of
+from specgate.descriptors.words import word_of
+from specgate.dialects.directml.dxdispatch.model import DxDispatchable
+from specgate.dialects.directml.native.abi import abi
+from specgate.dialects.directml.tensor import NAME
+from specgate.errors import InputError, NoTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.descriptors.files import NoTableEntry
+    from specgate.dialects.directml.dxdispatch.model import DxBinding, DxModel
+
+__all__ = ["GRAPH", "check_graphs", "graph_dispatchable", "unseen_nodes"]
+
+GRAPH: Final = "DML_GRAPH_DESC"
+_EDGES: Final = ("InputEdges", "OutputEdges", "IntermediateEdges")
+#: What each index of an edge counts: inputs or outputs of the graph, its nodes, or tensors of the node beside it.
+_INDICES: Final = {
+    "GraphInputIndex": "InputCount", "GraphOutputIndex": "OutputCount", "FromNodeIndex": "Nodes",
+    "ToNodeIndex": "Nodes", "FromNodeOutputIndex": "output", "ToNodeInputIndex": "input",
+}  # fmt: skip
+
+
+def graph_dispatchable(raw: Mapping[str, Any], bindings: dict[str, list[DxBinding]]) -> DxDispatchable:
+    """Return the dispatchable of a graph as the file has it."""
+    why = "the program did not say what this operator was created of, so it is not judged"
+    return DxDispatchable(GRAPH, GRAPH, no_table=why, raw=dict(raw), bindings=bindings)
+
+
+def check_graphs(model: DxModel) -> None:
+    """Refuse graphs whose parts do not fit together; raise InputError with the place of the part."""
+    operators = {name: one.operator for name, one in model.dispatchables.items()}
+    for name, one in model.dispatchables.items():
+        if one.kind == GRAPH:
+            _check(one.raw, operators, place_of("dispatchables", name))
+
+
+def _check(raw: Mapping[str, Any], operators: Mapping[str, str], place: str) -> None:
+    desc = raw.get("desc", raw.get("Desc"))
+    if not isinstance(desc, dict):
+        raise InputError(f"expected an object with the graph's fields, found {shown(desc)}", place=place)
+    nodes = [_node(node, operators, f"{place}.Nodes[{i}]") for i, node in enumerate(_listed(desc, "Nodes", place))]
+    counts = {name: _number(desc, name, place) for name in ("InputCount", "OutputCount")} | {"Nodes": len(nodes)}
+    for name in _EDGES:
+        members = [member.name for member in _edge_members(name) if member.base == "uint"]
+        for index, edge in enumerate(_listed(desc, name, place)):
+            where = f"{place}.{name}[{index}]"
+            if not isinstance(edge, dict):
+                raise InputError(f"expected an edge, found {shown(edge)}", place=where)
+            _edge(edge, members, nodes, counts, where)
+
+
+def _edge_members(name: str) -> Sequence[Any]:
+    return abi().graph(f"{name.removesuffix('Edges').upper()}_GRAPH_EDGE_DESC").members
+
+
+def _edge(
+    edge: Mapping[str, Any], members: Sequence[str], nodes: Sequence[str], counts: Mapping[str, int], place: str
+) -> None:
+    for member in members:
+        number, of = _number(edge, member, place), _INDICES[member]
+        if of in counts:
+            most, what = counts[of], f"the graph's {of}"
+        else:
+            node = int(edge["ToNodeIndex" if of == "input" else "FromNodeIndex"])
+            most, what = _tensors(nodes[node], of), f"the {of}s of {nodes[node] or 'a constant'}"
+        if number >= most:
+            raise InputError(f"expected {member} below {most}, {what}, found {number}", place=place)
+
+
+def _tensors(operator: str, kind: str) -> int:
+    """Return how many tensors of a kind an operator has at most; a constant has one output."""
+    if not operator:
+        return int(kind == "output")
+    try:
+        members = [member for member in abi().structure(operator).members if member.base == kind]
+    except NoTable:
+        return 2**32
+    return 2**32 if any(member.count is not None for member in members) else len(members)
+
+
+def _node(node: Any, operators: Mapping[str, str], place: str) -> str:
+    """Return a node's operator, "" for a constant, a name that no table has where it was not seen."""
+    if not isinstance(node, dict):
+        raise InputError(f"expected a node, found {shown(node)}", place=place)
+    kind = _kind(node)
+    if kind == "CONSTANT":
+        return ""
+    if kind != "OPERATOR":
+        raise InputError(f"expected a DML_GRAPH_NODE_TYPE, found {shown(node.get('type'))}", place=place)
+    name = node.get("Operator")
+    if name is None:
+        return "?"
+    if not isinstance(name, str) or name not in operators:
+        raise InputError(f"the model has no dispatchable {shown(name)}", place=place)
+    return operators[name]
+
+
+def unseen_nodes(graph: DxDispatchable, place: str) -> Iterator[tuple[str, NoTableEntry]]:
+    """Yield the nodes that do not say what their operator was created of, with their places."""
+    from specgate.descriptors.files import NoTableEntry
+
+    desc = graph.raw.get("desc") or graph.raw.get("Desc") or {}
+    for index, node in enumerate(desc.get("Nodes", [])):
+        if _kind(node) == "OPERATOR" and node.get("Operator") is None:
+            yield f"{place}.Nodes[{index}]", NoTableEntry(NAME, "IDMLOperator", graph.no_table or "")
+
+
+def _kind(node: Mapping[str, Any]) -> Any:
+    return word_of(node.get("type"), abi().enums["GRAPH_NODE_TYPE"], "DML_GRAPH_NODE_TYPE_")
+
+
+def _listed(desc: Mapping[str, Any], name: str, place: str) -> list[Any]:
+    found = desc.get(name, [])
+    if not isinstance(found, list):
+        raise InputError(f"expected a list, found {shown(found)}", place=f"{place}.{name}")
+    count = desc.get(f"{name.removesuffix('s')}Count", len(found))
+    if isinstance(count, bool) or count != len(found):
+        counted = f"{name.removesuffix('s')}Count"
+        raise InputError(f"{counted} is {shown(count)}, but {name} has {len(found)} elements", place=place)
+    return found
+
+
+def _number(raw: Mapping[str, Any], name: str, place: str) -> int:
+    value = raw.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
+        raise InputError(f"expected the field {name} as a number, found {shown(value)}", place=place)
+    return value

@@ -1,0 +1,108 @@
+"""Descriptions that a running program has, as the JSON that ``specgate check`` reads: from the address of a structure.
+
+For programs in Python that hand structures to DirectML through ctypes, and for debuggers with Python in them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.directml.native.abi import abi
+from specgate.dialects.directml.native.memory import ProcessMemory
+from specgate.dialects.directml.native.unmarshal import Reading, word
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.dialects.directml.native.abi import Structure
+
+__all__ = ["MAX_NAME", "from_pointer", "graph_from_pointer"]
+
+#: Of a name in a graph, so many bytes are read.
+MAX_NAME: Final = 1024
+_HEAD: Final = 16
+#: By the array that has them: what its edges are.
+_EDGES: Final = {"InputEdges": "INPUT", "OutputEdges": "OUTPUT", "IntermediateEdges": "INTERMEDIATE"}
+
+
+def from_pointer(address: int) -> dict[str, Any]:
+    """Return the ``DML_OPERATOR_DESC`` at an address of this process as a dict that ``check`` reads.
+
+    It has all that the structures hold, counts and sizes in bytes too. An operator that DirectML does not have keeps
+    its number. Raises InputError, with the place, for a null pointer, an address that cannot be read, and a count or
+    a number of dimensions that cannot be meant.
+    """
+    return Reading(ProcessMemory()).operator(_start(address, "DML_OPERATOR_DESC"), "", 0)
+
+
+def graph_from_pointer(address: int, operators: Mapping[int, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the ``DML_GRAPH_DESC`` at an address of this process as a DxDispatch model that ``check`` reads.
+
+    A graph has its operators as interfaces, which do not show what they were created of. operators: what
+    `from_pointer` gave for each when it was created, by the address of its interface; those that are missing are
+    listed, and not judged. Raises InputError as `from_pointer`.
+    """
+    reading = _GraphReading(ProcessMemory())
+    return reading.graph(_start(address, "DML_GRAPH_DESC"), operators or {})
+
+
+def _start(address: int, what: str) -> int:
+    if not address:
+        raise InputError(f"expected the address of a {what}, found a null pointer")
+    return address
+
+
+class _GraphReading(Reading):
+    memory: ProcessMemory
+
+    def graph(self, at: int, operators: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+        structure = abi().graph("GRAPH_DESC")
+        made: dict[str, Any] = {}
+        desc: dict[str, Any] = {}
+        for member in structure.members:
+            if member.count is None:
+                desc[member.name] = self.numbers("I", at + member.offset)[0]
+                continue
+            try:
+                to = self.memory.target(at + member.offset)
+                count = 0 if to is None else self.count(member, structure, at) or 0
+            except InputError as error:
+                raise InputError(error.message, place=member.name) from None
+            heads = [(to or 0) + _HEAD * i for i in range(count)]
+            desc[member.name] = [self.part(head, f"{member.name}[{i}]") for i, head in enumerate(heads)]
+        for index, node in enumerate(desc["Nodes"]):
+            known = operators.get(node.pop("Operator", None) or 0)
+            if known is not None:
+                node["Operator"] = f"node_{index}"
+                made[node["Operator"]] = dict(known)
+        return {"dispatchables": {**made, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
+
+    def part(self, at: int, place: str) -> dict[str, Any]:
+        """Return the node or edge whose type and pointer are at `at`."""
+        try:
+            edge = _EDGES.get(place.partition("[")[0])
+            enum = "GRAPH_NODE_TYPE" if edge is None else "GRAPH_EDGE_TYPE"
+            kind, to = word(enum, self.numbers("I", at)[0]), self.memory.target(at + 8)
+            shown = kind if isinstance(kind, int) else f"DML_{enum}_{kind}"
+            if to is None or kind not in ({"OPERATOR", "CONSTANT"} if edge is None else {edge}):
+                return {"type": shown}
+            name = {"OPERATOR": "OPERATOR_GRAPH_NODE_DESC", "CONSTANT": "CONSTANT_DATA_GRAPH_NODE_DESC"}
+            structure = abi().graph(name.get(str(kind), f"{kind}_GRAPH_EDGE_DESC"))
+            return ({"type": shown} if edge is None else {}) | self.members(structure, to)
+        except InputError as error:
+            raise InputError(error.message, place=place) from None
+
+    def members(self, structure: Structure, base: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for member in structure.members:
+            at = base + member.offset
+            if member.base == "text":
+                to = self.memory.target(at)
+                if to is not None:
+                    found[member.name] = self.memory.text(to, MAX_NAME)
+            elif member.base == "object":
+                found[member.name] = self.memory.target(at)
+            elif member.base != "data":  # constants are known by their size; what they hold is not judged
+                found[member.name] = self.numbers("Q" if member.base == "size" else "I", at)[0]
+        return found

@@ -1,0 +1,1 @@
+"""Graphs as ONNX Runtime and DxDispatch serialise them (``dmlSerializedGraph``): flatbuffers of operators."""

@@ -1,0 +1,137 @@
+"""Tables, vectors and texts of a flatbuffer, each held against the length of the data: nothing is read beyond it.
+
+The flatbuffers package is not used: its reader for Python trusts every offset.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from specgate.errors import InputError
+
+__all__ = ["Data", "Table", "root_of"]
+
+#: How much may be read of data, as a multiple of its length: offsets may lead many times to one large part.
+_AGAIN: Final = 64
+_U16, _U32, _I32 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<i")
+
+
+@dataclass(slots=True)
+class Data:
+    """The bytes, and how many may still be read of them."""
+
+    content: bytes
+    left: int = 0
+    texts: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.left = _AGAIN * len(self.content)
+
+    def take(self, layout: struct.Struct, at: int) -> tuple[Any, ...]:
+        """Return the numbers of a layout; raise InputError where the data ends before."""
+        self.left -= layout.size
+        if self.left < 0:
+            raise InputError("expected parts that are read once, found the same ones again and again")
+        if not 0 <= at <= len(self.content) - layout.size:
+            raise InputError(f"expected {layout.size} bytes at {at}, found the end of the data at {len(self.content)}")
+        return layout.unpack_from(self.content, at)
+
+    def number(self, code: str, at: int) -> Any:
+        """Return one number."""
+        return self.take(struct.Struct(f"<{code}"), at)[0]
+
+    def followed(self, at: int) -> int:
+        """Return where the offset at a place leads: always forward."""
+        return at + int(self.take(_U32, at)[0])
+
+    def length(self, at: int, size: int) -> int:
+        """Return how many elements of a size the vector at a place has, all of them inside the data."""
+        count = int(self.take(_U32, at)[0])
+        if count * size > len(self.content) - at - 4:
+            raise InputError(f"expected the {count} elements of the vector at {at}, found the end of the data")
+        return count
+
+    def text(self, at: int) -> str:
+        """Return the text at a place; what is not UTF-8 is replaced."""
+        if at not in self.texts:
+            count = self.length(at, 1)
+            self.left -= count
+            self.texts[at] = self.content[at + 4 : at + 4 + count].decode("utf-8", "replace")
+        return self.texts[at]
+
+
+class Table:
+    """One table: its fields by their number in the schema, None where the default is left out."""
+
+    __slots__ = ("_at", "_data", "_fields", "_room")
+
+    def __init__(self, data: Data, at: int) -> None:
+        self._data, self._at = data, at
+        start = at - int(data.take(_I32, at)[0])
+        size, self._room = (int(data.take(_U16, start + k)[0]) for k in (0, 2))
+        if size < 4 or size % 2:
+            raise InputError(f"expected a table at {at}, found the fields of none")
+        self._fields = data.take(struct.Struct(f"<{size // 2 - 2}H"), start + 4)
+
+    def _place(self, number: int) -> int | None:
+        offset = int(self._fields[number]) if number < len(self._fields) else 0
+        if offset >= max(self._room, 4):
+            raise InputError(f"expected the fields of the table at {self._at} inside it, found one at {offset}")
+        return self._at + offset if offset else None
+
+    def number(self, number: int, code: str) -> Any:
+        """Return a number, 0 where it is left out."""
+        place = self._place(number)
+        return 0 if place is None else self._data.number(code, place)
+
+    def text(self, number: int) -> str | None:
+        """Return a text."""
+        place = self._place(number)
+        return None if place is None else self._data.text(self._data.followed(place))
+
+    def table(self, number: int) -> Table | None:
+        """Return a table."""
+        place = self._place(number)
+        return None if place is None else Table(self._data, self._data.followed(place))
+
+    def record(self, number: int, code: str) -> tuple[Any, ...] | None:
+        """Return the numbers of a structure that a union's offset leads to."""
+        place = self._place(number)
+        return None if place is None else self._data.take(struct.Struct(f"<{code}"), self._data.followed(place))
+
+    def numbers(self, number: int, code: str) -> list[Any] | None:
+        """Return a vector of numbers."""
+        place = self._place(number)
+        if place is None:
+            return None
+        at = self._data.followed(place)
+        count = self._data.length(at, struct.calcsize(code))
+        return list(self._data.take(struct.Struct(f"<{count}{code}"), at + 4))
+
+    def size(self, number: int) -> int:
+        """Return how many bytes a vector of bytes has; they are not looked at."""
+        place = self._place(number)
+        return 0 if place is None else self._data.length(self._data.followed(place), 1)
+
+    def texts(self, number: int) -> list[str]:
+        """Return a vector of texts, an empty one where it is left out."""
+        return [self._data.text(at) for at in self._targets(number)]
+
+    def tables(self, number: int) -> list[Table]:
+        """Return a vector of tables, an empty one where it is left out."""
+        return [Table(self._data, at) for at in self._targets(number)]
+
+    def _targets(self, number: int) -> list[int]:
+        place = self._place(number)
+        if place is None:
+            return []
+        at = self._data.followed(place)
+        return [self._data.followed(at + 4 + 4 * i) for i in range(self._data.length(at, 4))]
+
+
+def root_of(content: bytes) -> Table:
+    """Return the table that all others are in; raise InputError."""
+    data = Data(content)
+    return Table(data, data.followed(0))

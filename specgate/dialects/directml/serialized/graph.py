@@ -1,0 +1,228 @@
+"""A serialised graph of DirectML: its operators as descriptors, its constants by name and size.
+
+Source: microsoft/onnxruntime at a358b6b2, core/providers/dml/DmlExecutionProvider/src/External/DirectMLHelpers:
+DmlGraphDesc_generated.h and OperatorFieldTypes_generated.h (tables and their fields), DmlGraphSerialization.h and
+DmlGraphDeserialization.h (which tensors are left out, what is owned by DirectML). DxDispatch has the same.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import shown
+from specgate.dialects.directml.native.abi import abi
+from specgate.dialects.directml.native.marshal import MAX_NESTING
+from specgate.dialects.directml.native.numbers import SCALARS
+from specgate.dialects.directml.native.unmarshal import plain, real
+from specgate.dialects.directml.serialized.flatbuffer import root_of
+from specgate.errors import InputError, NoTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.dialects.directml.native.abi import Member
+    from specgate.dialects.directml.serialized.flatbuffer import Table
+
+__all__ = ["Node", "begins_graph", "read_graph"]
+
+_OPERATOR, _CONSTANT = 1, 2
+_BY_NAME: Final = 1
+_OWNED: Final = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
+_ACTIVATION, _SCALAR = 1, 12
+#: Kinds of attributes that are one number or a vector of them, with the code of the number.
+_NUMBER: Final = {3: "I", 4: "Q", 5: "i", 6: "f", 13: "B"}
+_RECORDS: Final = {10: (("Scale", "Bias"), "ff"), 11: (("Width", "Height"), "II")}
+_VECTOR: Final = {7: "I", 8: "i", 9: "f"}
+#: The kinds in which a member's value is written, by the member's own kind. Enums are plain numbers.
+_WRITTEN: Final = {
+    "uint": {3, 4, 7}, "int": {5, 8}, "float": {6, 9}, "bool": {3, 13}, "enum": {3}, "operator": {1, 2},
+    "scale-bias": {10}, "size-2d": {11}, "scalar": {12},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node. fields: of an operator, as a dict that the dialect reads; None for a constant, which has no operator.
+
+    reads, writes: the names of its edges by position, "" where there is none.
+    """
+
+    name: str
+    operator: str
+    fields: dict[str, Any] | None
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+def begins_graph(start: bytes) -> bool:
+    """Return whether a file begins as a serialised graph does: the format has no mark, but its first table is known.
+
+    It has three fields, each an offset, and lies at the very beginning.
+    """
+    if len(start) < 32:
+        return False
+    (root,) = struct.unpack_from("<I", start)
+    if not 16 <= root <= 28 or root % 4 or root + 16 > len(start):
+        return False
+    table = root - struct.unpack_from("<i", start, root)[0]
+    if not 4 <= table <= len(start) - 10:
+        return False
+    size, room, *offsets = struct.unpack_from("<5H", start, table)
+    return size == 10 and room == 16 and sorted(offsets) == [4, 8, 12]
+
+
+def read_graph(content: bytes, file: str) -> list[Node]:
+    """Return the nodes of a serialised graph in their order; raise InputError, which names the file and the node."""
+    place = ""
+    try:
+        if not begins_graph(content[:4096]):
+            raise InputError("expected a serialised graph of DirectML, found something else")
+        tables = root_of(content).tables(0)
+        if not tables:
+            raise InputError("expected at least one node, found none")
+        owned = _owned(tables)
+        nodes = []
+        for index, table in enumerate(tables):
+            place = f"nodes[{index}]"
+            nodes.append(_node(table, owned))
+    except InputError as error:
+        where = ".".join(part for part in (place, error.place) if part)
+        raise InputError(error.message, file=file, place=where or None) from None
+    return nodes
+
+
+def _owned(tables: Sequence[Table]) -> frozenset[str]:
+    """Return the edges that hold constants which stay outside of the file: DirectML takes them over."""
+    named = []
+    for table in tables:
+        if table.number(0, "B") == _CONSTANT:
+            constant = table.table(1)
+            if constant is not None and constant.number(0, "B") == _BY_NAME:
+                named += table.texts(4)
+    return frozenset(named)
+
+
+def _node(table: Table, owned: frozenset[str]) -> Node:
+    kind, desc = table.number(0, "B"), table.table(1)
+    name, reads, writes = table.text(2) or "", table.texts(3), table.texts(4)
+    if desc is None or kind not in {_OPERATOR, _CONSTANT}:
+        raise InputError(f"expected an operator or a constant, found a node of the kind {kind}")
+    if kind == _CONSTANT:
+        return Node(name, "", None, tuple(reads), tuple(writes))
+    operator = desc.text(0) or ""
+    try:
+        members = abi().structure(operator).members
+    except NoTable:  # of a newer DirectML: it is listed, and not judged
+        return Node(name, operator, {"type": operator, "desc": {}}, tuple(reads), tuple(writes))
+    fields: dict[str, Any] = {}
+    for side, number, names in (("input", 1, reads), ("output", 2, writes)):
+        wanted = [member for member in members if member.base == side]
+        fields |= _tensors(wanted, desc.tables(number), names, owned if side == "input" else frozenset())
+    fields |= _attributes(desc.tables(3), members, 0)
+    # Counts of tensors are attributes of their own; fields are in the order of the structure.
+    ordered = {member.name: fields[member.name] for member in members if member.name in fields}
+    return Node(name, operator, {"type": operator, "desc": ordered}, tuple(reads), tuple(writes))
+
+
+def _tensors(
+    members: Sequence[Member], tables: Sequence[Table], names: Sequence[str], owned: frozenset[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the tensors of a side by their fields. An edge without a name is a tensor that is left out.
+
+    Where all tensors are there, a name that is missing only says that nothing reads what is written.
+    """
+    flags = [_OWNED * (name in owned) for name in names]
+    given = [t if t is None else _tensor(t, flag) for t, flag in zip(_paired(tables, names), flags, strict=True)]
+    arrays = [member for member in members if member.count is not None]
+    singles = len(members) - len(arrays)
+    if len(arrays) > 1 or len(given) < singles or (not arrays and len(given) > singles):
+        raise InputError(f"expected {singles} edges of {', '.join(m.name for m in members)}, found {len(given)}")
+    for member in members:
+        if member.count is None:
+            value = given.pop(0)
+            if value is not None:
+                yield member.name, value
+        else:
+            after = len(members) - 1 - members.index(member)
+            yield member.name, given[: len(given) - after]
+            given = given[len(given) - after :]
+
+
+def _paired(tables: Sequence[Table], names: Sequence[str]) -> list[Table | None]:
+    """Return a tensor or None for each name of an edge."""
+    if len(tables) == len(names):
+        return list(tables)
+    if len(tables) != sum(map(bool, names)):
+        raise InputError(f"expected a tensor for each of {len(names)} edges, found {len(tables)}")
+    left = iter(tables)
+    return [next(left) if name else None for name in names]
+
+
+def _tensor(table: Table, flags: int) -> dict[str, Any]:
+    kind = (table.text(0) or "").removeprefix("DML_TENSOR_DATA_TYPE_")
+    tensor: dict[str, Any] = {"DataType": kind, "Sizes": table.numbers(1, "I") or []}
+    strides = table.numbers(2, "I")
+    if strides is not None:
+        tensor["Strides"] = strides
+    tensor["TotalTensorSizeInBytes"] = table.number(3, "Q")
+    return tensor | ({"Flags": flags} if flags else {})
+
+
+def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) -> Iterator[tuple[str, Any]]:
+    """Yield attributes by their fields; one without a name is left out."""
+    if depth > MAX_NESTING:
+        raise InputError(f"expected at most {MAX_NESTING} operators inside one another")
+    known = {member.name: member for member in members}
+    found: dict[str, Any] = {}
+    for table in tables:
+        name = table.text(0)
+        if name is None:
+            continue
+        if name not in known or known[name].tensor:
+            raise InputError(f"{shown(name)} is no attribute of this operator")
+        try:
+            found[name] = _value(table, known[name], depth)
+        except InputError as error:
+            raise InputError(error.message, place=".".join(p for p in (name, error.place) if p)) from None
+    for name, value in found.items():
+        yield name, _scalar(value, found.get(known[name].of or "")) if isinstance(value, bytes) else value
+
+
+def _scalar(raw: bytes, kind: Any) -> Any:
+    return real(struct.unpack_from(f"<{SCALARS.get(str(kind), 'Q')}", raw)[0])
+
+
+def _value(table: Table, member: Member, depth: int) -> Any:
+    kind = table.number(1, "B")
+    if kind not in _WRITTEN[member.base]:
+        raise InputError(f"expected an attribute of the kind {min(_WRITTEN[member.base])}, found {kind}")
+    if kind in _NUMBER or kind in _RECORDS:
+        names, code = _RECORDS.get(kind, ((), _NUMBER.get(kind)))
+        parts = table.record(2, str(code))
+        if parts is None:
+            raise InputError("expected a value, found none")
+        if names:
+            return dict(zip(names, map(real, parts), strict=True))
+        return plain(member, parts[0])
+    inner = table.table(2)
+    if inner is None:
+        raise InputError("expected a value, found none")
+    if kind in _VECTOR:
+        return [real(number) for number in inner.numbers(0, _VECTOR[kind]) or ()]
+    if kind == _SCALAR:
+        (raw,) = inner.record(1, "8s") or (bytes(8),)
+        return raw
+    if kind == _ACTIVATION:
+        return _fused(inner, depth)
+    return [_fused(each, depth) for each in inner.tables(0)]
+
+
+def _fused(table: Table, depth: int) -> dict[str, Any]:
+    operator = table.text(0) or ""
+    try:
+        members = abi().structure(operator).members
+    except NoTable:
+        return {"type": operator, "desc": {}}
+    return {"type": operator, "desc": dict(_attributes(table.tables(1), members, depth + 1))}

@@ -1,0 +1,114 @@
+"""Graphs in model files: judged by their operators, refused where their edges lead nowhere."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from specgate.cli import main
+from specgate.descriptors.files import NoTableEntry, read_descriptors
+from specgate.dialects.directml.dxdispatch.read import read_dx_model, write_dx_model
+from specgate.dialects.directml.native.marshal import image
+from specgate.dialects.directml.native.pointer import graph_from_pointer
+from specgate.dialects.directml.native.unmarshal import described
+from specgate.errors import InputError
+from tests.dialects.directml.native.graphs import GRAPH
+from tests.dialects.directml.native.loaded import Loaded, descriptions
+
+HOT = described(image(descriptions("ONE_HOT")[0][1]))
+
+
+def made() -> dict[str, Any]:
+    loaded = Loaded(GRAPH)
+    return graph_from_pointer(loaded.address, {0x1000: HOT})
+
+
+def test_what_was_read_of_a_program_is_judged(tmp_path, capsys):
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(made()))
+    (name, hot), (place, unseen) = read_descriptors(path)
+    assert (name, place) == ("dispatchables/node_0", "dispatchables/graph.Nodes[2]")
+    assert isinstance(unseen, NoTableEntry)
+    assert "did not say what this operator was created of" in unseen.message
+    assert not isinstance(hot, NoTableEntry)
+    assert hot.operator == "ONE_HOT"
+    assert main(["check", str(path), "-t", "directml:6.4"]) in {0, 1}
+    text = capsys.readouterr().out
+    assert "accepted   directml:6.4  ONE_HOT  dispatchables/node_0" in text
+    assert "no table   directml:6.4  IDMLOperator  dispatchables/graph.Nodes[2]" in text
+
+
+def test_a_model_with_a_graph_is_written_as_it_was_read():
+    assert write_dx_model(read_dx_model(made()))["dispatchables"] == made()["dispatchables"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (
+            ("InputEdges", 0, "GraphInputIndex"),
+            1,
+            r"InputEdges\[0\]: expected GraphInputIndex below 1, the graph's Inpu",
+        ),
+        (
+            ("InputEdges", 0, "ToNodeIndex"),
+            3,
+            r"InputEdges\[0\]: expected ToNodeIndex below 3, the graph's Nodes, found 3",
+        ),
+        (
+            ("InputEdges", 0, "ToNodeInputIndex"),
+            2,
+            r"InputEdges\[0\]: expected ToNodeInputIndex below 2, the inputs of ONE_HOT, found 2",
+        ),
+        (("OutputEdges", 0, "GraphOutputIndex"), 7, r"OutputEdges\[0\]: expected GraphOutputIndex below 1"),
+        (
+            ("IntermediateEdges", 0, "FromNodeOutputIndex"),
+            1,
+            r"IntermediateEdges\[0\]: expected FromNodeOutputIndex below 1, the outputs of a constant, found 1",
+        ),
+        (
+            ("IntermediateEdges", 1),
+            "unreadable: 0x10",
+            r"IntermediateEdges\[1\]: expected an edge, found 'unreadable: ",
+        ),
+        (
+            ("InputEdges", 0),
+            {"type": 2},
+            r"InputEdges\[0\]: expected the field GraphInputIndex as a number, found None",
+        ),
+        (("Nodes", 1), {"type": 9}, r"Nodes\[1\]: expected a DML_GRAPH_NODE_TYPE, found 9"),
+        (("Nodes", 1), 4, r"Nodes\[1\]: expected a node, found 4"),
+        (("Nodes", 0, "Operator"), "gone", r"Nodes\[0\]: the model has no dispatchable 'gone'"),
+        (
+            ("Nodes",),
+            "unreadable: 99999 in NodeCount",
+            r"Nodes: expected a list, found 'unreadable: 99999 in NodeCount'",
+        ),
+        (("NodeCount",), 4, r"graph: NodeCount is 4, but Nodes has 3 elements"),
+        (("InputCount",), -1, r"graph: expected the field InputCount as a number, found -1"),
+        (
+            (),
+            "unreadable: a null pointer",
+            r"graph: expected an object with the graph's fields, found 'unreadable: a nu",
+        ),
+    ],
+)
+def test_parts_that_do_not_fit_together(path, value, message):
+    document = copy.deepcopy(made())
+    holder: Any = document["dispatchables"]["graph"]
+    keys = ("desc", *path)
+    for key in keys[:-1]:
+        holder = holder[key]
+    holder[keys[-1]] = value
+    with pytest.raises(InputError, match=message):
+        read_dx_model(document)
+
+
+def test_an_operator_with_an_array_of_tensors_has_as_many_inputs_as_it_is_given():
+    document = made()
+    document["dispatchables"]["node_0"] = described(image(descriptions("JOIN")[0][1]))
+    document["dispatchables"]["graph"]["desc"]["InputEdges"][0]["ToNodeInputIndex"] = 40
+    assert read_dx_model(document)

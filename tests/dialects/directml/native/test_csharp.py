@@ -1,0 +1,167 @@
+"""The C# file, compiled and run: over the structures of every operator, over graphs, and over memory that is broken."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.dialects.directml.native.abi import abi
+from specgate.dialects.directml.native.csharp import csharp_source
+from specgate.dialects.directml.native.marshal import Image, image
+from specgate.dialects.directml.native.pointer import from_pointer, graph_from_pointer
+from specgate.dialects.directml.native.unmarshal import described
+from specgate.errors import InputError
+from tests.dialects.directml.native.graphs import GRAPH
+from tests.dialects.directml.native.loaded import Loaded, descriptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+NONE = Image(b"", (), 0)
+Question = tuple[str, int, Image]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[Question]], list[Any]]:
+    """Compile the file once; what is returned gives images to the program and reads what it prints."""
+    if shutil.which("mcs") is None or shutil.which("mono") is None:
+        pytest.skip("no C# compiler is installed: apt-get install mono-mcs")
+    folder = tmp_path_factory.mktemp("csharp")
+    (folder / "SpecgateDml.cs").write_text(csharp_source(), encoding="utf-8")
+    command = ["mcs", "-langversion:5", "-warn:4", "-warnaserror", "-out:reads.exe", "SpecgateDml.cs"]
+    subprocess.run([*command, Path(__file__).with_name("Reads.cs")], cwd=folder, check=True, timeout=120)
+
+    def run(questions: Sequence[Question]) -> list[Any]:
+        with (folder / "images.bin").open("wb") as file:
+            for kind, number, made in questions:
+                assert made.root == 0
+                file.write(struct.pack("<cqii", kind.encode(), number, len(made.data), len(made.pointers)))
+                file.write(made.data + struct.pack(f"<{len(made.pointers)}i", *made.pointers))
+        command = ["mono", "reads.exe", "images.bin"]
+        done = subprocess.run(command, cwd=folder, check=True, timeout=240, capture_output=True, text=True)
+        lines = done.stdout.splitlines()
+        assert len(lines) == len(questions)
+        return [json.loads(line, parse_constant=pytest.fail) for line in lines]
+
+    return run
+
+
+def answers(descriptor: dict[str, Any], level: str) -> tuple[bool | None, list[str]]:
+    verdict = specgate.check(descriptor, f"directml:{level}")
+    return verdict.accepted, sorted(finding.id for finding in verdict.findings)
+
+
+@pytest.mark.timeout(300)
+def test_every_structure_prints_as_the_descriptor_that_went_in(printed):
+    found = printed([("o", 0, image(descriptor)) for _, descriptor, _ in descriptions()])
+    assert len(found) > 1000
+    for (name, descriptor, level), json_of_it in zip(descriptions(), found, strict=True):
+        assert json_of_it == described(image(descriptor)), name
+        assert answers(json_of_it, level) == answers(descriptor, level), name
+
+
+@pytest.mark.timeout(300)
+def test_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(printed):
+    pick = random.Random(7)
+    made = []
+    for _, descriptor, _ in pick.choices(descriptions(), k=600):
+        one = image(descriptor)
+        data, pointers = bytearray(one.data), set(one.pointers)
+        for _ in range(pick.randint(1, 3)):
+            at = 4 * pick.randrange(len(data) // 4)
+            pointers -= {at, at - 4}
+            struct.pack_into("<I", data, at, pick.choice([0, 2**31, 2**32 - 1]))
+            if at - at % 8 in one.pointers:  # else half of it is an offset, which is an address that changes
+                struct.pack_into("<I", data, at ^ 4, 0)
+        made.append(Image(bytes(data), tuple(sorted(pointers)), 0))
+    refused = 0
+    for one, found in zip(made, printed([("o", 0, one) for one in made]), strict=True):
+        try:
+            described(one)
+        except InputError:
+            continue  # what lies behind the image is another program's matter: it only has to be read as JSON
+        loaded = Loaded(one)
+        try:
+            assert found == from_pointer(loaded.address)
+        except InputError:
+            refused += 1
+            assert '"unreadable: ' in json.dumps(found)
+    assert refused > 50
+
+
+def test_a_number_and_a_structure_that_are_apart(printed):
+    made = [image(descriptor) for _, descriptor, _ in descriptions()[::50]]
+    assert printed([("t", 0, one) for one in made]) == [described(one) for one in made]
+
+
+def test_addresses_that_nothing_is_at(printed):
+    addresses = [0, 8, -8, 2**63 - 1]
+    found = printed([("a", address, NONE) for address in addresses])
+    told = ["a null pointer", "0x8", "0xfffffffffffffff8", "0x7fffffffffffffff"]
+    assert found == [{"type": f"unreadable: {each}", "desc": {}} for each in told]
+    graphs = printed([("b", address, NONE) for address in addresses])
+    assert [graph["dispatchables"]["graph"]["desc"] for graph in graphs] == [f"unreadable: {each}" for each in told]
+
+
+def test_a_part_that_is_unreadable_is_named_by_check(printed, tmp_path, capsys):
+    made = image(descriptions("ONE_HOT")[0][1])
+    offset = 16 + next(m.offset for m in abi().structure("ONE_HOT").members if m.name == "ValuesTensor")
+    data = bytearray(made.data)
+    struct.pack_into("<Q", data, offset, 0x10)
+    (found,) = printed([("o", 0, Image(bytes(data), tuple(set(made.pointers) - {offset}), 0))])
+    assert found["desc"]["ValuesTensor"] == "unreadable: 0x10"
+    (tmp_path / "d.json").write_text(json.dumps(found))
+    assert main(["check", str(tmp_path / "d.json")]) == 2
+    assert "ValuesTensor: expected a tensor description, found 'unreadable: 0x10'" in capsys.readouterr().err
+
+
+def test_a_graph_prints_as_python_reads_it(printed):
+    operator = image(descriptions("ONE_HOT")[0][1])
+    found = printed([("r", 0x1000, operator), ("g", 0, GRAPH), ("f", 0x1000, NONE), ("g", 0, GRAPH)])
+    loaded = Loaded(GRAPH)
+    assert found[1] == graph_from_pointer(loaded.address, {0x1000: described(operator)})
+    assert found[3] == graph_from_pointer(loaded.address)
+
+
+@pytest.mark.timeout(300)
+def test_a_graph_in_changed_memory_prints_what_python_reads_or_says_that_it_is_unreadable(printed):
+    pick = random.Random(8)
+    made = []
+    for _ in range(100):
+        data, pointers = bytearray(GRAPH.data), set(GRAPH.pointers)
+        at = pick.choice(GRAPH.pointers)
+        pointers.discard(at)
+        struct.pack_into("<Q", data, at, pick.choice([0, 1, 7, 0x1000, 2**63]))
+        made.append(Image(bytes(data), tuple(sorted(pointers)), 0))
+    refused = 0
+    for one, found in zip(made, printed([("g", 0, one) for one in made]), strict=True):
+        loaded = Loaded(one)
+        try:
+            assert found == graph_from_pointer(loaded.address)
+        except InputError:
+            refused += 1
+            assert '"unreadable: ' in json.dumps(found)
+    assert refused > 20
+
+
+def test_the_command_writes_the_file(tmp_path, capsys):
+    assert main(["export", "csharp", "-o", str(tmp_path / "SpecgateDml.cs")]) == 0
+    assert (tmp_path / "SpecgateDml.cs").read_text(encoding="utf-8") == csharp_source()
+    assert capsys.readouterr().out == f"{tmp_path / 'SpecgateDml.cs'} written\n"
+    assert main(["export", "csharp"]) == 0
+    assert capsys.readouterr().out == csharp_source()
+    assert "@" not in csharp_source()
+
+
+def test_other_dialects_have_no_structures(capsys):
+    assert main(["export", "csharp", "--dialect", "onnx"]) == 2
+    assert "onnx has no structures" in capsys.readouterr().err

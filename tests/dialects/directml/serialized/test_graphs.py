@@ -1,0 +1,222 @@
+"""Serialised graphs: every operator comes back as it was written, and what is none is refused."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.dialects.directml import reader
+from specgate.dialects.directml.native.abi import abi
+from specgate.dialects.directml.native.marshal import image
+from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.serialized.graph import begins_graph, read_graph
+from specgate.errors import InputError
+from tests.dialects.directml.native.loaded import descriptions
+from tests.paths import ROOT
+
+pytest.importorskip("flatbuffers")
+from tests.dialects.directml.serialized import written
+from tests.dialects.directml.serialized.written import Constant, Operator, graph
+
+TENSOR = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2], "TotalTensorSizeInBytes": 16}
+ABS = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": TENSOR, "OutputTensor": TENSOR}}
+SMALL = {**TENSOR, "Sizes": [1, 1, 2, 1]}
+BROKEN = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": TENSOR, "OutputTensor": SMALL}}
+GEMM = described(image(next(d for n, d, _ in descriptions("GEMM") if "FusedActivation" in d["desc"])))
+
+
+def kept(value: Any) -> Any:
+    """Return what a serialised graph keeps of a descriptor: no flags, no alignment, no tensors of fused operators."""
+    if isinstance(value, Descriptor):
+        fields = {name: kept(part) for name, part in value.fields.items()}
+        return value.operator, {name: part for name, part in fields.items() if part != []}
+    if isinstance(value, TensorDesc):
+        return value._replace(flags=None, alignment=None)
+    return [kept(each) for each in value] if type(value) in {list, tuple} else value
+
+
+@pytest.mark.parametrize("operator", abi().operators)
+def test_an_operator_comes_back_as_it_was_written(operator):
+    for _, descriptor, _ in descriptions(operator):
+        wanted = described(image(descriptor))
+        for member in abi().structure(operator).members:
+            if member.base == "operator" and member.name in wanted["desc"]:
+                several = wanted["desc"][member.name]
+                for fused in several if isinstance(several, list) else [several]:
+                    inside = abi().structure(fused["type"]).members
+                    fused["desc"] = {
+                        m.name: fused["desc"][m.name] for m in inside if not m.tensor and m.name in fused["desc"]
+                    }
+        (node,) = read_graph(graph(wanted), "g.bin")
+        assert node.fields is not None
+        assert kept(reader.read(node.fields)) == kept(reader.read(wanted))
+
+
+def two_nodes() -> bytes:
+    return graph(
+        Constant("w", None, "weights"),
+        Constant("b", bytes(16), "bias"),
+        Operator(ABS, ["w"], ["between"], "first"),
+        Operator(BROKEN, ["between"], ["out"], "second"),
+        inputs=["x"],
+        outputs=["out"],
+    )
+
+
+def test_check_and_lint_read_it_whatever_its_name(tmp_path, capsys):
+    for name in ("Partition_0.bin", "graph.dml", "graph"):
+        path = tmp_path / name
+        path.write_bytes(two_nodes())
+        assert main(["check", str(path), "-t", "directml:6.4"]) == 1
+        text = capsys.readouterr().out
+        assert "accepted   directml:6.4  ELEMENT_WISE_ABS  nodes[2] 'first'" in text
+        assert "rejected   directml:6.4  ELEMENT_WISE_ABS  nodes[3] 'second'" in text
+        assert main(["lint", str(path), "-t", "directml:6.4"]) == 1
+        assert "nodes[3] 'second'" in capsys.readouterr().out
+
+
+def test_it_comes_through_standard_input(tmp_path, capsys, monkeypatch):
+    (tmp_path / "g").write_bytes(two_nodes())
+    with (tmp_path / "g").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert main(["check", "-", "-t", "directml:6.4"]) == 1
+    assert "<stdin>" in capsys.readouterr().out
+
+
+def test_constants_that_are_kept_elsewhere_are_owned_by_directml():
+    first, second = [node.fields for node in read_graph(two_nodes(), "g") if node.fields]
+    assert first["desc"]["InputTensor"]["Flags"] == 1
+    assert "Flags" not in second["desc"]["InputTensor"]
+
+
+def test_names_of_edges_are_kept():
+    nodes = read_graph(two_nodes(), "g")
+    assert [(node.reads, node.writes) for node in nodes] == [
+        ((), ("w",)), ((), ("b",)), (("w",), ("between",)), (("between",), ("out",)),
+    ]  # fmt: skip
+
+
+def test_an_output_that_nothing_reads_has_no_name():
+    (node,) = read_graph(graph(Operator(ABS, ["x"], [""])), "g")
+    assert node.fields == ABS
+
+
+def test_an_operator_that_is_not_known_has_no_table(tmp_path, capsys):
+    unknown = Operator({**ABS, "type": "DML_OPERATOR_ELEMENT_WISE_ABS"}, ["x"], ["y"], "new")
+    data = graph(unknown).replace(b"DML_OPERATOR_ELEMENT_WISE_ABS", b"DML_OPERATOR_ELEMENT_WISE_XYZ")
+    (tmp_path / "g.dml").write_bytes(data)
+    main(["check", str(tmp_path / "g.dml"), "-t", "directml:6.4"])
+    assert "no table" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reads", "message"),
+    [
+        ([], r"^g: nodes\[0\]: expected a tensor for each of 0 edges, found 1"),
+        (["a", "b"], r"^g: nodes\[0\]: expected a tensor for each of 2 edges, found 1"),
+        (["a", ""], r"^g: nodes\[0\]: expected 1 edges of InputTensor, found 2"),
+    ],
+)
+def test_edges_that_do_not_fit_the_operator(reads, message):
+    with pytest.raises(InputError, match=message):
+        read_graph(graph(Operator(ABS, reads, ["y"])), "g")
+
+
+def test_an_attribute_that_the_operator_does_not_have():
+    data = graph(GEMM)
+    assert data.count(b"Alpha\0") == 1
+    with pytest.raises(InputError, match=r"^g: nodes\[0\]: 'Alphb' is no attribute of this operator"):
+        read_graph(data.replace(b"Alpha\0", b"Alphb\0"), "g")
+
+
+def test_an_attribute_of_another_kind(monkeypatch):
+    monkeypatch.setitem(written.KINDS, "float", 8)
+    with pytest.raises(InputError, match=r"^g: nodes\[0\]\.Alpha: expected an attribute of the kind 6, found 8"):
+        read_graph(graph(GEMM), "g")
+
+
+def nested(depth: int) -> dict[str, Any]:
+    inner = dict(GEMM["desc"])
+    for name in ("ATensor", "BTensor", "CTensor", "OutputTensor"):
+        inner.pop(name, None)
+    made: dict[str, Any] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
+    for _ in range(depth):
+        made = {"type": "DML_OPERATOR_GEMM", "desc": {**inner, "FusedActivation": made}}
+    return {"type": "DML_OPERATOR_GEMM", "desc": {**GEMM["desc"], "FusedActivation": made}}
+
+
+def test_operators_inside_one_another_without_end():
+    assert read_graph(graph(nested(3)), "g")
+    with pytest.raises(InputError, match="at most 8 operators inside one another"):
+        read_graph(graph(nested(12)), "g")
+
+
+@pytest.mark.parametrize("length", [0, 3, 16, 31, 32, 60, 100, 200])
+def test_a_file_that_ends_too_soon(length):
+    data = two_nodes()
+    assert len(data) > 200
+    with pytest.raises(InputError):
+        read_graph(data[:length], "g")
+
+
+def test_one_part_that_many_offsets_lead_to_is_not_read_for_ever():
+    whole, nodes = graph(*[GEMM] * 2), 200_000
+    root = struct.unpack_from("<I", whole)[0]
+    table = root - struct.unpack_from("<i", whole, root)[0]
+    at = root + struct.unpack_from("<H", whole, table + 4)[0]
+    first = at + struct.unpack_from("<I", whole, at)[0] + 4
+    node = first + struct.unpack_from("<I", whole, first)[0]
+    data, vector = bytearray(whole), len(whole) + 4 * nodes + 4
+    struct.pack_into("<I", data, at, len(whole) - at)  # the nodes are now those of a vector behind the graph
+    data += struct.pack("<I", nodes)
+    data += b"".join(struct.pack("<I", vector + node - (len(whole) + 4 + 4 * i)) for i in range(nodes))
+    data += whole  # where each of them leads: offsets lead forward only
+    with pytest.raises(InputError, match="again and again"):
+        read_graph(bytes(data), "g")
+
+
+def test_a_graph_of_constants_alone(tmp_path, capsys):
+    (tmp_path / "g.dml").write_bytes(graph(Constant("w", bytes(4))))
+    assert main(["check", str(tmp_path / "g.dml")]) == 2
+    assert "expected at least one operator" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x10\0\0\0", b"{" * 64, b"<net>" * 20, bytes(64), b"\x08\x07\x12\x0cbackend-test:"]
+)
+def test_what_does_not_begin_as_a_graph_is_none(data):
+    assert not begins_graph(data)
+
+
+def test_the_findings_are_those_of_the_descriptor():
+    (node,) = [node for node in read_graph(two_nodes(), "g") if node.name == "second"]
+    verdict = specgate.check(node.fields, "directml:6.4")
+    assert [f.id for f in verdict.findings] == [f.id for f in specgate.check(BROKEN, "directml:6.4").findings]
+
+
+@pytest.mark.parametrize("name", ["fused.bin", "parts.bin"])
+def test_what_a_runtime_wrote_is_what_it_created(name):
+    folder = ROOT / "tests" / "data" / "dml_graphs"
+    created = json.loads((folder / "created.json").read_text())[name]
+    assert len(created) >= 7
+    nodes = read_graph((folder / name).read_bytes(), name)
+    assert [node.fields for node in nodes if node.fields is not None] == created
+    assert main(["lint", str(folder / name), "-t", "directml:6.4"]) == 0
+
+
+def test_what_a_runtime_wrote_has_fused_operators_and_tensors_that_are_left_out():
+    folder = ROOT / "tests" / "data" / "dml_graphs"
+    fused, parts = [
+        [node.fields["desc"] for node in read_graph((folder / name).read_bytes(), name) if node.fields]
+        for name in ("fused.bin", "parts.bin")
+    ]
+    assert fused[0]["FusedActivation"] == {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
+    assert "BiasTensor" in fused[0]
+    assert "BiasTensor" not in parts[0]
+    assert [len(desc[name]) for desc in parts for name in ("InputTensors", "OutputTensors") if name in desc] == [2, 3]
