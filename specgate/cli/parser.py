@@ -34,6 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _judging(commands)
     _tables(commands)
+    _exporting(commands)
     _specs(commands)
     return parser
 
@@ -157,6 +158,22 @@ def _placing(commands: Any) -> None:
     )
     placed(place)
     inferring(place)
+
+
+def _exporting(commands: Any) -> None:
+    export = commands.add_parser("export", help="the tables for other programs", description="Write the tables out.")
+    cpp = _command(
+        export.add_subparsers(metavar="FORMAT", required=True),
+        "cpp",
+        "export_cpp",
+        "one C++17 header that judges descriptions in the process which makes them",
+        about="Write one C++17 header that says whether a DirectML feature level takes a DML_OPERATOR_DESC: by the "
+        "pages, by what builds do, or by both.",
+    )
+    cpp.set_defaults(function="export_cpp")
+    cpp.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    cpp.add_argument("--operators", metavar="A,B", help="only these operators, for instance GEMM,CONVOLUTION")
+    cpp.add_argument("--levels", metavar="A,B", help="only these levels, for instance 5.0,6.2")
 
 
 def _tables(commands: Any) -> None:
