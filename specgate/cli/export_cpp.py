@@ -19,7 +19,7 @@ def export_cpp(arguments: argparse.Namespace) -> int:
     operators, levels = _listed(arguments.operators), _listed(arguments.levels)
     if operators is not None:
         operators = [package.named(name) for name in operators]
-    emit(package.cpp_header(operators, levels), arguments.output)
+    emit(package.cpp_header(operators, levels, text=not arguments.no_text), arguments.output)
     return 0
 
 

@@ -168,12 +168,14 @@ def _exporting(commands: Any) -> None:
         "export_cpp",
         "one C++17 header that judges descriptions in the process which makes them",
         about="Write one C++17 header that says whether a DirectML feature level takes a DML_OPERATOR_DESC: by the "
-        "pages, by what builds do, or by both.",
+        "pages, by what builds do, or by both. A refusal has the findings of `specgate check`, with their ids, places "
+        "and levels; a sentence says what a rule asks, not yet the values that break it.",
     )
     cpp.set_defaults(function="export_cpp")
     cpp.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     cpp.add_argument("--operators", metavar="A,B", help="only these operators, for instance GEMM,CONVOLUTION")
     cpp.add_argument("--levels", metavar="A,B", help="only these levels, for instance 5.0,6.2")
+    cpp.add_argument("--no-text", action="store_true", help="findings have an id and a place, but no sentence")
 
 
 def _tables(commands: Any) -> None:

@@ -105,9 +105,10 @@ class DialectPackage:
         """Return input arrays with elements that share memory made equal, where tensors have a layout in memory."""
         return arrays
 
-    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None) -> str:
+    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None, *, text: bool = True) -> str:
         """Return a C++ header that judges descriptions in the process which makes them, of chosen tables or of all.
 
+        text: whether findings have sentences.
         Raises NoTable for an operator that does not exist, and InputError for an unknown level.
         """
         raise InputError(f"there is no C++ header for {self.name}")

@@ -56,10 +56,10 @@ class DirectML(Shipped):
 
         return enum_word(word, enum)
 
-    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None) -> str:
+    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None, *, text: bool = True) -> str:
         from specgate.dialects.directml.cpp.header import write_header
 
-        return write_header(operators, levels)
+        return write_header(operators, levels, text=text)
 
     @property
     def vocabulary(self) -> Vocabulary:

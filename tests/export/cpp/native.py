@@ -77,6 +77,16 @@ def as_held(descriptor: Descriptor) -> tuple[Image, Descriptor | None] | None:
         return made, None
 
 
+@dataclass
+class Answer:
+    """What the header says: findings by id, place and side; the levels that accept; all of it in words."""
+
+    accepted: bool
+    findings: list[tuple[str, str, str]]
+    levels: tuple[str, ...]
+    text: str
+
+
 class Native:
     """The compiled header."""
 
@@ -88,6 +98,31 @@ class Native:
         self._library.accepts.argtypes = [
             ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_int, ctypes.c_uint,
         ]  # fmt: skip
+
+        self._library.explain.argtypes = [*self._library.accepts.argtypes, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.explain.restype = ctypes.c_size_t
+        self._names = {number: level for level, number in self._levels.items()}
+
+    def check(self, held: Held, level: str, basis: str, device: frozenset[str] | None = None) -> Answer:
+        """Return the whole answer of the header."""
+        room = ctypes.create_string_buffer(1 << 16)
+        bits = sum(self._bits[name] for name in device or ())
+        asked = held.root, self._levels[level], BASES.index(basis), device is not None, bits
+        assert self._library.explain(*asked, room, len(room)) < len(room)
+        first, *lines = room.value.decode().split("\n")
+        findings = []
+        while lines[0].count("\t") == 2:
+            rule, where, side = lines.pop(0).split("\t")
+            findings.append((rule, where, BASES[int(side)]))
+        levels = tuple(self._names[int(number)] for number in lines.pop(0).split())
+        return Answer(first == "accepted", findings, levels, "\n".join(lines))
+
+    def create(self, held: Held, level: str, *, refusing: bool) -> tuple[int, str]:
+        """Return what create_operator returns and tells for a device that refuses everything, or nothing."""
+        room = ctypes.create_string_buffer(1 << 16)
+        self._library.create.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.create.restype = ctypes.c_long
+        return self._library.create(held.root, self._levels[level], refusing, room, len(room)), room.value.decode()
 
     def accepts(self, held: Held, level: str, basis: str, device: frozenset[str] | None = None) -> bool:
         """Return what the header says of a description."""

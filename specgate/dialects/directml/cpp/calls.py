@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.values import (
     Untranslatable,
@@ -19,7 +20,7 @@ from specgate.dialects.directml.cpp.values import (
 from specgate.rules.primitives import LOOP_LIMIT, NEST_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from specgate.dialects.directml.cpp.structures import Words
     from specgate.rules.language import Rule
@@ -45,6 +46,15 @@ _ATTRIBUTES: Final[Mapping[str, tuple[str, int]]] = {
     "GuaranteedBaseOffsetAlignment": ("alignment", UINT32),
     "Flags": ("flags", UINT32),
 }
+
+
+class Turn(NamedTuple):
+    """A loop: what it runs over, its variable with its type, what each turn gives, and which turns count."""
+
+    over: str
+    parameter: str
+    element: Value
+    test: str | None
 
 
 class Calls:
@@ -187,8 +197,9 @@ class Calls:
             return f"List<{kind}>{value.code}"
         return value.code
 
-    def _loop(self, node: ast.GeneratorExp) -> tuple[str, str, Value, str | None]:
-        """Return what a loop runs over, its variable with its type, its element and its condition."""
+    @contextmanager
+    def turn(self, node: ast.GeneratorExp) -> Iterator[Turn]:
+        """Give a loop in C++; while it is used, the loop's variable is known."""
         loop = node.generators[0]
         over = self(loop.iter)
         name = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
@@ -202,12 +213,15 @@ class Calls:
         text = self.sequence(over)
         if (inner or self.loops > 1) and (over.kind != "wholes" or over.high > NEST_LIMIT or not _counted(over)):
             text = f"few(check, {text})"
-        self.loops -= 1
-        self.variables = outer
-        return text, _parameter(over, name), element, " && ".join(tests) or None
+        try:
+            yield Turn(text, _parameter(over, name), element, " && ".join(tests) or None)
+        finally:
+            self.loops -= 1
+            self.variables = outer
 
     def _quantified(self, name: str, node: ast.GeneratorExp) -> Value:
-        text, parameter, element, test = self._loop(node)
+        with self.turn(node) as (text, parameter, element, test):
+            pass
         if name == "all":
             body = element.code if test is None else f"{negated(truth(test)).code} || {joined(element, '||')}"
         else:
@@ -216,7 +230,8 @@ class Calls:
         return truth(f"{function}({text}, [&]({parameter}) {{ return {body}; }})", tight=True)
 
     def _folded(self, name: str, node: ast.GeneratorExp) -> Value:
-        text, parameter, element, test = self._loop(node)
+        with self.turn(node) as (text, parameter, element, test):
+            pass
         if element.kind not in {"whole", "truth"}:
             raise Untranslatable(ast.unparse(node))
         code = as_number(element)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.forms import Resolved
 
-__all__ = ["cell_lines", "declared", "presence_lines", "value_of"]
+__all__ = ["at", "cell_lines", "declared", "presence_lines", "value_of"]
 
 INT32: Final = 2**31
 _ALL_BITS: Final = "any_word"
@@ -77,23 +77,30 @@ def declared(operator: str, info: FieldInfo) -> str:
     return f"const {kind} {info.name} = {text};"
 
 
-def presence_lines(info: FieldInfo) -> Iterator[str]:
+def at(name: str, number: int) -> str:
+    """Return how a function names one of its fields: by its name and its place among them."""
+    return f'{{"{name}", {number}}}'
+
+
+def presence_lines(info: FieldInfo, number: int) -> Iterator[str]:
     """Yield statements that refuse a field which is left out or cannot be read."""
     name = info.name
     kind = value_of(info).kind
     if kind in {"tensor", "tensors", "operators", "wholes", "reals"} or (kind == "operator" and not info.optional):
         needed = "optional" if info.optional else "required"
-        yield f'if (check.{needed}({name}, "{name}")) return;'
+        yield f"if (check.{needed}({name}, {at(name, number)})) return;"
     elif kind == "truth":
-        yield f'if (check.truth(load(&desc->{name}), "{name}")) return;'
+        yield f"if (check.truth(load(&desc->{name}), {at(name, number)})) return;"
 
 
-def cell_lines(name: str, sides: Mapping[Stretch, Resolved], levels: Levels, words: Words) -> Iterator[str]:
+def cell_lines(
+    name: str, number: int, sides: Mapping[Stretch, Resolved], levels: Levels, words: Words
+) -> Iterator[str]:
     """Yield statements that refuse what the rows do not take."""
     info = next(iter(sides.values())).fields[name]
     cells = grouped({stretch: _asked(resolved.cells.get(name), info) for stretch, resolved in sides.items()})
     for cell, where in cells.items():
-        text = None if cell is None else _cell(info, cell, words)
+        text = None if cell is None else _cell(info, at(name, number), cell, words)
         if text is None:
             continue
         condition = levels.condition(where, sides)
@@ -111,19 +118,19 @@ def _asked(cell: Cell | None, info: FieldInfo) -> tuple[object, ...] | None:
     return None if asked == (None, None, None, None) else asked
 
 
-def _cell(info: FieldInfo, asked: tuple[object, ...], words: Words) -> str | None:
+def _cell(info: FieldInfo, place: str, asked: tuple[object, ...], words: Words) -> str | None:
     types, ranks, values, operators = asked
     if info.fuses:
         if operators is None:
             raise Untranslatable(f"{info.name} takes any operator")
         numbers = ", ".join(words.constant("OPERATOR_TYPE", word) for word in operators)  # type: ignore[attr-defined]
-        return f'check.fuses({info.name}, {{{numbers}}}, "{info.name}")'
+        return f"check.fuses({info.name}, {{{numbers}}}, {place})"
     if info.type.removesuffix("[]") == "tensor":
         mask = words.mask("TENSOR_DATA_TYPE", types) if types is not None else _ALL_BITS  # type: ignore[arg-type]
-        return f'check.row({info.name}, {mask}, {_ranks(ranks)}, "{info.name}")'  # type: ignore[arg-type]
+        return f"check.row({info.name}, {mask}, {_ranks(ranks)}, {place})"  # type: ignore[arg-type]
     if info.type.startswith("enum:") and values is not None:
         mask = words.mask(info.type.removeprefix("enum:"), values)  # type: ignore[arg-type]
-        return f'check.word({info.name}, {mask}, "{info.name}")'
+        return f"check.word({info.name}, {mask}, {place})"
     if values is not None:
         raise Untranslatable(f"the values of {info.name}")
     return None

@@ -32,16 +32,17 @@ def fusible(specs: Sequence[OperatorSpec], levels: Levels) -> list[str]:
 def fused_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels) -> Iterator[str]:
     """Yield what judges an operator that another one holds, and what reads its members."""
     operators = fusible(specs, levels)
-    yield "// Whether an operator that another one holds can be: it has no tensors of its own, and all else is there."
-    yield "inline bool takes_fused(uint32_t type, const void* description) {"
-    yield "  if (description == nullptr) return false;"
-    yield "  switch (type) {"
+    yield "// What is wrong with an operator that another one holds: it has no tensors, and needs all else."
+    yield "inline bool judge_fused(Check& check, const Operator& fused, const Place& place) {"
+    yield '  if (fused.desc == nullptr) return check.flaw("has no description", place);'
+    yield "  switch (fused.type) {"
     for name in operators:
         spec = levels.dialect.operator(name)
         laid = abi().structure(name)
         yield f"    case {words.constant('OPERATOR_TYPE', name)}: {{"
-        yield f"      const auto* desc = static_cast<const abi::{laid.name}*>(description);"
-        yield f"      return {' && '.join(_conditions(spec, laid)) or 'true'};"
+        yield f"      const auto* desc = static_cast<const abi::{laid.name}*>(fused.desc);"
+        yield from (f"      if ({test}) return true;" for test in _flaws(spec, laid))
+        yield "      return false;"
         yield "    }"
     yield "    default: return false;"
     yield "  }"
@@ -51,17 +52,20 @@ def fused_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels) -> 
         yield from _reader(member, operators, words)
 
 
-def _conditions(spec: OperatorSpec, laid: Structure) -> Iterator[str]:
+def _flaws(spec: OperatorSpec, laid: Structure) -> Iterator[str]:
+    """Yield conditions that note a flaw and say whether that settles the question."""
+    tensors = "is given, but a fused operator has no tensors of its own"
     for member in laid.members:
         info = spec.fields[member.name]
+        at, place = f"load(&desc->{member.name})", f'place.with("{member.name}")'
         if member.tensor:
-            yield f"load(&desc->{member.name}) == nullptr"
+            yield f'{at} != nullptr && check.flaw("{tensors}", {place})'
         elif member.pointer and not info.optional:
-            yield f"load(&desc->{member.name}) != nullptr"
-        if member.count is not None and not member.tensor:
-            yield f"load(&desc->{member.count}) <= most_elements"
+            yield f'{at} == nullptr && check.flaw("is required, but it is not given", {place})'
+        if member.count is not None:
+            yield f'load(&desc->{member.count}) > most_elements && check.flaw("has too many elements", {place})'
         if member.base == "bool":
-            yield f"uint32_t(load(&desc->{member.name})) <= 1"
+            yield f'uint32_t({at}) > 1 && check.flaw("is neither 0 nor 1", {place})'
 
 
 def _reader(member: str, operators: Sequence[str], words: Words) -> Iterator[str]:

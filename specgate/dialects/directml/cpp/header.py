@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["write_header"]
 
 _SUPPORT: Final = Path(__file__).parent / "support"
-_INCLUDES: Final = ("cstdint", "cstring", "initializer_list", "type_traits")
+_INCLUDES: Final = ("cstdint", "cstdio", "cstring", "initializer_list", "string", "type_traits", "utility", "vector")
 
 
-def write_header(operators: Sequence[str] | None = None, levels: Sequence[str] | None = None) -> str:
+def write_header(
+    operators: Sequence[str] | None = None, levels: Sequence[str] | None = None, *, text: bool = True
+) -> str:
     """Return the header of the tables. operators, levels: those that it knows, None for all there are.
+
+    text: whether findings have messages.
 
     Raises NoTable for an operator that does not exist, and InputError for an unknown level.
     """
@@ -33,15 +37,15 @@ def write_header(operators: Sequence[str] | None = None, levels: Sequence[str] |
         table.check_level(level)
     chosen = Levels(table, levels or table.levels)
     specs = [table.operator(name) for name in operators or sorted(table.operators)]
-    return "\n".join(_Writer(chosen, specs).lines()) + "\n"
+    return "\n".join(_Writer(chosen, specs, text=text).lines()) + "\n"
 
 
 class _Writer:
-    def __init__(self, levels: Levels, specs: Sequence[OperatorSpec]) -> None:
+    def __init__(self, levels: Levels, specs: Sequence[OperatorSpec], *, text: bool) -> None:
         self.levels = levels
         self.specs = [spec for spec in specs if any(level in spec.levels for level in levels.chosen)]
         self.words = Words()
-        self.functions = Functions(levels, self.words)
+        self.functions = Functions(levels, self.words, text=text)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the header; what uses words comes before their definitions are written."""
@@ -62,7 +66,7 @@ class _Writer:
             yield from structure(name)
         yield abi_end
         yield from rest.splitlines()
-        yield from ("", *self.words.constants(), "", *self._types(), "")
+        yield from ("", *self.words.constants(), "", *self._types(), *self._names(), "")
         yield from (
             f"constexpr uint32_t {self.levels.name(n)} = {self.levels.number(n):#06x};" for n in self.levels.chosen
         )
@@ -70,6 +74,13 @@ class _Writer:
         yield from ("", *(_SUPPORT / "check.h").read_text(encoding="utf-8").splitlines())
         yield from ("", *fused, "", *judged, *dispatch)
         yield from (_SUPPORT / "api.h").read_text(encoding="utf-8").splitlines()
+
+    def _names(self) -> Iterator[str]:
+        """Yield the names of the types, by their numbers."""
+        names = {self.words.number("TENSOR_DATA_TYPE", kind): f'"{kind}"' for kind in self.levels.dialect.types}
+        names[0] = '"UNKNOWN"'
+        listed = ", ".join(names.get(number, "nullptr") for number in range(max(names) + 1))
+        yield f"constexpr const char* names_of_types[] = {{{listed}}};"
 
     def _types(self) -> Iterator[str]:
         """Yield the bits of an element of each type, by the number of the type."""
@@ -80,19 +91,26 @@ class _Writer:
 
     def _dispatch(self) -> Iterator[str]:
         """Yield what finds an operator's function, and what a device lacks."""
-        yield "using Judge = void (*)(Check&, const void*);"
-        yield "// The function of an operator, none where the level does not have it."
-        yield "inline Judge judge_of(uint32_t type, uint32_t level) {"
+        yield "struct Entry {"
+        yield "  void (*judge)(Check&, const void*);"
+        yield "  const char* name;"
+        yield "};"
+        yield "// The function of an operator, none where the level does not have it; a level of 0 has all."
+        yield "inline Entry entry_of(uint32_t type, uint32_t level) {"
         yield "  switch (type) {"
         for spec in self.specs:
             constant = self.words.constant("OPERATOR_TYPE", spec.name)
             held = self.levels.everywhere(level for level in self.levels.chosen if level in spec.levels)
             condition = self.levels.condition(held, self.levels.everywhere(self.levels.chosen))
             found = f"judge_{spec.name}"
-            yield f"    case {constant}: return {found if condition is None else f'{condition} ? {found} : nullptr'};"
-        yield "    default: return nullptr;"
+            if condition is not None:
+                found = f"level == 0 || ({condition}) ? {found} : nullptr"
+            yield f'    case {constant}: return {{{found}, "{spec.name}"}};'
+        yield '    default: return {nullptr, ""};'
         yield "  }"
         yield "}"
+        listed = ", ".join(self.levels.name(level) for level in self.levels.chosen)
+        yield f"constexpr uint32_t every_level[] = {{{listed}}};"
         yield "inline bool known_level(uint32_t level) {"
         yield f"  return {' || '.join(f'level == {self.levels.name(level)}' for level in self.levels.chosen)};"
         yield "}"

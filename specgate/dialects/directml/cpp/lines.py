@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["code_of", "comment", "wrapped"]
+__all__ = ["code_of", "comment", "quoted", "wrapped"]
 
 WIDTH: Final = 116
 
@@ -34,5 +34,11 @@ def comment(text: str) -> Iterator[str]:
 
 
 def code_of(text: str) -> str:
-    """Return C++ without its comments."""
-    return re.sub(r"//.*", "", text)
+    """Return C++ without its comments and without what stands in texts."""
+    return re.sub(r'"[^"\n]*"', '""', re.sub(r"//.*", "", text))
+
+
+def quoted(text: str) -> str:
+    """Return a text as C++ has it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

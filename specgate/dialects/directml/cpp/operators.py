@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
-from specgate.dialects.directml.cpp.fields import cell_lines, declared, presence_lines, value_of
-from specgate.dialects.directml.cpp.levels import SIDES
-from specgate.dialects.directml.cpp.lines import code_of, comment, wrapped
+from specgate.dialects.directml.cpp.fields import at, cell_lines, declared, presence_lines, value_of
+from specgate.dialects.directml.cpp.lines import code_of, comment
+from specgate.dialects.directml.cpp.rules import Rules
 from specgate.dialects.directml.cpp.structures import structure_name
 from specgate.dialects.directml.cpp.translate import Translator
-from specgate.dialects.directml.cpp.values import Value, joined, negated, whole
+from specgate.dialects.directml.cpp.values import Value, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.dialects.directml.cpp.levels import Levels, Stretch
     from specgate.dialects.directml.cpp.structures import Words
-    from specgate.spec.forms import Resolved, RuleForm
+    from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Functions"]
@@ -27,7 +26,8 @@ __all__ = ["Functions"]
 class Functions:
     """Writes the functions of a header, which share its levels and its words."""
 
-    def __init__(self, levels: Levels, words: Words) -> None:
+    def __init__(self, levels: Levels, words: Words, *, text: bool = True) -> None:
+        self.text = text
         self.levels = levels
         self.words = words
         self.limits: dict[str, Value] = {}
@@ -50,16 +50,15 @@ class Functions:
 
     def tensor_function(self) -> Iterator[str]:
         """Yield the function of what every tensor obeys."""
-        dialect, forms = self.levels.dialect, {}
-        for level in self.levels.chosen:
-            for side in SIDES:
-                forms[level, side] = dialect.tensor_rules_at(level, side, None)
-        translate = Translator({"tensor": Value("tensor", "tensor", tight=True)}, self.limits, {}, self.words)
+        rules_at = self.levels.dialect.tensor_rules_at
+        every = self.levels.everywhere(self.levels.chosen)
+        forms = {(level, side): rules_at(level, side, None) for level, side in every}
+        fields = {"tensor": Value("tensor", "tensor", tight=True)}
+        translate = Translator(fields, self.limits, {}, self.words)
+        rules = Rules("tensor", forms, self.levels, translate, text=self.text, of_tensors=True)
+        body = list(rules.lines())
         yield "// What every tensor obeys, whatever the operator."
-        yield "inline bool judge_tensor(Check& check, const Tensor& tensor, const char* where, bool output) {"
-        body: list[str] = []
-        for form, where in _forms(forms).items():
-            body += self._rule(form, where, forms, translate, leave="return true", place="where")
+        yield "inline bool judge_tensor(Check& check, const Tensor& tensor, const Place& place, bool output) {"
         yield from _scope(body)
         yield from (f"  {line}" if line else "" for line in body)
         yield "  return false;"
@@ -70,104 +69,58 @@ class Functions:
         sides = self.levels.sides(spec)
         structure = structure_name(spec.name)
         body = list(self._body(spec, sides))
-        text = "\n".join(body)
+        text = code_of("\n".join(body))
         yield from comment(f"{spec.name}: {spec.table.summary}")
         yield f"inline void judge_{spec.name}(Check& check, const void* description) {{"
         yield f"  const auto* desc = static_cast<const abi::{structure}*>(description);"
         yield from _scope(body)
         for name, info in spec.fields.items():
-            if re.search(rf"(?<![\w>\"/]){name}\b(?!\")", code_of(text)):
+            if re.search(rf"(?<![\w>]){name}\b", text):
                 yield f"  {declared(spec.name, info)}"
         yield from (f"  {line}" if line else "" for line in body)
         yield "}"
 
     def _body(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved]) -> Iterator[str]:
         fields = {name: value_of(info) for name, info in spec.fields.items()}
-        for info in spec.fields.values():
-            yield from presence_lines(info)
-        for name in spec.fields:
-            yield from self._cells(name, sides)
-        for info in spec.fields.values():
-            if info.type.removesuffix("[]") == "tensor":
-                output = "true" if info.kind == "output" else "false"
-                yield f'if (check.obeys({info.name}, "{info.name}", {output})) return;'
         translate = Translator(fields, self.limits, spec.scope.defines, self.words)
+        infos = list(enumerate(spec.fields.values()))
+        for number, info in infos:
+            yield from presence_lines(info, number)
+        for number, info in infos:
+            yield from cell_lines(info.name, number, sides, self.levels, self.words)
         if spec.whens:
             yield from self._cases(spec, sides, translate)
+        for number, info in infos:
+            if info.type.removesuffix("[]") == "tensor":
+                output = "true" if info.kind == "output" else "false"
+                yield f"if (check.obeys({info.name}, {at(info.name, number)}, {output})) return;"
         forms = {stretch: resolved.rules for stretch, resolved in sides.items()}
-        for form, where in _forms(forms).items():
-            yield from self._rule(form, where, sides, translate, spec=spec)
-
-    def _cells(self, name: str, sides: Mapping[Stretch, Resolved]) -> Iterator[str]:
-        yield from cell_lines(name, sides, self.levels, self.words)
+        yield from Rules(spec.name, forms, self.levels, translate, text=self.text).lines()
 
     def _cases(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved], translate: Translator) -> Iterator[str]:
         """Yield the rows of an operator that has several at a level: the first whose condition holds counts."""
-        whens = dict.fromkeys(when.text for when in spec.whens)
-        for number, text in enumerate(whens):
-            held: dict[Stretch, Resolved] = {}
-            trees = {}
-            for stretch, resolved in sides.items():
-                for case in resolved.cases:
-                    if case.when.text == text:
-                        held[stretch], trees[text] = case.resolved, case.when.tree
+        before = ""
+        for when in {rule.text: rule for rule in spec.whens}.values():
+            held = {
+                stretch: case.resolved
+                for stretch, resolved in sides.items()
+                for case in resolved.cases
+                if case.when.text == when.text
+            }
             if not held:
                 continue
             condition = self.levels.condition(held, sides)
-            test = translate(trees[text]).operand
-            yield f"{'} else ' if number else ''}if ({test}{f' && ({condition})' if condition else ''}) {{"
-            for name in spec.fields:
-                lines = cell_lines(name, held, self.levels, self.words)
+            test = translate(when.tree).operand
+            yield f"{before}if ({test}{f' && ({condition})' if condition else ''}) {{"
+            for number, name in enumerate(spec.fields):
+                lines = cell_lines(name, number, held, self.levels, self.words)
                 yield from (f"  {line}" for line in lines)
+            before = "} else "
+        read = {name for when in spec.whens for name in when.fields}
+        number, name = next((number, name) for number, name in enumerate(spec.fields) if name in read)
         yield "} else {"
-        yield f'  if (check.fails("{spec.name}/support-case", "")) return;'
+        yield f"  if (check.no_case({at(name, number)})) return;"
         yield "}"
-
-    def _rule(
-        self,
-        form: RuleForm,
-        where: Sequence[Stretch],
-        every: Iterable[Stretch],
-        translate: Translator,
-        *,
-        spec: OperatorSpec | None = None,
-        leave: str = "return",
-        place: str = '""',
-    ) -> Iterator[str]:
-        known = translate.fields
-        if any(path.partition(".")[0] not in known for path in form.needs):
-            return
-        yield ""
-        yield from comment(f"{form.name}: {form.because or form.require.text}")
-        parts = [] if (condition := self.levels.condition(where, every)) is None else [condition]
-        if form.on is not None:
-            parts.append("output" if form.on == "output" else "!output")
-        parts += [given for path in sorted(form.needs) if (given := _given(path, translate)) is not None]
-        held = translate(form.require.tree)
-        if form.when is not None:
-            when = translate(form.when.tree)
-            test = f"{negated(when).code} || {joined(held, '||')}"
-        else:
-            test = held.code
-        parts.append(f"check.breaks({test})")
-        scope = "tensor" if spec is None else spec.name
-        parts.append(f'check.fails("{scope}/{form.name}", {place})')
-        yield from wrapped(parts, leave)
-
-
-def _given(path: str, translate: Translator) -> str | None:
-    """Return what says that what a rule reads is given, None where it always is."""
-    text = translate.present(ast.parse(path, mode="eval").body)
-    return None if text == "true" else text
-
-
-def _forms(forms: Mapping[Stretch, Iterable[RuleForm]]) -> dict[RuleForm, list[Stretch]]:
-    """Return every rule with the levels and sides where it holds, in the order of the tables."""
-    found: dict[RuleForm, list[Stretch]] = {}
-    for stretch, held in forms.items():
-        for form in held:
-            found.setdefault(form, []).append(stretch)
-    return found
 
 
 def _scope(body: Sequence[str]) -> Iterator[str]:
