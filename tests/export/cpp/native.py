@@ -118,7 +118,7 @@ class Native:
         return Answer(first == "accepted", findings, levels, "\n".join(lines))
 
     def create(self, held: Held, level: str, *, refusing: bool) -> tuple[int, str]:
-        """Return what create_operator returns and tells for a device that refuses everything, or nothing."""
+        """Return what create_operator returns and reports for a device that refuses everything, or nothing."""
         room = ctypes.create_string_buffer(1 << 16)
         self._library.create.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
         self._library.create.restype = ctypes.c_long

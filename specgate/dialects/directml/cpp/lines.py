@@ -34,7 +34,7 @@ def comment(text: str) -> Iterator[str]:
 
 
 def code_of(text: str) -> str:
-    """Return C++ without its comments and without what stands in texts."""
+    """Return C++ without its comments and without its texts."""
     return re.sub(r'"[^"\n]*"', '""', re.sub(r"//.*", "", text))
 
 

@@ -108,9 +108,9 @@ class _Blamer:
             if isinstance(part, ast.Tuple | ast.List):
                 continue
             text = ast.unparse(part)
-            for variable, stands in written.items():
-                if stands != variable:
-                    text = text.replace(variable, stands) if text == variable else _replaced(text, variable, stands)
+            for variable, meaning in written.items():
+                if meaning != variable:
+                    text = _replaced(text, variable, meaning)
             for number, name in enumerate(self.names):
                 alone |= (text == name) << number
                 within |= (name in text) << number

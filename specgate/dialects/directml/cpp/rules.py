@@ -109,7 +109,7 @@ def in_order(sequences: Iterable[Sequence[RuleForm]]) -> list[RuleForm]:
     while left:
         ready = next((form for form, earlier in left.items() if not earlier & left.keys()), None)
         if ready is None:
-            raise Untranslatable("rules stand in different orders at different levels")
+            raise Untranslatable("rules have different orders at different levels")
         found.append(ready)
         del left[ready]
     return found
